@@ -11,7 +11,7 @@ use outrigger_wire::robot::RobotModel;
 use outrigger::exit::Failure;
 use outrigger::feed::{VARIABLES, WireFormat};
 
-/// The kind of controller that ROBOT is, for commands without a configuration.
+/// The options for the kind of controller, for commands without a configuration.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ControllerArgs {
     /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
@@ -46,7 +46,7 @@ impl From<Vendor> for Kind {
 }
 
 impl ControllerArgs {
-    /// Returns the kind of controller that ROBOT is; `states` is the value of --states.
+    /// Returns the kind of the controller; `states` is the value of --states.
     ///
     /// # Errors
     /// [`Failure::Usage`] for options that belong to the other kind of controller.
@@ -65,7 +65,7 @@ impl ControllerArgs {
         Self { kind: Kind::Krc, listen: Some(listen) }
     }
 
-    /// Returns the address to which a KRC sends its measurements.
+    /// Returns the local address to which a KRC sends its measurements.
     #[must_use]
     pub(crate) fn listen(&self) -> SocketAddr {
         self.listen.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], outrigger_wire::fri::DEFAULT_PORT)))
@@ -260,7 +260,7 @@ pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "expected an IP address and a port, such as 127.0.0.1:49938; names are not looked up".into())
 }
 
-/// The address of a page: `None` for the default.
+/// The address of a live page in a browser: `None` for the default one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Web(pub Option<SocketAddr>);
 

@@ -236,7 +236,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     run_with(args, None)
 }
 
-/// The options by which a node of ROS 2 joins.
+/// The options by which a node joins a ROS 2 domain.
 #[cfg(feature = "ros2")]
 type Joins = crate::ros2::JoinArgs;
 #[cfg(not(feature = "ros2"))]
@@ -252,7 +252,7 @@ fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
     }
 }
 
-/// Returns the companions of a run that are requested: a recording, readers, a node of ROS 2, a page.
+/// Returns the companions that a run needs: a recording, readers over TCP, a ROS 2 node, a page in a browser.
 fn companions<const N: usize, C: Vendor<N>>(
     run: &RunSettings,
     (serve, ros): (&ServeSettings, &RosSettings),
@@ -286,7 +286,7 @@ fn companions<const N: usize, C: Vendor<N>>(
     Ok(companions)
 }
 
-/// Returns the plan of `outrigger run`.
+/// Returns the settings of the run that `outrigger run` starts.
 fn plan<const N: usize>(
     robot: String,
     sources: Vec<SourceSettings>,
@@ -382,12 +382,12 @@ fn move_beside_krc(configuration: KrcConfiguration, args: &MoveArgs) -> Outcome 
     )
 }
 
-/// Returns a law of the configuration in `file`.
+/// Returns the law, or the failure that names the configuration `file` if the law's settings are not valid.
 fn law<const N: usize>(law: Result<BoxedLaw<N>, BadValue>, file: &Path) -> Result<BoxedLaw<N>, Failure> {
     law.map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
 }
 
-/// Returns the address that identifies the run of the robot named by `of`, an address or a configuration.
+/// Returns the address that identifies the run of a robot. `of` names the robot by an address or a configuration.
 ///
 /// # Errors
 /// [`Failure::Usage`] if `of` names no robot, [`Failure::BadInput`] for the configuration, [`Failure::Connection`]
@@ -399,7 +399,7 @@ pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failur
     }
 }
 
-/// Reads the motion in a file, for the robot that `of` names, as a run takes it.
+/// Reads the motion in a file, for the robot that `of` names, and splits it into the pieces that a run receives.
 ///
 /// # Errors
 /// The errors of [`seat`], and [`Failure::BadInput`] for the file.
@@ -411,10 +411,10 @@ pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pie
     pieces.map_err(|wrong| Failure::BadInput(wrong).at(file))
 }
 
-/// The robot of a run.
+/// The robot that a run commands, by the address that identifies the run.
 enum Named {
     Ur(RobotAddress),
-    /// A KRC that sends to this address.
+    /// A KRC that sends its measurements to this local address.
     Krc(SocketAddr),
 }
 

@@ -79,7 +79,7 @@ fn names<I>(sources: &[SourceSettings<I>]) -> Vec<&str> {
     sources.iter().map(|source| source.name.as_str()).collect()
 }
 
-/// Lines with a name and a value each.
+/// The text of lines with a name and a value each.
 #[derive(Default)]
 pub(crate) struct Lines(String);
 
@@ -314,7 +314,7 @@ fn described(source: &SourceSettings) -> String {
     format!("{input}, {}", kept(source))
 }
 
-/// Returns the limits on a source's readings.
+/// Returns the limits on a sensor's readings, in words.
 fn kept<I>(source: &SourceSettings<I>) -> String {
     format!("{} value(s), at most {} s old", source.values, source.judged.max_age.as_secs_f32())
 }

@@ -512,7 +512,8 @@ pub fn main() -> ExitCode {
     code.into()
 }
 
-/// Returns the way to get a build with ROS 2, if the arguments need one.
+/// Returns a failure with advice how to obtain a build with ROS 2, if the arguments need one and this build lacks
+/// it.
 fn without_ros2(error: &clap::Error) -> Option<Failure> {
     use clap::error::{ContextKind, ContextValue};
     const HOW: &str = "is part of builds with the feature ros2, which this one and the packages do not have; in the source of this \

@@ -125,7 +125,7 @@ fn flush(output: &mut impl Write) -> Outcome {
     output.flush().or_else(|error| output_closed(&error))
 }
 
-/// The messages of one stream, with the offset of the next.
+/// The messages of one recorded stream, with the byte offset of the next.
 struct Messages<'m> {
     stream: WireFormat,
     assembler: Assembler<'m>,
@@ -141,7 +141,7 @@ impl<'m> Messages<'m> {
         Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
     }
 
-    /// Puts the next message into `line`. Returns `false` if more bytes are needed.
+    /// Writes the members for the next message into `line`. Returns `false` if more bytes are needed.
     fn next(&mut self, line: &mut Fields) -> Result<bool, Failure> {
         let offset = self.offset;
         let message = match self.assembler.next_frame() {
@@ -168,7 +168,7 @@ impl<'m> Messages<'m> {
         })
     }
 
-    /// Prints every complete message. Returns `false` if the reader of the output has gone away.
+    /// Prints every complete message of the stream. Returns `false` if the reader of the output has closed it.
     fn print(&mut self, line: &mut Fields, output: &mut impl Write) -> Result<bool, Failure> {
         loop {
             match self.next(line) {
@@ -186,7 +186,7 @@ impl<'m> Messages<'m> {
         }
     }
 
-    /// Starts a new connection; an incomplete message of the one before is dropped.
+    /// Starts with a new connection; an incomplete message of the previous one is dropped.
     fn begin(&mut self) {
         self.offset = self.offset.saturating_add(self.assembler.buffered() as u64);
         self.assembler.reset();
@@ -197,7 +197,7 @@ impl<'m> Messages<'m> {
         Failure::BadInput(format!("byte {offset}: {error}; is --port right?"))
     }
 
-    /// Checks at the end of the input that no bytes are left over.
+    /// Checks at the end of the input that no incomplete message is left.
     fn finish(&self) -> Outcome {
         match self.assembler.buffered() {
             0 => Ok(()),
@@ -215,7 +215,8 @@ fn print_realtime(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Prints a datagram. A recording may contain both directions; the header distinguishes them.
+/// Writes the members for a datagram of the Fast Research Interface. A recording may contain both directions; the
+/// header distinguishes them.
 fn print_fri(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     let header = message.first_chunk().map_or(Ok(fri::Datagram::Measurement), fri::Datagram::of)?;
     match header {
@@ -231,8 +232,8 @@ fn print_fri(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Prints a message. Forms that depend on the software are decoded from the version message on, and printed as raw
-/// bytes before it.
+/// Writes the members for a message of the primary interface. Forms that depend on the software are decoded from the
+/// version message on, and printed as raw bytes before it.
 fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &mut Fields) -> Result<(), WireError> {
     let message = primary::Message::new_checked(message)?;
     if let MessageKind::RobotMessage(robot_message) = message.kind()

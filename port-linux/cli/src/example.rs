@@ -14,7 +14,7 @@ pub(crate) struct ExampleArgs {
     name: Option<String>,
 }
 
-/// A file of `port-linux/cli/examples`.
+/// An example file of `cli/examples`, with its name and content.
 struct Example {
     name: &'static str,
     summary: &'static str,
@@ -27,7 +27,7 @@ macro_rules! examples {
     };
 }
 
-/// Every example. A name without its extension selects the first example with that name.
+/// Every example file. A name without its extension selects the first example with that name.
 const EXAMPLES: &[Example] = examples! {
     "half-turn.toml" "UR: base joint half a turn and back in 4 s; needs no sensor"
     "standoff.toml" "UR: hold a distance to a surface by a distance sensor"
@@ -62,7 +62,7 @@ const EXAMPLES: &[Example] = examples! {
 };
 
 impl Example {
-    /// Returns the name without its extension.
+    /// Returns the name of the example without its extension.
     fn stem(&self) -> &'static str {
         self.name.rsplit_once('.').map_or(self.name, |(stem, _)| stem)
     }
@@ -83,7 +83,7 @@ fn find(name: &str) -> Option<&'static Example> {
     named.or_else(|| EXAMPLES.iter().find(|example| example.stem() == name))
 }
 
-/// Returns one line for each example.
+/// Returns the list of examples, one line each.
 fn list() -> String {
     let width = EXAMPLES.iter().map(|example| example.name.len()).max().unwrap_or_default();
     EXAMPLES.iter().map(|example| format!("{:<width$}  {}\n", example.name, example.summary)).collect()

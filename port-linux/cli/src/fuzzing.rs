@@ -22,7 +22,7 @@ use outrigger::motion::fuzzing::{assert_motion, file, scratch};
 
 pub(crate) use outrigger::motion::fuzzing::assert_line;
 
-/// A reader that takes bytes from the front.
+/// A reader of fuzz input that takes bytes from the front.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {

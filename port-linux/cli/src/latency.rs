@@ -8,19 +8,19 @@ use outrigger_wire::time::{Duration, Instant};
 
 use outrigger::host::clock::{Clock, std_duration};
 
-/// The period of the fastest controllers.
+/// The period of states of the fastest controllers.
 const PERIOD: Duration = Duration::from_millis(2);
 
 /// The delays with which this thread was woken.
 #[derive(Clone, Debug)]
 pub(crate) struct Latency {
-    /// The delays after the time at which a sleep was to end.
+    /// The delays of wake-ups by a timer, after the time at which a sleep was to end.
     pub timer: Histogram,
-    /// The delays after bytes were written to the other end of a loopback connection.
+    /// The delays of wake-ups by a socket, after bytes were written to the other end of a loopback connection.
     pub socket: Histogram,
 }
 
-/// Measures for `span`, half of it each, one wake-up per 2 ms.
+/// Measures wake-ups by a timer and by a socket, each for half of `span`, with one wake-up per 2 ms.
 ///
 /// # Errors
 /// The errors of the loopback connection.

@@ -5,7 +5,7 @@ use outrigger::show::Format;
 
 use crate::args::MonitorArgs;
 
-/// Returns the way in which the command observes a controller.
+/// Returns the settings with which the command observes a controller.
 pub(crate) fn look<const N: usize>(args: &MonitorArgs) -> Look<N> {
     let (format, seconds) = (Format::choose(args.json), args.seconds);
     Look { title: "monitor", format, seconds, for_a_reader: true, companions: vec![] }

@@ -60,7 +60,7 @@ fn replayed(path: &Path, again: Again) -> (Story, Outcome) {
     (story, ended)
 }
 
-/// The numbers of verdicts on several files.
+/// The numbers of recordings with each verdict.
 #[derive(Debug, Default)]
 struct Verdicts {
     same: usize,
@@ -69,7 +69,7 @@ struct Verdicts {
 }
 
 impl Verdicts {
-    /// Returns the line for a file.
+    /// Returns the output line for a recording, and counts its verdict.
     fn add(&mut self, path: &Path, story: &Story, ended: Outcome) -> String {
         let shown = path.display();
         match ended {
@@ -118,8 +118,8 @@ fn run_of(path: &Path, story: &mut Story) -> Outcome {
     }
 }
 
-/// The part of a run that was read: the contents of the engine's recorder in halves, each of which begins with a
-/// checkpoint.
+/// The part of a recorded run that was read: the contents of the engine's recorder in halves, each of which begins
+/// with a checkpoint.
 struct Run<'s> {
     story: &'s mut Story,
     header: Vec<u8>,
@@ -143,7 +143,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Replays the half that has ended.
+    /// Replays the half of the recorder's content that is complete.
     fn replay(&mut self) -> Outcome {
         let entries = std::mem::take(&mut self.half);
         if entries.is_empty() {
@@ -187,7 +187,7 @@ impl Run<'_> {
     }
 }
 
-/// The part that has been replayed.
+/// The results of the part that has been replayed.
 #[derive(Debug)]
 struct Story {
     again: Again,
@@ -242,7 +242,7 @@ impl Story {
         }
     }
 
-    /// Replays one dump.
+    /// Replays one dump of the engine's recorder.
     fn replay(&mut self, dump: &[u8]) -> Outcome {
         let replayed = (self.again)(dump, &mut self.link);
         let advice = match &replayed {
@@ -270,7 +270,8 @@ impl Story {
         }
     }
 
-    /// Adds the recorded transitions, and between them the changes of the link that the engine reports again.
+    /// Adds the recorded transitions to the output, and between them the changes of the link that the replayed
+    /// engine reports.
     fn transitions(&mut self, dump: &[u8]) {
         let mut lines = std::mem::take(&mut self.link.lines);
         for transition in recorded_transitions(dump) {

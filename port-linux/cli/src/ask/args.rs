@@ -76,7 +76,7 @@ pub(crate) struct AskArgs {
     pub json: bool,
 }
 
-/// A request that `outrigger ask` can make.
+/// A request that `outrigger ask` can make, as a word on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Word {
     Status,
@@ -103,30 +103,30 @@ pub(crate) enum Word {
     Dashboard,
 }
 
-/// A request without its epoch, which is added later.
+/// A request described by the arguments, without its epoch, which is added later.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wanted {
     Plain(Word),
     Set(Vec<String>),
-    /// Stiffness and damping, in the words of a run.
+    /// New values of stiffness and damping, in the form that a run parses.
     Impedance(String),
     Sample {
         source: String,
         values: Vec<f32>,
         seq: Option<u32>,
     },
-    /// A freedrive (`hand`) or force mode, with its parameters and the interval of renewals.
+    /// Freedrive (if `hand` is `true`) or force mode, with its parameters and the interval of renewals.
     Guide {
         hand: bool,
         how: String,
         every: Duration,
     },
     ToolContact(String),
-    /// A motion to one target, in the form that a run takes.
+    /// A motion to one target, in the form that a run parses.
     Move(String),
-    /// The motion in this file.
+    /// A motion in the file with this path.
     Along(PathBuf),
-    /// A command to the controller's dashboard server.
+    /// A command to the controller's dashboard server, sent by a board.
     Dashboard(ArmCommand),
 }
 
@@ -209,7 +209,7 @@ impl AskArgs {
         }
     }
 
-    /// Returns the requested motion.
+    /// Returns the request for a motion: from a file, or to a target.
     fn motion(&self, rest: &[String]) -> Result<Wanted, Failure> {
         let usage = |text: String| Err(Failure::Usage(format!("move: {text}")));
         match (rest, &self.to) {

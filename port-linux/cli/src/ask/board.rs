@@ -17,21 +17,22 @@ use outrigger::host::os;
 use outrigger::host::signals::Signals;
 use outrigger::requests::board_line;
 
-/// The prefix of a robot's name that denotes a board.
+/// The prefix in the argument ROBOT that denotes a board.
 pub(super) const PREFIX: &str = "board:";
-/// The default port.
+/// The default UDP port of boards for requests.
 const PORT: u16 = 47_001;
-/// The silence after which a session counts as lost: the board has restarted, or other clients took its place.
+/// The time without an answer after which a session counts as lost: the board has restarted, or other clients have
+/// replaced this one.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// A board that receives requests.
+/// A session with a board that receives requests.
 pub(super) struct Board {
     name: String,
     socket: UdpSocket,
     clock: Clock,
     key: Key,
     caller: Caller,
-    /// The epoch in the last answer.
+    /// The epoch in the board's last answer.
     epoch: Epoch,
     lines: VecDeque<String>,
     /// The id of the watch request and its last line; `None` unless a watch is active.
@@ -57,8 +58,8 @@ impl Board {
         Ok(board)
     }
 
-    /// Opens the session with a status request. A status changes nothing, so it can be repeated in another session if
-    /// this one is lost.
+    /// Opens the session with a status request. A status changes nothing, so the request can be repeated in another
+    /// session if this one is lost.
     fn open(&mut self, until: Instant) -> Result<Reply, Failure> {
         loop {
             if let Some(Event::Open(epoch)) = self.until_event(until, &mut None)? {
@@ -78,14 +79,14 @@ impl Board {
         }
     }
 
-    /// Starts another session. A request of the old one can no longer be withdrawn.
+    /// Starts another session with the board. A request of the old session can no longer be withdrawn.
     fn renew(&mut self) -> Result<(), Failure> {
         self.caller = Caller::new(self.key.clone(), nonce()?, self.clock.now());
         self.asked = None;
         Ok(())
     }
 
-    /// Sends one request. Returns `None` if no answer arrived.
+    /// Sends one request, and waits for its answer. Returns `None` if no answer arrived before `until`.
     ///
     /// # Errors
     /// [`Failure::Interrupted`] if a signal arrived before the answer, and other failures of the connection.
@@ -112,7 +113,7 @@ impl Board {
         }
     }
 
-    /// Sends a request and stores the answer.
+    /// Sends a request and stores the board's answer for [`line`](Self::line).
     pub(super) fn ask(
         &mut self,
         id: u32,
@@ -162,7 +163,8 @@ impl Board {
         Ok(())
     }
 
-    /// Returns the next line; of a watch, once it has changed. Returns `None` if there is none until `until`.
+    /// Returns the board's next answer as a line. While a watch is active, waits for a line that differs from the
+    /// last. Returns `None` if there is none before `until`.
     pub(super) fn line(
         &mut self,
         until: Option<Instant>,

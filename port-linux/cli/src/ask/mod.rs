@@ -32,8 +32,8 @@ use outrigger::requests::{causes_motion, said};
 /// The longest answer of a run \[B\].
 const LONGEST_ANSWER: usize = 1 << 20;
 
-/// The longest time for which a request is repeated after the run replaced this client by another, and the pause in
-/// between.
+/// The longest time for which a request is repeated after the run has given this client's place to another one, and
+/// the pause between two attempts.
 const NO_PLACE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
 
 /// The interval at which signals are checked during a wait.
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
 }
 
 impl Conversation<'_> {
-    /// Sends the request, and waits for its outcome.
+    /// Sends the requested message, and waits for its outcome.
     fn say(&mut self, wanted: &Wanted) -> Outcome {
         let run = self;
         match wanted {
@@ -144,44 +144,44 @@ impl Conversation<'_> {
     }
 }
 
-/// A connection to a run.
+/// A connection to a run, with the state of the request in progress.
 struct Conversation<'a> {
     args: &'a AskArgs,
     clock: Clock,
     way: Way,
-    /// The deadline for answers; `None` if there is none.
+    /// The time at which waiting for answers ends; `None` for no limit.
     until: Option<Instant>,
-    /// The start of this command.
+    /// The start time of this command.
     began: Instant,
     next_id: u32,
-    /// The beginning of a line that is not complete yet.
+    /// The beginning of a received line that is not complete yet.
     begun: String,
-    /// The lines received before the answer that was waited for.
+    /// The lines received before the answer that was waited for, which are returned later.
     passed_over: VecDeque<String>,
-    /// The challenge of the newest status, and the time when that was requested.
+    /// The challenge in the newest status, and the time when that status was requested.
     challenge: Option<(Challenge, Instant)>,
     /// The `id` of the request that is withdrawn if this command gives up.
     withdrawable: Option<u32>,
-    /// The signals, if they are handled here.
+    /// The signals to this process, if they are handled by this command.
     signals: Option<Signals>,
     /// `true` once a request that must not be repeated has been sent.
     acted: bool,
-    /// `true` once the run has replaced this client by another.
+    /// `true` once the run has given this client's place to another client.
     gave_way: bool,
-    /// `true` once the reader of the output has gone away (`| head`).
+    /// `true` once the reader of the output has closed it (`| head`).
     unread: Cell<bool>,
 }
 
 /// The result of waiting for a line of a run.
 enum Heard {
     Line(String),
-    /// No line within the time.
+    /// No line arrived within the time.
     Nothing,
     /// The run has ended the connection.
     Gone,
 }
 
-/// The transport of requests.
+/// The connection over which requests are sent.
 enum Way {
     /// A connection to a run, with its process and user as the kernel reports them.
     Run(BufReader<Client>, (Option<i32>, u32)),
@@ -224,13 +224,13 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Handles signals from now on.
+    /// Handles signals to this process from now on.
     fn listen(&mut self) -> Result<(), Failure> {
         self.signals = Some(Signals::listen(Leaves::Nothing)?);
         Ok(())
     }
 
-    /// Returns the epoch for a request: the given one, or that of a new status.
+    /// Returns the epoch for a request: the one given on the command line, or that of a new status.
     fn epoch(&mut self) -> Result<Epoch, Failure> {
         match self.args.epoch {
             Some(epoch) => Ok(Epoch::from_number(epoch)),
@@ -255,7 +255,8 @@ impl<'a> Conversation<'a> {
         number(&status, "epoch").map(Epoch::from_number).ok_or_else(|| odd(&status))
     }
 
-    /// Returns a challenge that is recent enough for a request sent now. Those of a board belong to its session.
+    /// Returns a challenge that is recent enough for a request sent now. `None` for a board, whose challenges belong
+    /// to its session.
     fn challenge(&mut self) -> Result<Option<Challenge>, Failure> {
         let young = |asked: Instant, now: Instant| now.since(asked) + now.since(asked) <= FRESH_FOR;
         if matches!(self.way, Way::Run(..)) && self.challenge.is_none_or(|(_, at)| !young(at, self.clock.now())) {
@@ -365,7 +366,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Renews a freedrive or force mode until a renewal is refused, or for the given time; then ends it.
+    /// Renews freedrive or force mode until a renewal is refused or the requested time is over; then ends it.
     fn renew(&mut self, every: Duration) -> Outcome {
         let end = self.args.seconds.map(|seconds| self.clock.now() + Duration::from_secs(seconds));
         loop {
@@ -383,7 +384,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Returns the failure with the reason why commanding ended; `None` if it has not ended.
+    /// Returns the failure with the reason why commanding ended; `None` if commanding has not ended.
     fn end_of_commanding(&mut self) -> Option<Outcome> {
         self.send(Ask::Status).ok()?;
         let (_, status) = self.answer().ok()?;
@@ -391,7 +392,7 @@ impl<'a> Conversation<'a> {
         Some(Err(Failure::Fault(format!("{why}; a hand or a force moves the arm no more"))))
     }
 
-    /// Prints changes until the run ends.
+    /// Prints changes of the status until the run ends.
     fn watch(&mut self) -> Outcome {
         self.send(Ask::Watch)?;
         self.until = None;
@@ -410,7 +411,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Prints an answer, or returns the failure that it reports.
+    /// Prints an answer, or returns the failure that the answer reports.
     fn tell(&self, line: &str, answer: &Value) -> Outcome {
         if self.args.json {
             self.print(line)?;
@@ -462,7 +463,7 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// Returns the deadline for an answer to a request sent now.
+    /// Returns the time at which waiting for the answer to a request sent now ends.
     fn patience(&self) -> Instant {
         self.clock.now() + Duration::from_secs(self.args.timeout)
     }
@@ -478,12 +479,12 @@ impl<'a> Conversation<'a> {
         Ok((line, answer))
     }
 
-    /// Returns `true` if the run replaced this client by another, and everything may be sent again.
+    /// Returns `true` if the run has given this client's place to another one, and all requests may be sent again.
     const fn may_be_repeated(&self) -> bool {
         self.gave_way && !self.acted
     }
 
-    /// Returns the next line with its line end; `None` if the run has ended the connection.
+    /// Returns the next line of the run with its line end; `None` if the run has closed the connection.
     fn line(&mut self) -> Result<Option<String>, Failure> {
         if let Some(line) = self.passed_over.pop_front() {
             return Ok(Some(line));
@@ -506,7 +507,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Returns the next line, if one arrives before `until`.
+    /// Returns the next line of the run, if one arrives before `until`.
     fn hear(&mut self, until: Option<Instant>) -> Result<Heard, Failure> {
         let failed = |error: std::io::Error| Failure::Connection(format!("cannot read what the run answers: {error}"));
         let patience = until.map(|until| until.since(self.clock.now()));
@@ -537,12 +538,12 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Returns a number in an answer.
+/// Returns the number at `key` in an answer.
 fn number(of: &Value, key: &str) -> Option<u32> {
     of.get(key).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
 }
 
-/// Returns the failure for a wait that a signal ended.
+/// Returns the failure for a wait that was ended by the signal `who`.
 fn interrupted(who: &'static str) -> Failure {
     let by = ReleasedBy::of_signal(who);
     let text = format!("{by}: the answer was not waited for");
@@ -570,8 +571,8 @@ mod tests {
         ask: AskArgs,
     }
 
-    /// Returns the outcome of these arguments with a run that sends these answers and nothing more, whether they may
-    /// be sent again, and the lines that were sent.
+    /// Runs the command with these arguments and a run that sends these answers and nothing more. Returns the
+    /// outcome, `true` if the requests may be sent again, and the lines that were sent.
     fn spoken(words: &[&str], answers: &str) -> (Outcome, bool, Vec<Value>) {
         let args = Words::parse_from([&["ask", "127.0.0.1"], words].concat()).ask;
         let (client, mut run) = Client::pair().expect("a pair");
@@ -587,7 +588,8 @@ mod tests {
         (outcome, again, sent)
     }
 
-    /// Returns the outcome, and whether the request may be sent again.
+    /// Runs the command with these arguments and answers. Returns the outcome, and `true` if the requests may be
+    /// sent again.
     fn said(words: &[&str], answers: &str) -> (Outcome, bool) {
         let (outcome, again, _) = spoken(words, answers);
         (outcome, again)
@@ -608,7 +610,7 @@ mod tests {
         assert!(outcome.is_err() && !again, "there is no run");
     }
 
-    /// Returns the outcome, and the lines that were sent.
+    /// Runs the command with these arguments and answers. Returns the outcome, and the lines that were sent.
     fn sent(words: &[&str], answers: &str) -> (Outcome, Vec<Value>) {
         let (outcome, _, sent) = spoken(words, answers);
         (outcome, sent)

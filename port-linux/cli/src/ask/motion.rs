@@ -18,7 +18,7 @@ use outrigger::show::{Progress, eprintln_lossy};
 const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 
 impl Conversation<'_> {
-    /// Requests a motion and waits for its end. The motion ends with this process.
+    /// Requests a motion to one target and waits for its end. The motion is cancelled if this process ends.
     pub(super) fn follow(&mut self, asked: Ask<'_>) -> Outcome {
         let signals = Signals::listen(Leaves::Nothing)?;
         let (line, answer) = self.exchange(asked)?;
@@ -67,7 +67,7 @@ impl Conversation<'_> {
         self.stay(signals, &line, &answer)
     }
 
-    /// Waits for the end of the motion that this answer is about.
+    /// Waits for the end of the motion that `answer` reports as started.
     fn stay(&mut self, mut signals: Signals, line: &str, answer: &Value) -> Outcome {
         self.tell(line, answer)?;
         let Some(number) = number_of(answer) else { return Err(super::odd(answer)) };
@@ -124,7 +124,7 @@ fn number_of(answer: &Value) -> Option<u64> {
     answer.get("motion")?.get("number")?.as_u64()
 }
 
-/// Shows the progress.
+/// Displays the progress of the motion.
 fn show(progress: &mut Progress, answer: &Value) {
     let percent = answer.get("motion").and_then(|motion| motion.get("percent")).and_then(Value::as_u64);
     percent.into_iter().for_each(|percent| progress.show(&format!("{percent:3} %"), percent / 10));

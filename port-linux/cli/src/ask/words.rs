@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use outrigger::requests::said::{reason, text};
 
-/// Returns the text of an answer, with a line end.
+/// Formats an answer as text for people, with a line end.
 pub(super) fn of(answer: &Value) -> String {
     let mode = text(answer, "mode");
     let epoch = answer.get("epoch").and_then(Value::as_u64).unwrap_or_default();
@@ -49,7 +49,8 @@ fn motion_number(answer: &Value) -> u64 {
     answer.get("motion").and_then(|motion| motion.get("number")).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// Returns the reason why commanding ended, from a status; `None` while it lasts, or if no reason is known.
+/// Returns the reason why commanding ended, from the status in `answer`; `None` while commanding continues, or if no
+/// reason is known.
 pub(super) fn end_of_commanding(answer: &Value) -> Option<String> {
     if text(answer, "mode") == "command" { None } else { reason_of_end(answer) }
 }
@@ -62,7 +63,8 @@ fn reason_of_end(answer: &Value) -> Option<String> {
     Some(format!("{} ({})", text(left, "text"), text(left, "name")))
 }
 
-/// Returns the end of the motion in a status, as success or failure; `None` while it continues.
+/// Returns the result of the motion in the status `answer`, as success or failure; `None` while the motion
+/// continues.
 pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String, String>> {
     let motion = answer.get("motion")?;
     let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();

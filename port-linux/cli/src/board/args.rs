@@ -53,7 +53,7 @@ Example:
     },
 }
 
-/// The connection to the board.
+/// The options for the connection to the board.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LineArgs {
     /// The board's serial line: a device, unix:PATH or tcp:HOST:PORT

@@ -87,7 +87,8 @@ fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
     Ok(compile(file)?.image())
 }
 
-/// Returns the refusal that the board would send at the end, so that it is reported before anything is sent.
+/// Returns the reason for which the board would reject the settings, if it can be determined without the board. So
+/// it is reported before anything is sent.
 fn refused_beforehand(here: &Here<'_>, image: &[u8]) -> Option<Refusal> {
     let Fingerprint { length: found, .. } = Fingerprint::of(image);
     let parts = Image::from_bytes(image)?;
@@ -109,7 +110,7 @@ fn say(text: &str) -> Outcome {
     writeln!(stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
-/// The description that a board sent of itself.
+/// The description that a board has sent of itself: its name, and the settings that it runs.
 struct Found {
     board: String,
     build: String,
@@ -212,7 +213,7 @@ impl Bench {
         })
     }
 
-    /// Exchanges messages until `each` returns a result, or the board is silent.
+    /// Exchanges messages with the board until `each` returns a result, or the board no longer answers.
     fn talk<T>(
         &mut self,
         mut caller: Caller<'_>,

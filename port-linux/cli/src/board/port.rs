@@ -12,7 +12,7 @@ use outrigger::exit::Failure;
 use outrigger::host::clock::std_duration;
 use outrigger::host::os::Line;
 
-/// The name of a serial line.
+/// The name of a serial line: a device, or the address of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PortName {
     Device(PathBuf),
@@ -74,12 +74,13 @@ impl Port {
         Ok(Self { line, name: name.clone() })
     }
 
-    /// Sends all bytes.
+    /// Sends all bytes to the board.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.line.write_all(bytes).map_err(|error| self.gone(&error))
     }
 
-    /// Receives the bytes that arrive within `span`, as far as they fit into `room`. Returns 0 if there are none.
+    /// Receives the bytes that arrive within `span`, as far as they fit into `room`. Returns their number, or 0 if
+    /// there are none.
     pub(super) fn receive(&mut self, room: &mut [u8], span: Duration) -> Result<usize, Failure> {
         match self.line.has_something(std_duration(span)) {
             Ok(true) => {}

@@ -1,11 +1,11 @@
-//! The failures of `outrigger board` as text, with remedies.
+//! Describes the failures of `outrigger board`, with advice.
 
 use outrigger_remote::provision::Refusal;
 
 use super::port::Port;
 use outrigger::exit::Failure;
 
-/// Returns the failure for a refusal. `text` is the board's explanation.
+/// Returns the failure for a request that the board has refused. `text` is the board's explanation.
 pub(super) fn failure(why: Refusal, text: &str) -> Failure {
     let bad = Failure::BadInput;
     match why {

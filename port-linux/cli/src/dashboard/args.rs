@@ -159,7 +159,7 @@ Examples:
     Quit,
 }
 
-/// A value that `operational-mode` sets.
+/// An operational mode that `operational-mode` sets.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Mode {
     /// A person may jog the arm and change programs.
@@ -171,7 +171,7 @@ pub(crate) enum Mode {
 }
 
 impl Command {
-    /// Returns the single request of this command; `None` if it needs several.
+    /// Returns the request of this command; `None` if the command needs several requests.
     #[must_use]
     pub(crate) fn request(&self) -> Option<Request<'_>> {
         Some(match self {

@@ -33,17 +33,17 @@ const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
     ("loaded program", "loaded_program", Request::LoadedProgram),
 ];
 
-/// A connected controller, and the command to execute.
+/// A connected controller, and the dashboard command to execute.
 pub(super) struct Conversation<'a, T> {
     transport: T,
     software: SoftwareVersion,
     clock: Clock,
     args: &'a DashboardArgs,
-    /// The state of the output: a reader that has gone away ends the command silently.
+    /// The first error in writing the output. A reader that has closed the output ends the command silently.
     output: io::Result<()>,
 }
 
-/// A message for people, as an object for scripts.
+/// A message for people, as a JSON object.
 #[derive(Serialize)]
 struct Said<'s> {
     #[serde(rename = "type")]
@@ -51,7 +51,7 @@ struct Said<'s> {
     text: &'s str,
 }
 
-/// The overview as an object.
+/// The overview of the controller, as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "status")]
 struct Status {
@@ -59,7 +59,7 @@ struct Status {
     values: Vec<(&'static str, Value)>,
 }
 
-/// An answer as an object.
+/// A reply of the controller, as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "answer")]
 struct Answer {
@@ -69,7 +69,8 @@ struct Answer {
 }
 
 impl<'a, T: Transport> Conversation<'a, T> {
-    /// Queries the software version first, because the supported requests depend on it.
+    /// Creates a conversation with a controller. Queries the software version first, because the supported requests
+    /// depend on it.
     pub(super) async fn begin(mut transport: T, clock: Clock, args: &'a DashboardArgs) -> Result<Self, Failure> {
         let software = software(&mut transport).await?;
         Ok(Self::with(transport, software, clock, args))
@@ -110,7 +111,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
     }
 
-    /// Prints a message for people, or an object with the same text.
+    /// Prints a message for people, or a JSON object with the same text.
     fn say(&mut self, kind: &str, text: &str) {
         if self.args.json {
             self.line(&json::text(&Said { kind, text }));
@@ -147,7 +148,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         self.advise().await
     }
 
-    /// Prints the obstacle, if there is one, and the command that removes it.
+    /// Prints the condition that prevents commanding, if there is one, and the dashboard command that removes it.
     async fn advise(&mut self) -> Outcome {
         let robot = &self.args.robot;
         let mut diagnosis = Diagnosis::new(self.software);
@@ -171,7 +172,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// Sends one request and prints its answer.
+    /// Sends one request and prints its reply.
     async fn ask(&mut self, request: Request<'_>) -> Outcome {
         let kind = request.kind();
         kind.check(self.software).map_err(|unsupported| Failure::Usage(unsupported.to_string()))?;
@@ -197,8 +198,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
     }
 
-    /// Runs a sequence and prints its steps. Returns the final message to print if nothing confirms that the goal is
-    /// reached.
+    /// Runs a sequence of requests and prints its steps. Returns the final message to print if nothing confirms that
+    /// the goal is reached.
     async fn carry_out(&mut self, sequence: &mut impl Sequence) -> Result<Option<String>, Failure> {
         let as_json = self.args.json;
         let mut output = std::mem::replace(&mut self.output, Ok(()));
@@ -251,7 +252,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// Shows why the robot is stopped; if acknowledged, clears the stop and brings the robot up.
+    /// Shows why the robot is stopped. If `acknowledged`, or if the user acknowledges, clears the stop and brings
+    /// the robot up.
     async fn recover(&mut self, acknowledged: bool) -> Outcome {
         let mut diagnosis = Diagnosis::new(self.software);
         self.carry_out(&mut diagnosis).await?;
@@ -323,7 +325,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
     }
 }
 
-/// Returns the text of a refusal, with the remedy.
+/// Returns the text of the controller's refusal, with advice.
 fn said(refusal: &Refusal<'_>) -> String {
     match refusal {
         Refusal::NeedsRemoteControl => format!("{refusal}; {}", Obstacle::LocalControl.advice()),

@@ -9,17 +9,17 @@ use outrigger_wire::rtde::{
 
 use outrigger::json::fields::Fields;
 
-/// The state of one recorded conversation.
+/// The state of one recorded RTDE connection.
 ///
 /// The protocol version is not in the bytes of a recording: it is recognized by the form of the packages.
 pub(super) struct Exchange {
     protocol: Option<Protocol>,
-    /// The names given by the user.
+    /// The variable names that the user has given.
     given: Vec<String>,
-    /// The type words of the last set-up of outputs.
+    /// The types in the controller's last reply to a request for outputs.
     answered: Option<Vec<String>>,
-    /// The given names that the last set-up contained. Names that were not found are assumed not to be requested
-    /// again.
+    /// The given names that the last request for outputs contained. Names that were not found are assumed not to be
+    /// requested again.
     asked: Vec<String>,
 }
 
@@ -30,17 +30,17 @@ impl Exchange {
         Self { protocol: None, asked: given.clone(), given, answered: None }
     }
 
-    /// Starts a new connection, and keeps the names.
+    /// Starts with a new connection, and keeps the given names.
     pub(super) fn begin(&mut self) {
         self.protocol = None;
         self.answered = None;
         self.asked.clone_from(&self.given);
     }
 
-    /// Prints one package.
+    /// Writes the members for one package into `line`.
     ///
     /// # Errors
-    /// A text that describes the fault of the package.
+    /// Returns a description of the fault of the package.
     pub(super) fn print(&mut self, message: &[u8], line: &mut Fields) -> Result<(), String> {
         let package = Package::new_checked(message).map_err(|error| error.to_string())?;
         let protocol = self.protocol_of(&package);
@@ -79,7 +79,7 @@ impl Exchange {
         }
     }
 
-    /// Records the answer to a set-up of outputs.
+    /// Stores the types in the controller's reply to a request for outputs.
     fn learn(&mut self, types: TypeList<'_>) -> Result<(), String> {
         let words: Vec<_> = NameList(types.0).iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         let found = |(name, word): (&String, &String)| (word != "NOT_FOUND").then(|| name.clone());
@@ -106,7 +106,10 @@ impl Exchange {
         (names, answered)
     }
 
-    /// Calls `use_it` with the recipe of the values. Fails if a type is unknown.
+    /// Calls `use_it` with the names and types of the values.
+    ///
+    /// # Errors
+    /// Returns an error if a type is unknown.
     fn with_recipe<T>(&self, use_it: impl FnOnce(&DynamicRecipe<'_, '_>) -> T) -> Result<T, String> {
         let (names, answered) = self.recipe();
         let mut memory = vec![Field::EMPTY; NameList(names.as_bytes()).iter().count()];
@@ -124,7 +127,7 @@ impl Exchange {
         Ok(use_it(&recipe))
     }
 
-    /// Returns the size of all values in bytes; `None` if a type is unknown.
+    /// Returns the size of all values of a data package \[B\]; `None` if a type is unknown.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method itself is not general over lifetimes")]
     fn size(&self) -> Option<usize> {
         self.with_recipe(|recipe| recipe.size()).ok().flatten()
@@ -155,7 +158,7 @@ impl Exchange {
     }
 }
 
-/// A visitor that prints every field of a package except the one with its values.
+/// A visitor that prints every field of a package except the field with its values.
 struct WithoutValues<'j>(&'j mut Fields);
 
 impl FieldVisitor for WithoutValues<'_> {
@@ -172,7 +175,7 @@ impl FieldVisitor for WithoutValues<'_> {
     }
 }
 
-/// Returns the length of a text package of version 2 whose length bytes these would be.
+/// Returns the length of a text package of version 2 that these bytes would be the length bytes of.
 fn counted_texts(text: &[u8]) -> Option<usize> {
     let message = usize::from(*text.first()?);
     let source = usize::from(*text.get(message.saturating_add(1))?);

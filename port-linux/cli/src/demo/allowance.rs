@@ -1,4 +1,5 @@
-//! The link limits, check bounds and pace of time for the demo, chosen by the pauses measured on this machine.
+//! Chooses the link limits, check bounds and pace of time for the demo, according to the pauses measured on this
+//! machine.
 
 use std::time::Duration as StdDuration;
 
@@ -11,10 +12,11 @@ use outrigger_wire::time::Duration;
 
 /// The software of the demo's controller; limits are multiples of its period.
 pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
-/// The number of the demo's sensor.
+/// The number of the demo's sensor in the engine.
 pub(super) const SENSOR: SourceId = SourceId(0);
 
-/// The longest measured pause that changes nothing, because the default limits allow several of them in a row.
+/// The longest measured pause with which the default limits are used, because they allow several such pauses in a
+/// row.
 const QUIET: Duration = Duration::from_millis(6);
 /// The reserve for pauses longer than the longest one in two seconds, which occur in the minute after them; longer
 /// ones than this are rare \[%\].
@@ -33,7 +35,7 @@ const FASTEST: f64 = 5.6;
 /// The largest standoff error once the arm has settled, on a quiet machine \[mm\].
 const ERROR: f64 = 1.0;
 
-/// The limits and bounds in force.
+/// The limits and bounds that the demo uses on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Allowance {
     /// The longest pause that was measured, by the system's clock.
@@ -56,8 +58,8 @@ impl Allowance {
         Self { worst, stale_after, slowed: times(needed, stale_after) }
     }
 
-    /// Returns these limits in slower time, after the machine paused a program for `length` of the session's time.
-    /// Returns `None` if time cannot be slowed further.
+    /// Returns the same limits with slower time, after the machine paused a program for `length` of the session's
+    /// time. Returns `None` if time cannot be slowed further.
     pub(super) fn after(&self, length: Duration) -> Option<Self> {
         let real = length.times(self.slowed.into());
         // The usual limits also cover jitter of a millisecond, and a machine that has become busy needs more margin
@@ -150,13 +152,13 @@ impl Allowance {
         Self { worst: Duration::ZERO, stale_after, slowed: 1 }.config()
     }
 
-    /// Returns the settings of the sensor's judge.
+    /// Returns the checks of the sensor's readings: range and age.
     pub(super) fn source(&self) -> SourceConfig {
         SourceConfig { max_age: self.source_age(), ..SourceConfig::new(SENSOR, 1, 0.0, 0.5) }
     }
 }
 
-/// The controller's cycle.
+/// Returns the period of the simulated controller's states.
 pub(super) fn period() -> Duration {
     Duration::from_micros(SOFTWARE.generation().period_micros())
 }

@@ -11,16 +11,16 @@ use outrigger_wire::time::Duration;
 
 use super::allowance::Allowance;
 
-/// A deliberate fault.
+/// A deliberate fault of the demo, each of which makes a check fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Broken {
-    /// The law outputs almost no speed, whatever the distance.
+    /// Let the law output almost no speed, whatever the distance.
     NoGain,
     /// The law holds a distance that is wrong by 5 mm.
     WrongDistance,
     /// Commanding continues while the link is stalled.
     NoFallback,
-    /// Commanding continues with the last reading of a sensor that is gone.
+    /// Commanding continues with the last reading of a sensor that no longer sends.
     StaleSensor,
     /// Commanding ends for another reason than the one reported.
     WrongReason,
@@ -72,7 +72,7 @@ impl Broken {
         }
     }
 
-    /// Returns `true` if this input of the story is to be dropped, after `requests` earlier requests.
+    /// Returns `true` if the fault drops this input of the story, after `requests` earlier requests.
     pub(super) const fn loses(self, input: &Input, requests: usize) -> bool {
         match (self, input) {
             (Self::NoReArming, Input::Request(_)) => requests > 0,
@@ -81,7 +81,7 @@ impl Broken {
         }
     }
 
-    /// Returns the reason to report.
+    /// Returns the reason that is reported in place of `reason`, if the fault changes it.
     pub(super) fn told(self, reason: Reason) -> Reason {
         if self == Self::WrongReason && !reason.is_release() { Reason::ProgramStopped } else { reason }
     }

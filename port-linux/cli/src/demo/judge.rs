@@ -1,4 +1,4 @@
-//! The self-checks: pure functions of a run's record, its story and the bounds in force.
+//! The demo's self-checks: pure functions of a run's record, its story and the bounds in force.
 
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::mode::Mode;
@@ -13,32 +13,32 @@ use super::script::{Fault, RE_ARMINGS, Round, SETTLING, Script, Stop};
 use super::world::Truth;
 use crate::report::{Check, Verdict};
 
-/// The joint speed below which the arm counts as at rest \[rad/s\] …
+/// The joint speed below which the arm counts as being at standstill \[rad/s\].
 const REST: f32 = 1e-3;
-/// … once it has stayed below it for this long.
+/// The time for which the joint speeds must stay below [`REST`] until the arm counts as being at standstill.
 const AT_REST_FOR: Duration = Duration::from_millis(50);
 /// The longest time from the request to commanding.
 const ARMING_BOUND: Duration = Duration::from_secs(8);
 /// The longest time in which the arm stops, as seen by an observer of the mode.
 const STOPPING: Duration = Duration::from_millis(100);
 
-/// The way in which the arm came to rest after a fault.
+/// The way in which the arm came to standstill after a fault.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
-    /// The time from the fault to the beginning of rest.
+    /// The time from the fault to the beginning of standstill.
     took: Duration,
-    /// The speed of the fastest joint until then \[rad/s\].
+    /// The speed of the fastest joint between the fault and standstill \[rad/s\].
     speed: f32,
-    /// The farthest travel of a joint after that \[rad\], caused by text that was queued in the network and arrives
-    /// late.
+    /// The farthest travel of a joint after the beginning of standstill \[rad\], caused by text that was queued in
+    /// the network and arrives late.
     later_travel: f32,
 }
 
-/// The bounds in force, and the values that they are computed from.
+/// The bounds of the checks, and the values that they are computed from.
 pub(super) struct Bounds<'a> {
     pub(super) allowance: Allowance,
     pub(super) options: &'a Options,
-    /// The measured pauses of the machine.
+    /// The measured pauses of this machine.
     pub(super) pauses: &'a Pauses,
 }
 
@@ -55,7 +55,7 @@ impl Bounds<'_> {
         seen + self.slack().max(self.paused_between(from, until)) + self.braking(speed)
     }
 
-    /// Returns the longest time from a fault to the limit that it exceeds.
+    /// Returns the longest time from a fault to the moment at which a limit of the session is exceeded.
     fn seen(&self, fault: Fault) -> Duration {
         match fault {
             Fault::LinkStall => self.allowance.stale_after() + period(),
@@ -126,12 +126,13 @@ impl Record {
         (truth.distance - self.wanted_distance) * 1e3
     }
 
-    /// Returns the end of the mode that begins at `from`.
+    /// Returns the time at which the mode that begins at `from` ends.
     fn mode_ends(&self, from: Instant) -> Instant {
         self.modes.iter().map(|(at, _)| *at).find(|at| *at > from).unwrap_or(Instant::from_micros(u64::MAX))
     }
 
-    /// Returns the errors while commanding and settled, without the pauses of this machine that ended commanding.
+    /// Returns the errors of the distance while the arm was commanded and had settled, without the pauses of this
+    /// machine that ended commanding.
     pub(super) fn settled_errors(&self, script: &Script) -> Vec<f64> {
         let paused = |end: Instant| {
             let stop = script.by_this_machine().find(|(stop, _)| stop.at == end);
@@ -147,7 +148,8 @@ impl Record {
         self.truths.iter().filter(|truth| settled(truth.at)).map(|truth| self.error(truth)).collect()
     }
 
-    /// Finds the arm's rest between `fault` and `until`. Returns `None` without a reading in that time.
+    /// Finds the arm's standstill between `fault` and `until`. Returns `None` without a record of the arm in that
+    /// time.
     fn rest_after(&self, fault: Instant, until: Instant) -> Option<Rest> {
         let fastest = |truth: &Truth| truth.speeds.iter().fold(0.0_f32, |most, speed| most.max(speed.abs()));
         let mut rest = Rest { took: until.since(fault), ..Rest::default() };
@@ -195,7 +197,7 @@ impl Record {
         fastest
     }
 
-    /// Returns every check, in the order of the story.
+    /// Returns the results of every check, in the order of the story.
     pub(super) fn checks(&self, script: &Script, bounds: &Bounds<'_>) -> Vec<Check> {
         let mut checks = vec![armed(script), self.error_in_bounds(script, bounds)];
         for round in &script.rounds {
@@ -229,7 +231,8 @@ impl Record {
         checks
     }
 
-    /// Counts how often arming began, and how many of these beginnings a request explains; each request explains one.
+    /// Returns the number of times that arming began, and the number of those that a request explains; each request
+    /// explains one.
     fn begun(&self) -> (usize, usize) {
         let arming: Vec<_> = self.modes.iter().filter(|(_, mode)| *mode == Mode::Arming).map(|(at, _)| *at).collect();
         let (mut requests, mut causes) = (self.requests.iter().peekable(), 0);

@@ -55,13 +55,15 @@ use outrigger::show::values::lines;
 use outrigger::show::{Format, tell};
 
 const DISTANCE: f32 = 0.05;
-/// The interval at which the script is advanced, besides at every state.
+/// The longest interval between two steps of the script, which also advances at every state.
 const GLANCE: Duration = Duration::from_millis(10);
 /// The longest time for writing the report to disk.
 const DISK: StdDuration = StdDuration::from_secs(10);
-/// The duration of the measurement of this machine, before anything else …
+/// The duration of the measurement of this machine's pauses, before anything else.
 const MEASURING: StdDuration = StdDuration::from_secs(2);
-/// … in steps of this length, between which an operator may end it.
+/// The length of a step of that measurement, between which an operator may end it.
+///
+/// See [`MEASURING`] for its total duration.
 const STEP: StdDuration = StdDuration::from_millis(50);
 
 /// Runs the command.
@@ -130,7 +132,7 @@ fn program() -> String {
     called.unwrap_or_else(|| "outrigger".into())
 }
 
-/// Returns the final text: the verdict, and commands to try next by calling `program`.
+/// Returns the final text of the demo: the verdict, and commands to try next by calling `program`.
 fn verdict(checks: &[Check], program: &str) -> String {
     let count = |of: fn(&Check) -> bool| checks.iter().filter(|check| of(check)).count();
     let failed = count(Check::failed);
@@ -154,7 +156,7 @@ fn verdict(checks: &[Check], program: &str) -> String {
     )
 }
 
-/// Plays the whole story and judges it.
+/// Plays the whole story, and checks the results.
 async fn play(
     args: &DemoArgs,
     operators: Operators,
@@ -235,7 +237,7 @@ fn law() -> StandoffConfig {
     StandoffConfig { proportional: 12.0, integral: 30.0, travel: [0.004, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }
 }
 
-/// Returns the page, if one is requested.
+/// Returns the live page as a companion, if one is requested.
 fn page(args: &DemoArgs, world: &World) -> Option<Arc<dyn Companion<6>>> {
     let Web(at) = args.web?;
     Some(Arc::new(OnPage::new("demo", at).with_workpiece(world.workpiece())))

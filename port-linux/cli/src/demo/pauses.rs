@@ -13,9 +13,9 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger::exit::Failure;
 use outrigger::host::clock::{Clock, std_now};
 
-/// The number of measuring threads; one of them alone may happen to be scheduled well.
+/// The number of threads that measure pauses; a single one may happen to be scheduled well.
 const THREADS: usize = 3;
-/// The period in which each thread is to be woken.
+/// The period in which each measuring thread is to be woken.
 const EVERY: StdDuration = StdDuration::from_millis(1);
 /// The work of each thread while a limit is determined, equal to that of a loop that answers a robot. A thread that
 /// works is delayed for longer than one that does nothing.
@@ -25,14 +25,14 @@ const LEAST: Duration = Duration::from_millis(2);
 /// The largest number of pauses that are recorded.
 const KEPT: usize = 1 << 16;
 
-/// A time in which this machine ran nothing that was due, by the clock of the session.
+/// A time in which this machine ran no thread that was due, by the clock of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pause {
     pub(super) from: Instant,
     pub(super) until: Instant,
 }
 
-/// The recorded pauses, ordered by their ends.
+/// The recorded pauses of this machine, ordered by their ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pauses(Vec<Pause>);
 
@@ -44,8 +44,8 @@ impl Pauses {
         }
     }
 
-    /// Returns the longest pause between `from` and `until`, as far as it overlaps with that time. Overlapping pauses
-    /// of several threads are not added up, because each thread ran in between.
+    /// Returns the longest pause between `from` and `until`. Of a pause that overlaps with that time in part, only
+    /// that part counts. Overlapping pauses of several threads are not added up, because each thread ran in between.
     pub(super) fn longest(&self, from: Instant, until: Instant) -> Duration {
         let parts = self.0.iter().map(|pause| pause.until.min(until).since(pause.from.max(from)));
         parts.max().unwrap_or_default()
@@ -67,7 +67,7 @@ impl Pauses {
     }
 }
 
-/// Measures pauses from its start until it is dropped.
+/// A measurement of pauses, from its start until it is dropped.
 #[derive(Debug)]
 pub(super) struct Watch {
     shared: Arc<Shared>,
@@ -85,7 +85,7 @@ struct Shared {
 }
 
 impl Watch {
-    /// Starts to measure, with as much work as a loop has.
+    /// Starts to measure, with as much work per wake-up as a control loop has.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the system provides no thread.
@@ -121,7 +121,7 @@ impl Watch {
         *self.shared.waits.lock().unwrap_or_else(PoisonError::into_inner) = waits;
     }
 
-    /// Returns everything recorded so far.
+    /// Returns every pause recorded so far.
     pub(super) fn seen(&self) -> Pauses {
         self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -176,7 +176,7 @@ impl Shared {
 #[derive(Debug)]
 struct Waits {
     file: File,
-    /// The count at the last reading \[ns\].
+    /// The thread's waiting time at the last reading \[ns\].
     before: u64,
 }
 
@@ -188,7 +188,7 @@ impl Waits {
         Some(waits)
     }
 
-    /// Returns the time added since the last call.
+    /// Returns the waiting time of the thread since the last call.
     fn since_last(&mut self) -> StdDuration {
         let Some(now) = self.total() else { return StdDuration::ZERO };
         let added = now.saturating_sub(self.before);
@@ -196,7 +196,7 @@ impl Waits {
         StdDuration::from_nanos(added)
     }
 
-    /// Returns the second number of `schedstat` \[ns\].
+    /// Returns the thread's total waiting time, the second number of `schedstat` \[ns\].
     fn total(&mut self) -> Option<u64> {
         let mut text = [0; 64];
         self.file.rewind().ok()?;

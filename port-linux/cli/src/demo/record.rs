@@ -1,4 +1,4 @@
-//! The record of a run, and the report made from it.
+//! Records a run of the demo, and makes the report from the record.
 
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
@@ -10,7 +10,7 @@ use super::world::{Truth, World};
 use crate::report::picture::{FRAMES_PER_SECOND, Frame, Picture};
 use crate::report::{Check, Figure, Report, plot::grouped, quantile};
 
-/// The values recorded during the run.
+/// The values recorded during a run of the demo.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) modes: Vec<(Instant, Mode)>,
@@ -25,14 +25,14 @@ pub(super) struct Record {
     pub(super) truths: Vec<Truth>,
     pub(super) wanted_distance: f64,
     pub(super) bridged: u32,
-    /// The times of the story's requests.
+    /// The times of the simulated operator's requests.
     pub(super) requests: Vec<Instant>,
     /// The times at which a fault was caused or repaired, each with a short description.
     pub(super) faults: Vec<(Instant, &'static str)>,
 }
 
 impl Record {
-    /// Returns the moments to be drawn: at work, at rest after the first fault, and at work again.
+    /// Returns the instants to be drawn: during work, at standstill after the first fault, and during work again.
     fn moments(&self, script: &Script) -> Vec<(Instant, &'static str)> {
         let Some(first) = script.rounds.first() else { return vec![] };
         [
@@ -79,7 +79,7 @@ impl Record {
         }
     }
 
-    /// Returns the report.
+    /// Returns the contents of the report page.
     pub(super) fn report(
         &self,
         script: &Script,
@@ -146,7 +146,7 @@ pub(super) fn ms(span: Duration) -> f64 {
     span.as_micros() as f64 / 1e3
 }
 
-/// Returns the root mean square; `None` if there are no values.
+/// Returns the root mean square of the values; `None` if there are no values.
 pub(super) fn rms(values: &[f64]) -> Option<f64> {
     let squares = values.iter().fold(0.0, |sum, value| sum + value * value);
     (!values.is_empty()).then(|| (squares / values.len() as f64).sqrt())

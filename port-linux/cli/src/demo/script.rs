@@ -8,9 +8,10 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The longest wait for one step.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// The time between a fallback and its acknowledgement, by the system's clock …
+/// The time between a fallback and its acknowledgement, by the system's clock.
 const PAUSE: Duration = Duration::from_millis(2_500);
-/// … and at least by the session's. Until then the arm is observed at rest, and queued text arrives.
+/// The shortest time between a fallback and its acknowledgement, by the session's clock. Until then the arm is
+/// observed at standstill, and queued text arrives.
 const LEAST_PAUSE: Duration = Duration::from_millis(900);
 /// The time before the acknowledgement if no fault was injected.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
@@ -24,7 +25,7 @@ const WORKING: Duration = Duration::from_secs(5);
 /// take.
 const LEAST: Duration = Duration::from_secs(16);
 
-/// A fault in the arm's surroundings.
+/// A fault in the simulated arm's surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// No data passes on the connections of states and commands for a while.
@@ -63,10 +64,10 @@ impl Fault {
     }
 }
 
-/// An action that the script requires.
+/// An action that the script requires from its caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ask {
-    /// Pass this input to the engine.
+    /// Pass this operator's input to the engine.
     Engine(Input),
     /// Cause this fault.
     Inject(Fault),
@@ -78,7 +79,7 @@ pub(super) enum Ask {
     End,
 }
 
-/// The state of the session that the script reads.
+/// The state of the session on which the script decides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight {
     pub(super) now: Instant,
@@ -86,31 +87,31 @@ pub(super) struct Sight {
     pub(super) epoch: Epoch,
     pub(super) latch: Option<Reason>,
     pub(super) unmet: ReasonSet,
-    /// The workpiece moves fast enough for a fault to matter.
+    /// `true` if the workpiece moves fast enough for a fault to have an effect.
     pub(super) moves: bool,
 }
 
 /// A function that returns the pause of this machine that explains why commanding ended at that time for that reason.
 pub(super) type Paused<'a> = &'a dyn Fn(Instant, Reason) -> Option<Duration>;
 
-/// An end of commanding or of arming without a fault of the story.
+/// An end of commanding or of arming that the story did not cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
     pub(super) at: Instant,
     pub(super) reason: Reason,
-    /// The pause of this machine that explains it; `None` if there was none.
+    /// The pause of this machine that explains the stop; `None` if there was none.
     pub(super) paused: Option<Duration>,
     pub(super) at_rest: Option<Instant>,
 }
 
-/// One fault and its consequences.
+/// One fault of the story and its consequences.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub(super) fault: Fault,
     /// The time at which the fault is due.
     due: Instant,
     pub(super) injected: Option<Instant>,
-    /// The time at which commanding ended, and the reason.
+    /// The time at which commanding ended after the fault, and the reason.
     pub(super) fell_back: Option<(Instant, Reason)>,
     pub(super) at_rest: Option<Instant>,
     pub(super) re_armed: Option<Instant>,
@@ -135,26 +136,26 @@ enum Step {
     Over,
 }
 
-/// The progress of the story.
+/// The progress of the demo's story: the current step, the faults and the stops.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     step: Step,
-    /// The time at which the step began.
+    /// The time at which the current step began.
     since: Instant,
     /// The time for which the latched reason is shown.
     pause: Duration,
     /// The factor by which the story's time passes slower than the system's.
     slowed: u32,
     end: Instant,
-    /// The stop whose cause is not determined yet.
+    /// The newest stop, until its cause is determined.
     under_review: Option<Stop>,
-    /// Every stop without a fault of the story.
+    /// Every stop that the story did not cause.
     pub(super) stops: Vec<Stop>,
     current: usize,
     pub(super) rounds: Vec<Round>,
     pub(super) requested: Option<Instant>,
     pub(super) armed: Option<Instant>,
-    /// The time at which the arm was at rest after the last release.
+    /// The time at which the arm was at standstill after the last release.
     pub(super) ended: Option<Instant>,
 }
 
@@ -201,7 +202,7 @@ impl Script {
         self.stops.iter().filter_map(|stop| Some((stop, stop.paused?)))
     }
 
-    /// Records a change of mode because of `reason`.
+    /// Records the end of commanding or of arming at `at`, because of `reason`.
     pub(super) fn fell_back(&mut self, at: Instant, reason: Reason) {
         match self.rounds.get_mut(self.current).filter(|_| self.step == Step::FallingBack) {
             Some(round) => {
@@ -218,7 +219,7 @@ impl Script {
         }
     }
 
-    /// Returns the next action, one at a time; `None` if none is due.
+    /// Returns the next action of the script, one at a time; `None` if none is due.
     pub(super) fn next(&mut self, sight: Sight, paused: Paused<'_>) -> Option<Ask> {
         let Sight { now, mode, epoch, latch, unmet, .. } = sight;
         if !matches!(self.step, Step::Working | Step::Over) && now.since(self.since) > PATIENCE {
@@ -345,7 +346,7 @@ mod tests {
         Sight { now: at(seconds), mode, epoch: Epoch::default(), latch, unmet, moves: true }
     }
 
-    /// Explains no stop, like a machine without pauses.
+    /// Returns `None`: no stop is explained by a pause, as on a machine without pauses.
     fn quiet(_: Instant, _: Reason) -> Option<Duration> {
         None
     }

@@ -1,5 +1,5 @@
-//! The demo without sockets, clock and screen: reads a session, and returns inputs for it and changes to its
-//! surroundings. A test plays the same story in virtual time.
+//! The demo's story without sockets, clock and screen: reads a session, and returns inputs for it and changes to its
+//! surroundings. A test plays this story in virtual time.
 
 use std::collections::VecDeque;
 
@@ -19,16 +19,16 @@ use super::record::Record;
 use super::script::{Ask, Fault, Script, Sight};
 use super::world;
 
-/// The period of a deliberate fault that is not announced.
+/// The period of a deliberate fault that the story does not announce.
 const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
 
-/// The period in which a session that resumes by itself tries to.
+/// The period in which a session with a deliberate fault tries to resume without the operator.
 const SOON: Duration = Duration::from_millis(100);
 
 /// A change that the story makes to its surroundings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Effect {
-    /// Show this text.
+    /// Display this text.
     Say(String),
     /// Stall the link for this time, from now on.
     StallLink(Duration),
@@ -40,13 +40,13 @@ pub(super) enum Effect {
     SecondCommander,
 }
 
-/// The story in progress.
+/// A story of the demo in progress.
 pub(super) struct Story {
     pub(super) script: Script,
     pub(super) record: Record,
     pub(super) allowance: Allowance,
     broken: Option<Broken>,
-    /// The inputs that the engine has not taken yet.
+    /// The inputs of the simulated operator that the engine has not received yet.
     inputs: VecDeque<Input>,
     /// The number of requests among the inputs so far.
     requests: usize,
@@ -166,7 +166,7 @@ impl Story {
         }
     }
 
-    /// Slows the time if possible, after this machine paused a program for `length`.
+    /// Slows the demo's time if possible, after this machine paused a program for `length`.
     fn slow(&mut self, now: Instant, length: Duration, effects: &mut Vec<Effect>) {
         let slower = self.allowance.after(length);
         if let Some(slower) = slower {

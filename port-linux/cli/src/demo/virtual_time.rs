@@ -31,7 +31,7 @@ use outrigger::maker::ur::Windows;
 const LONGEST: Duration = Duration::from_secs(200);
 const READING_EVERY: Duration = Duration::from_millis(2);
 
-/// A machine: a function that returns which of the two sides is paused at a time, and until when.
+/// A simulated machine: a function that returns which of the two sides is paused at a time, and until when.
 type Machine = fn(Instant) -> Held;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,7 +40,7 @@ struct Held {
     session: Option<Instant>,
     /// The time until which the controller does not run; it then catches up at once.
     controller: Option<Instant>,
-    /// `true` if the measuring threads notice the pause.
+    /// `true` if the threads that measure pauses notice the pause.
     noticed: bool,
 }
 
@@ -61,7 +61,7 @@ fn paused_by(now: Instant, every: u64, length: u64, noticed: bool) -> Held {
     }
 }
 
-/// The engine and its surroundings.
+/// The engine of the demo with its simulated surroundings, in virtual time.
 struct Rig<'m> {
     controller: Controller,
     connections: [Option<Conn>; LinkId::MOST],
@@ -76,7 +76,7 @@ struct Rig<'m> {
     now: Instant,
 }
 
-/// A finished run.
+/// The result of a finished run of the demo in virtual time.
 struct Told {
     record: Record,
     script: Script,
@@ -159,7 +159,7 @@ impl Rig<'_> {
         }
     }
 
-    /// Runs one turn of the session's loop.
+    /// Runs one turn of the session's control loop.
     fn session(&mut self) {
         for link in (0..LinkId::MOST as u8).filter_map(LinkId::new) {
             while let Some(conn) = self.connections[link.index()] {

@@ -33,8 +33,7 @@ const START_DISTANCE: f64 = 0.07;
 const WORKPIECE: f64 = 0.4;
 /// The interval of the sensor's readings.
 const READING_EVERY: Duration = Duration::from_millis(2);
-/// The number of points of the workpiece that a picture shows to each side of the tool, and their distance from each
-/// other \[m\].
+/// The number of points of the workpiece that a picture shows to each side of the tool.
 const SEEN: i32 = 30;
 const STEP: f64 = 0.01;
 /// The first port base that is tried when free ports are searched for.
@@ -81,7 +80,7 @@ impl Pace for OneClock {
     }
 }
 
-/// Returns `true` if the workpiece moves fast enough at this time.
+/// Returns `true` if the workpiece moves fast enough at the time `at` for a fault to be caused.
 pub(super) fn moves(at: Instant) -> bool {
     let (_, period) = HEAVE;
     (std::f64::consts::TAU * at.since(Instant::ZERO).as_secs_f64() / period).cos().abs() >= BRISK
@@ -93,7 +92,7 @@ pub(super) fn options(broken: Option<Broken>) -> Options {
     Options { after_t: broken.and_then(Broken::after_t).or(options.after_t), ..options }
 }
 
-/// Returns the workpiece under this controller's tool.
+/// Returns the surface of the workpiece under the tool of the simulated controller.
 pub(super) fn surface(controller: &Controller) -> Surface {
     let tool = controller.truth().tool();
     let [x, y, z] = tool.position;
@@ -115,7 +114,7 @@ pub(super) fn stall(controller: &mut Controller, at: Instant, span: Duration) {
     }
 }
 
-/// Returns the true state at a moment of the controller's arm; `None` if the tool does not point at the workpiece.
+/// Returns the true state of the simulation at one instant; `None` if the tool does not point at the workpiece.
 pub(super) fn truth(surface: &Surface, moment: &Moment) -> Option<Truth> {
     let distance = surface.distance(moment.tool.position, moment.tool.z_axis(), moment.at)?;
     let [joints, speeds] = [moment.q, moment.qd].map(|values| values.map(|value| value as f32));

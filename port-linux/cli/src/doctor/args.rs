@@ -57,13 +57,14 @@ impl DoctorArgs {
         Self::from_arg_matches(&read).map_err(usage)
     }
 
-    /// Returns the configuration given in the place of the robot; `None` if that is an address.
+    /// Returns the path of the configuration if one is given in place of the robot; `None` if the robot is given by
+    /// its address.
     fn named(&self) -> Option<&Path> {
         let path = Path::new(&self.robot);
         path.extension().is_some_and(|extension| extension == "toml").then_some(path)
     }
 
-    /// Returns the configuration, from either argument.
+    /// Returns the path of the configuration, whether it is given in place of the robot or by `--config`.
     ///
     /// # Errors
     /// [`Failure::Usage`] if both are given.
@@ -78,7 +79,7 @@ impl DoctorArgs {
         }
     }
 
-    /// Returns `true` if the robot is the one that the configuration names.
+    /// Returns `true` if the robot to check is the one that the configuration names.
     pub(crate) fn is_of_file(&self) -> bool {
         self.named().is_some()
     }

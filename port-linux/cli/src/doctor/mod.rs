@@ -28,9 +28,10 @@ use outrigger::show::histogram::{bars, quantiles, span};
 use outrigger::show::sheet::Sheet;
 use outrigger::show::words::Observer;
 
-/// The time for which this host's wake-ups are measured.
+/// The duration of the measurement of this host's wake-up delays.
 const HOST_SPAN: Duration = Duration::from_secs(2);
-/// The delay above which one wake-up in a hundred is too late to answer a state in the same 2 ms cycle.
+/// The delay that at most one wake-up in a hundred may exceed. A later wake-up cannot answer a state in the same 2
+/// ms cycle.
 const WAKE_UP: Duration = Duration::from_micros(750);
 
 /// Runs the command: measures this host, lets `examine` add the session, and shows the verdict first. `sources` are
@@ -61,9 +62,9 @@ pub(crate) fn run(
     }
 }
 
-/// Adds to `sheet` the link to `controller`, and the controller, judged for commanding by the configuration `judged`,
-/// after observing them for this many seconds. `tapped` may let another reader receive the sockets' data as well; the
-/// value that it returns is kept until the end.
+/// Adds to `sheet` the link to `controller`, and the controller, judged for commanding by the configuration
+/// `judged`, after observing them for this many seconds. `tapped` may give another reader access to the sockets'
+/// data; the value that it returns is dropped at the end.
 ///
 /// # Errors
 /// [`Failure::Connection`] if there never was a session; those of `tapped`.
@@ -92,8 +93,8 @@ pub(crate) fn examine<const N: usize, C: Vendor<N>, K>(
     Ok(())
 }
 
-/// The number of times that the link's grade fell below the one that commanding needs, and the worst fall, during the
-/// check.
+/// The number of times that the link's grade fell below the one that commanding needs during the check, and the
+/// worst of these falls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Falls {
     count: u32,
@@ -132,7 +133,7 @@ fn judge_host(latency: &Latency, sheet: &mut Sheet) {
     }
 }
 
-/// Observes a session for as long as its panel does, and sends nothing.
+/// An application that observes a session until its operator or its time ends it, and sends nothing.
 pub(crate) struct Examination<M, S> {
     panel: Panel<M>,
     seen: Option<S>,
@@ -147,7 +148,7 @@ impl<M: Maker, S> Examination<M, S> {
         Self { panel, seen: None, falls, needed: Grade::Ok, last_seconds }
     }
 
-    /// Returns the last observation, the falls of the grade, and the last seconds of the link.
+    /// Returns the last observation, the falls of the link's grade, and the link's figures of the last seconds.
     ///
     /// # Errors
     /// [`Failure::Connection`] if there was no session to observe.

@@ -6,13 +6,13 @@ use std::io::{self, Write};
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 
-/// The name of the first column: seconds since 1970.
+/// The name of the table's first column, the time of arrival: seconds since 1970.
 const ARRIVAL: &str = "arrival_time";
 
-/// A table that is being written.
+/// A table of states that is being written.
 pub(super) struct Table<W: Write> {
     to: W,
-    /// The columns by name; a vector has one for each number, `name_0` and on.
+    /// The indices of the columns by name. A vector has a column for each number, `name_0` and on.
     columns: HashMap<String, usize>,
     cells: Vec<String>,
     line: String,
@@ -75,7 +75,7 @@ fn breaks_a_cell(c: char) -> bool {
     c.is_control() || matches!(c, ',' | '"')
 }
 
-/// A number or a text in a cell.
+/// The content of a cell: a number or a text.
 enum Cell<'a> {
     Integer(i128),
     Single(f32),
@@ -106,7 +106,7 @@ struct Columns<'e> {
 }
 
 impl Columns<'_> {
-    /// Returns the full name of the next value.
+    /// Returns the full name of the column for the next value.
     fn name(&mut self, name: &str) -> String {
         let Some((outer, next)) = self.open.last_mut() else { return name.to_owned() };
         match next {
@@ -155,7 +155,7 @@ impl FieldVisitor for Columns<'_> {
 mod tests {
     use super::*;
 
-    /// Returns the names in the table of `recording.md`, without dots.
+    /// Returns the column names in the table of `recording.md`, without dots.
     fn documented() -> Vec<String> {
         let page = include_str!("../../../docs/recording.md");
         let table = page.split("| fields of 30003 | unit |").nth(1).expect("the table");

@@ -42,17 +42,17 @@ fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
     Ok(Box::new(BufWriter::new(file)))
 }
 
-/// Returns the failure for a write that failed.
+/// Returns the failure for an error in writing the output.
 fn unwritten(error: &io::Error) -> Failure {
     Failure::BadInput(format!("cannot write the output: {error}"))
 }
 
-/// Passes an error of the recording on, unless the reader of the output has gone away.
+/// Returns the outcome of an export. An error is not reported if the reader of the output has closed it (`gone`).
 fn finish(written: Result<(), Failure>, gone: bool) -> Outcome {
     if gone { Ok(()) } else { written }
 }
 
-/// Writes every state of one port as a row.
+/// Writes a table to `to`, with every state of one port as a row.
 fn table(args: &ExportArgs, to: &Path) -> Outcome {
     let [others @ .., last] = WireFormat::STATES_BY_PRECISION;
     let port = match args.port {
@@ -105,7 +105,7 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
     Ok(())
 }
 
-/// Returns `true` if a stream of this number has states.
+/// Returns `true` if the stream with this number in a recording contains states.
 fn has_format_with_states(port: u16) -> bool {
     WireFormat::of(port).is_some_and(|format| format.ports().contains(&port) && format.states().is_some())
 }
@@ -131,7 +131,7 @@ fn has_states(path: &Path, port: u16) -> bool {
     found
 }
 
-/// Writes the bytes of one port as they arrived.
+/// Writes the bytes of one port to `to`, as they arrived.
 fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
     let Some(port) = args.port else {
         let ports = listed(|_| true, "or");

@@ -78,7 +78,7 @@ impl Task {
 /// The connection of a sensor to this computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wiring {
-    /// By UDP: datagrams are sent to this address.
+    /// By UDP: the sensor sends datagrams to this address of this computer.
     Udp(SocketAddr),
     /// By a serial device, with its baud rate \[Bd\].
     Serial(String, u32),

@@ -1,4 +1,5 @@
-//! The dry run: runs the configuration with a simulated controller of the same software, and a simulated sensor.
+//! Makes the dry run: runs a new configuration with a simulated controller of the same software, and a simulated
+//! sensor.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -17,7 +18,7 @@ use outrigger::show::say;
 
 /// The first port base that is tried when free ports are searched for.
 const FIRST_BASE: u16 = 40_000;
-/// The time in which a run must start and stop the arm, in addition to its own duration.
+/// The time in which the dry run must start and stop the arm, in addition to its own duration.
 const ENDING: Duration = Duration::from_secs(10);
 /// The additional distance of the surface from the tool at the start \[m\].
 const FARTHER: f64 = 0.02;
@@ -102,7 +103,7 @@ fn unstarted(error: std::io::Error) -> Failure {
     Failure::BadInput(format!("cannot start this program again: {error}"))
 }
 
-/// Waits for the end of a process. Returns `false` if it did not end within this time.
+/// Waits for the end of a process, at most for `time`. Returns `false` if it did not end.
 fn wait(process: &mut Child, time: Duration) -> Result<bool, Failure> {
     const LOOK: Duration = Duration::from_millis(50);
     for _ in 0..time.as_millis() / LOOK.as_millis() {
@@ -114,7 +115,7 @@ fn wait(process: &mut Child, time: Duration) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Ends a run that did not end by itself in time.
+/// Ends a dry run that did not end by itself in time.
 fn end(process: &mut Child) -> Outcome {
     os::interrupt(process);
     if !wait(process, ENDING)? {
@@ -123,11 +124,11 @@ fn end(process: &mut Child) -> Outcome {
     Ok(())
 }
 
-/// A process that is ended when this is dropped.
+/// A child process that is ended when this is dropped.
 struct Companion(Child);
 
 impl Companion {
-    /// Starts a simulated sensor that sends what the configuration reads.
+    /// Starts a simulated sensor that sends the readings that the configuration expects.
     fn sensor(file: &Temporary, how: &[&str]) -> Result<Self, Failure> {
         let mut command = Command::new(program()?);
         command.args(["sim", "sensor", "--config"]).arg(&file.0).args(how);

@@ -1,4 +1,4 @@
-//! The text of a first configuration, with a comment on everything that a user may want to change.
+//! Generates the text of a first configuration, with a comment on every setting that a user may want to change.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -14,21 +14,21 @@ pub(super) struct First {
     /// The robot's address.
     pub robot: String,
     pub model: RobotModel,
-    /// Other models that report the same as this controller.
+    /// The other models that a controller would report in the same way.
     pub others: Vec<RobotModel>,
     pub software: SoftwareVersion,
-    /// The joint positions \[rad\], around which the limits are chosen; `None` if they are unknown.
+    /// The present joint positions \[rad\], around which the limits are chosen; `None` if they are unknown.
     pub joints: Option<[f32; 6]>,
     pub task: Task,
     /// `true` if states are received by RTDE, or are assumed to be because the software supports it.
     pub by_rtde: bool,
-    /// The choice for a stop at the pendant that cannot be seen.
+    /// The choice about stops at the pendant, for software that does not report them.
     pub pendant_stop: PendantStop,
     /// The sensor; `None` for a task without one.
     pub sensor: Option<Sensor>,
     /// The distance to hold for [`Task::Standoff`] \[m\].
     pub distance: f64,
-    /// `true` for a run that requests by itself at the start, which is only used for a simulated arm.
+    /// `true` for a run that requests to command by itself at the start, which is only used for a simulated arm.
     pub at_once: bool,
 }
 
@@ -46,7 +46,8 @@ pub(super) struct Sensor {
 const ROOM: f32 = 0.8;
 
 impl First {
-    /// Returns `true` if a stop at the pendant can be seen with `software`, which needs states by RTDE.
+    /// Returns `true` if a session with `software` can detect a stop at the pendant, for which it needs states by
+    /// RTDE.
     pub(super) fn sees_pendant_stops(software: SoftwareVersion) -> bool {
         software.at_least(3, 4)
     }
@@ -55,12 +56,13 @@ impl First {
         self.by_rtde && Self::sees_pendant_stops(self.software)
     }
 
-    /// Returns `true` if the arm would not be commanded with this file.
+    /// Returns `true` if the arm would not be commanded with this configuration, because stops at the pendant could
+    /// not be detected.
     pub(super) fn is_refused(&self) -> bool {
         !self.sees_stops() && self.pendant_stop == PendantStop::Seen
     }
 
-    /// Returns the text of the file.
+    /// Returns the text of the configuration file.
     pub(super) fn text(&self) -> String {
         let mut text = String::from(
             "# Made by `outrigger init`. Every key, its default and its range: port-linux/docs/configuration.md.\n\

@@ -133,10 +133,10 @@ const fn words(task: Task) -> &'static str {
     }
 }
 
-/// The facts known about a robot.
+/// The facts known about a robot, from its states or from the arguments.
 #[derive(Clone, Debug)]
 struct Known {
-    /// The model, or the models that it may be.
+    /// The model of the robot, or the models that it may be.
     models: Vec<RobotModel>,
     software: SoftwareVersion,
     joints: Option<[f32; 6]>,
@@ -155,7 +155,7 @@ impl Observed<6, Ur<'_>> for Known {
     }
 }
 
-/// Observes the robot, and sends nothing.
+/// Observes the robot for some seconds, and sends nothing. Returns the facts learned.
 fn look(args: &InitArgs) -> Result<Known, Failure> {
     say!("looking at {} for {LOOK} s; nothing is sent", args.robot);
     let clock = Clock::start();

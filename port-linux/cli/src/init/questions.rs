@@ -1,4 +1,4 @@
-//! Asks the user at the terminal.
+//! Queries the user at the terminal for settings that the arguments do not determine.
 
 use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 
@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 5;
 /// The duration of a dry run that the user agreed to \[s\].
 const DRY_RUN: u64 = 60;
 
-/// Asks questions if there is a terminal.
+/// A dialogue with the user. Without a terminal, no question is asked.
 pub(super) struct Questions {
     somebody: bool,
 }

@@ -1,4 +1,5 @@
-//! The command `outrigger io`: shows the terminals of a robot, and sets its outputs. Nothing here moves the arm.
+//! The command `outrigger io`: shows the inputs and outputs of a robot, and sets its outputs. It never moves the
+//! arm.
 
 mod args;
 
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &IoArgs) -> Outcome {
     })
 }
 
-/// The command's side of the session.
+/// The application that the session runs for this command.
 struct Desk {
     clock: Clock,
     target: Target,
@@ -76,13 +77,13 @@ struct Desk {
     signals: Signals,
     page: Page,
     task: Task,
-    /// The outputs that have not been passed to the engine yet.
+    /// The outputs to set that have not been passed to the engine yet.
     waiting: VecDeque<Write>,
     under_way: usize,
-    /// The outputs that are done, each with its result.
+    /// The outputs for which there is a result, each with that result.
     done: Vec<(Write, WriteNews)>,
     established: Option<Instant>,
-    /// Enough is known to show the terminals, or to set an output.
+    /// `true` once enough is known to show the terminals, or to set an output.
     ready: bool,
     end: Option<Instant>,
     last_down: Option<String>,
@@ -90,12 +91,12 @@ struct Desk {
     ending: bool,
 }
 
-/// The task of the command.
+/// The task of the command: set outputs, or show terminals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Task {
     /// Set this many outputs.
     Set(usize),
-    /// Show the terminals once.
+    /// Show the terminals once, and end.
     Show,
     /// Keep showing the terminals, for this time or until the end.
     Watch(Option<Duration>),
@@ -127,7 +128,7 @@ impl Desk {
         })
     }
 
-    /// Returns `true` if there is nothing more to do.
+    /// Returns `true` if the task is completed.
     fn is_over(&self) -> bool {
         let done = match self.task {
             Task::Set(asked) => self.done.len() == asked,
@@ -137,7 +138,7 @@ impl Desk {
         done || self.page.error.is_some()
     }
 
-    /// Records the result of an output.
+    /// Records the result of setting an output.
     fn finish(&mut self, write: Write, news: WriteNews) {
         let ours = !self.done.iter().any(|(done, _)| *done == write);
         if ours && !matches!(news, WriteNews::Sent | WriteNews::Overwritten) {
@@ -246,7 +247,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
     }
 }
 
-/// The result of an output, as scripts read it.
+/// The result of setting an output, as a JSON object.
 #[derive(Serialize)]
 struct News {
     what: String,
@@ -256,7 +257,7 @@ struct News {
     text: String,
 }
 
-/// Standard output.
+/// The command's output on standard output.
 struct Page {
     json: bool,
     live: bool,
@@ -272,7 +273,7 @@ impl Page {
         Self { json, live, redraws, shown: None, lines: 0, error: None }
     }
 
-    /// Shows the terminals if they have changed, at a limited rate.
+    /// Displays the terminals if they have changed, at a limited rate.
     fn terminals(&mut self, terminals: &Terminals, now: Instant) {
         let same = |(shown, at): &(Terminals, Instant)| shown == terminals || now.since(*at) < PACE;
         if self.shown.as_ref().is_some_and(same) {

@@ -1,4 +1,5 @@
-//! The output of `outrigger move --check`: the robot is not queried, so the start is named instead of being compared.
+//! Formats the output of `outrigger move --check`. The robot is not queried, so the start of the motion is printed
+//! instead of being compared.
 
 use std::path::Path;
 
@@ -8,13 +9,13 @@ use outrigger_wire::time::Duration;
 
 use outrigger::motion::Motion;
 
-/// Returns the lines for a motion of the file at `path` that is within the limits.
+/// Returns the output for a motion of the file at `path` that is within the limits.
 pub(super) fn of_check<const N: usize>(path: &Path, motion: &Motion<N>) -> String {
     let (points, seconds) = (motion.waypoints().len(), motion.duration().as_secs_f64());
     format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n{}\n", path.display(), start(motion))
 }
 
-/// Returns the position that the arm must have for the motion to begin.
+/// Describes the position that the arm must have at the start of the motion.
 fn start<const N: usize>(motion: &Motion<N>) -> String {
     let near = format!("within {} rad, or its tolerance if that is less", Governor::<N>::BEGINS_WITHIN);
     let unchecked = "--check does not ask the robot: this is compared only when the motion is made";
@@ -33,7 +34,7 @@ fn start<const N: usize>(motion: &Motion<N>) -> String {
     }
 }
 
-/// Returns joint angles as `--to` takes them \[rad\].
+/// Formats joint angles \[rad\] in the form that `--to` accepts.
 fn joints<const N: usize>(at: &JointPositions<N>) -> String {
     let angles: Vec<_> = at.iter().map(|q| format!("{q:.4}")).collect();
     format!("q={}", angles.join(","))

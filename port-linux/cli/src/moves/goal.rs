@@ -15,7 +15,7 @@ use outrigger::motion::{Asked, Given, Step, seconds};
 use outrigger::robot::Robot;
 use outrigger::show::{Progress, tell};
 
-/// The arguments for a target in place of a file.
+/// The options for a target, given in place of a file.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GoalArgs {
     /// In place of FILE: target of the controller's own motion: q=Q0,...,Q5, each joint's angle [rad], or
@@ -39,19 +39,19 @@ pub(crate) struct GoalArgs {
 }
 
 impl GoalArgs {
-    /// Returns the requested motion to this target.
+    /// Returns the move to this target with the requested speed, acceleration and duration.
     fn asked(&self, Goal(target): Goal) -> Asked<6> {
         let target = if self.linear { target.linear() } else { target };
         Asked::new(target, self.speed, self.acceleration).lasting(self.time)
     }
 }
 
-/// A target: each joint's angle \[rad\], or the pose of the tool \[m, rad\].
+/// A target of a move: the angle of each joint \[rad\], or the pose of the tool \[m, rad\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Goal(MoveTarget<6>);
 
 impl Goal {
-    /// Converts angles given in degrees.
+    /// Converts joint angles of the target from degrees to radians.
     ///
     /// # Errors
     /// [`Failure::Usage`] for a pose.
@@ -126,7 +126,7 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
     despite([told], result::outcome_of_move(&arrival))
 }
 
-/// Shows the progress.
+/// Displays the progress of the move.
 fn show(progress: &mut Progress, given: &Given<6>, from: &JointPositions<6>) {
     let (Mode::Command, Step::Runs) = (given.mode, given.step) else { return };
     let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };

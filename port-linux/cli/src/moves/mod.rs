@@ -105,7 +105,7 @@ impl By {
         }
     }
 
-    /// Returns the name as given on the command line.
+    /// Returns the name of the way as given on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
@@ -129,7 +129,7 @@ fn goal_time(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns the motion with the tolerances of the command line in place of its file's.
+/// Returns the motion with the tolerances of the command line in place of those in its file.
 fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
     let mut tolerances = *motion.tolerances();
     if let Some(path) = args.path_tolerance {
@@ -177,10 +177,10 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
 
 /// A callback that reports the progress of a motion.
 pub(crate) type Watch<'w, const N: usize> = &'w mut dyn FnMut(&Trace<N>);
-/// A callback that asks whether a stopped motion is to continue; `None` without a terminal.
+/// A function that queries the user whether a stopped motion is to continue; `None` without a terminal.
 pub(crate) type Asks<'a> = Option<&'a mut dyn FnMut(&Stopped) -> bool>;
 
-/// Follows the motion by commands in each cycle.
+/// Moves the arm along the motion by commands in each cycle.
 ///
 /// # Errors
 /// The errors of [`Robot::follow`].
@@ -197,8 +197,8 @@ where
     robot.follow_watched(motion, |trace| watch(&trace.lock().unwrap_or_else(PoisonError::into_inner)), asks)
 }
 
-/// Lets `made` follow the motion on the arm created by `robot`. `name` is the arm's name, and `sent` describes what
-/// is sent to its controller.
+/// Moves the arm that `robot` creates along the motion, by the function `made`. `name` is the arm's name, and `sent`
+/// describes what is sent to its controller.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a fault of the file, and the errors of [`Robot::follow`].
@@ -261,7 +261,7 @@ where
     despite([page, told], result::outcome_of_motion(&followed, motion.tolerances(), total))
 }
 
-/// Asks the person at the terminal whether a stopped motion is to continue.
+/// Queries the person at the terminal whether a stopped motion is to continue.
 fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     let why = match (stopped.released, stopped.reason) {
         (Some(by), _) => by.to_string(),
@@ -298,7 +298,7 @@ fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     }
 }
 
-/// Reports that there is no recording, if one was requested and nothing moved.
+/// Reports that no recording was written, if one was requested and nothing moved.
 fn unrecorded(args: &MoveArgs, is_done: bool, has_begun: bool) {
     if let Some(what) = args.record.as_deref().and_then(|path| result::of_no_recording(path, is_done, has_begun)) {
         complain(&what);
@@ -326,7 +326,7 @@ fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAdd
     Ok((args.other.clone().unwrap_or_else(|| host.control.robot.address.clone()), engine))
 }
 
-/// Shows the progress.
+/// Displays the progress of a motion.
 fn show<const N: usize>(progress: &mut Progress, trace: &Trace<N>, total: f64) {
     if trace.mode != Mode::Command {
         return;
@@ -334,7 +334,7 @@ fn show<const N: usize>(progress: &mut Progress, trace: &Trace<N>, total: f64) {
     progress.show(&line(trace, total), trace.elapsed.as_micros() / 1_000_000);
 }
 
-/// Returns the line of progress of a motion of `total` seconds.
+/// Returns the progress line of a motion that takes `total` seconds at full speed.
 fn line<const N: usize>(trace: &Trace<N>, total: f64) -> String {
     let late = trace.late.as_secs_f64();
     let late = if late < LATE { String::new() } else { format!(", late by {late:.1} s") };

@@ -13,7 +13,7 @@ use outrigger::released::ReleasedBy;
 use outrigger::robot::{Arrival, Ended, Followed};
 use outrigger::show::words;
 
-/// Returns the line for a motion that was followed.
+/// Returns the result line of a motion from a file.
 pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
     let (worst, end) = (followed.worst.max_abs() * 1e3, followed.end_error.max_abs() * 1e3);
     match (followed.is_done, followed.has_begun()) {
@@ -26,7 +26,7 @@ pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
     }
 }
 
-/// The result as scripts read it.
+/// The result of a motion or a move as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "moved")]
 struct Moved {
@@ -34,7 +34,7 @@ struct Moved {
     begun: bool,
     fallback: Option<&'static str>,
     ended_by: &'static str,
-    /// `null` if the arm had no target yet.
+    /// The largest tracking error \[rad\]. `null` if the arm had no setpoint yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     worst_error: Option<Option<Number<f32>>>,
     end_error: Option<Number<f32>>,
@@ -45,7 +45,7 @@ struct Moved {
     elapsed: f64,
 }
 
-/// Returns the object for a motion that was followed.
+/// Returns the JSON object with the result of a motion from a file.
 pub(super) fn json_of_motion<const N: usize>(followed: &Followed<N>) -> String {
     let (fallback, ended_by) = end(followed.ended);
     let begun = followed.has_begun();
@@ -63,29 +63,29 @@ pub(super) fn json_of_motion<const N: usize>(followed: &Followed<N>) -> String {
     format!("{}\n", json::text(&moved))
 }
 
-/// Returns the progress of a motion of `total` seconds at `seconds` of its own time.
+/// Formats the progress of a motion that takes `total` seconds at full speed, of which `seconds` are completed.
 pub(super) fn progress(seconds: f64, total: f64) -> String {
     let share = 100.0 * (seconds / total).min(1.0);
     format!("{share:3.0} %  {}", position(seconds, total))
 }
 
-/// Returns the end of a line of progress, for a motion that is `held` for this reason.
+/// Returns the end of a progress line, for a motion that is `held` for this reason. Empty if it is not held.
 pub(super) fn held(held: Option<Reason>) -> String {
     held.map_or_else(String::new, |reason| format!(", {}", words::of_hold(reason)))
 }
 
-/// Returns the last progress of a motion of `total` seconds at rest; `None` if it has not begun.
+/// Returns the final progress of a motion that takes `total` seconds at full speed; `None` if it has not begun.
 pub(super) fn progress_at_end<const N: usize>(followed: &Followed<N>, total: f64) -> Option<String> {
     let seconds = if followed.is_done { total } else { followed.elapsed.as_secs_f64() };
     followed.has_begun().then(|| progress(seconds, total))
 }
 
-/// Returns a position in a motion of `total` seconds, by its own time.
+/// Formats the completed part of a motion that takes `total` seconds at full speed.
 fn position(seconds: f64, total: f64) -> String {
     format!("{seconds:.1} of {total:.1} s")
 }
 
-/// Returns the command's outcome for a motion of `total` seconds with these `tolerances`.
+/// Returns the command's outcome for a motion that takes `total` seconds at full speed and has these `tolerances`.
 pub(super) fn outcome_of_motion<const N: usize>(
     followed: &Followed<N>,
     tolerances: &Tolerances<N>,
@@ -112,7 +112,7 @@ pub(super) fn outcome_of_motion<const N: usize>(
     }
 }
 
-/// Returns the line for a move to one target.
+/// Returns the result line of a move to one target.
 pub(super) fn of_move(arrival: &Arrival) -> String {
     let what = match (arrival.is_done, arrival.has_begun) {
         (true, true) => "Done. ",
@@ -132,7 +132,7 @@ pub(super) fn of_move(arrival: &Arrival) -> String {
     format!("{what}{off}, after {:.1} s\n", arrival.elapsed.as_secs_f32())
 }
 
-/// Returns the object for a move to one target.
+/// Returns the JSON object with the result of a move to one target.
 pub(super) fn json_of_move(arrival: &Arrival) -> String {
     let (fallback, ended_by) = end(arrival.ended);
     let moved = Moved {
@@ -168,7 +168,7 @@ pub(super) fn of_no_recording(path: &Path, is_done: bool, has_begun: bool) -> Op
         .then(|| format!("{} is not written: nothing moved, so nothing was recorded", path.display()))
 }
 
-/// Returns the failure of a motion that ended in this way before its end.
+/// Returns the failure for a motion that was stopped before its end, for the cause `ended`.
 fn unfinished(ended: Ended, stands: &str) -> Failure {
     let why = format!("{ended}; {stands}");
     match ended {
@@ -177,7 +177,7 @@ fn unfinished(ended: Ended, stands: &str) -> Failure {
     }
 }
 
-/// Returns the reason of a fallback, and the name of the end.
+/// Returns the reason of a fallback if there was one, and the name of the kind of end.
 const fn end(ended: Ended) -> (Option<&'static str>, &'static str) {
     match ended {
         Ended::Fallback(reason) => (Some(reason.name()), reason.name()),

@@ -18,23 +18,23 @@ use super::http::{self, Asked, Refusal, Thing};
 use super::lines::{Messages, Numbered, lost};
 use outrigger::json;
 
-/// The largest number of pages open at once; further ones are refused.
+/// The largest number of browser pages that show the session at once; further ones are refused.
 const MOST_WATCHING: usize = 64;
 /// The largest number of connections at once, including those that only load the page; further ones are closed
 /// unread.
 const MOST_CONNECTIONS: usize = 128;
 /// The time within which a request must be complete, and an answer read.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The time without reading after which a page counts as asleep. Its connection is closed, and it opens a new one
-/// when it wakes.
+/// The time without reading after which a browser page counts as asleep. Its connection is closed, and it opens a
+/// new one when it wakes.
 const ASLEEP: Duration = Duration::from_secs(10);
-/// The size of the kernel's buffer for a slow reader \[bytes\].
+/// The size of the kernel's send buffer for a slow reader \[B\].
 const KEPT_BY_THE_KERNEL: usize = 64 * 1024;
 /// The interval at which a new state is checked for.
 const PACE: Duration = Duration::from_micros(16_667);
 /// The interval of the counters if there is no state, so that a page sees that it is connected.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
-/// The largest number of events that a reader may be behind.
+/// The largest number of events that a slow reader may have outstanding.
 const EVENTS_BEHIND: usize = 64;
 
 const PAGE: &str = include_str!("web/index.html");
@@ -48,8 +48,8 @@ const STYLE: &str = concat!(
     include_str!("web/view.css")
 );
 
-/// The headers of every answer. They tell the browser that this page loads from this server alone and may not be
-/// embedded in another page.
+/// The headers of every answer. By them the browser loads the page's parts from this server only, and does not embed
+/// the page in another one.
 const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
                      X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
@@ -68,7 +68,7 @@ pub(crate) struct Shared {
     over: AtomicBool,
 }
 
-/// The counters of the page.
+/// The counters of the page's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "page")]
 pub(crate) struct Counts {
@@ -80,7 +80,7 @@ pub(crate) struct Counts {
     pub(crate) dropped: u64,
     /// The number of pages closed because they read nothing for 10 s.
     pub(crate) asleep: u64,
-    /// The number of requests refused.
+    /// The number of requests that were refused.
     pub(crate) refused: u64,
 }
 
@@ -101,7 +101,7 @@ impl Counts {
 }
 
 impl Shared {
-    /// Returns `true` if any page is open; otherwise no states are prepared.
+    /// Returns `true` if a browser shows the page. Otherwise no states are prepared.
     fn is_watched(&self) -> bool {
         self.watching.load(Ordering::Relaxed) > 0
     }
@@ -123,7 +123,7 @@ impl Shared {
     }
 }
 
-/// A slot among [`MOST_WATCHING`].
+/// A slot for one of the [`MOST_WATCHING`] readers, which is free again when this is dropped.
 pub(super) struct Place(Arc<Shared>);
 
 impl Place {
@@ -143,13 +143,13 @@ impl Drop for Place {
     }
 }
 
-/// The channels that carry new states and events to every reader.
+/// The channels that carry new states and events to every reader of the page.
 struct Told {
     states: watch::Sender<Option<Numbered>>,
     events: broadcast::Sender<Numbered>,
 }
 
-/// The first text for a new reader, and the channels of later states and events.
+/// The first text for a new reader of the page, and the channels of later states and events.
 struct Hearing {
     first: String,
     /// The number of the newest event in the first text.
@@ -158,7 +158,7 @@ struct Hearing {
     events: broadcast::Receiver<Numbered>,
 }
 
-/// Serves the page until there are no more messages.
+/// Serves the page to browsers until `messages` has no more messages.
 pub(super) async fn serve(
     listener: std::net::TcpListener,
     shared: Arc<Shared>,
@@ -207,7 +207,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// Returns the stored messages, and subscribes to later states and events.
+/// Returns the text of the stored messages for a new reader, and subscribes it to later states and events.
 fn hearing(messages: &dyn Messages, told: &Told) -> Hearing {
     let (states, events) = (told.states.subscribe(), told.events.subscribe());
     let mut first = messages.about().to_string();
@@ -216,7 +216,7 @@ fn hearing(messages: &dyn Messages, told: &Told) -> Hearing {
     Hearing { first, event, states, events }
 }
 
-/// Answers one request.
+/// Answers one request of a browser.
 async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
     // Without this limit, the kernel may buffer megabytes for each client that does not read.
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, KEPT_BY_THE_KERNEL);
@@ -276,8 +276,8 @@ async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<Asked> {
     }
 }
 
-/// Sends one reader the new states and events, until it or the session ends. A reader that sends anything more is
-/// disconnected.
+/// Sends new states and events to one reader, until it disconnects or the session ends. A reader that sends further
+/// data is disconnected.
 async fn watch(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
     let mut ignored = [0; 16];
     tokio::select! {
@@ -332,7 +332,7 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
     }
 }
 
-/// The counters that the page itself shows.
+/// The counters that the page shows about its own connection.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "page")]
 struct Served {
@@ -356,7 +356,7 @@ fn missed(count: u64) -> String {
     format!("data: {}\n\n", lost(&format!("{count} events were dropped: this page was too slow")))
 }
 
-/// Sends the text. Returns `false` if it was not taken in time.
+/// Sends `text` to a browser. Returns `false` if the browser did not read it in time.
 async fn send(to: &mut OwnedWriteHalf, shared: &Shared, text: &str) -> bool {
     match timeout(ASLEEP, to.write_all(text.as_bytes())).await {
         Ok(sent) => sent.is_ok(),

@@ -11,7 +11,7 @@ pub(super) const MOST: usize = 8 * 1024;
 /// The largest number of header lines that is accepted.
 const MOST_LINES: usize = 64;
 
-/// A resource.
+/// A resource that the page's server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thing {
     Page,
@@ -36,7 +36,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the status line of the answer, and a text with the remedy.
+    /// Returns the status line of the answer, and a text with advice.
     pub(super) const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::NotHttp => ("400 Bad Request", "this is no request of HTTP/1.1"),
@@ -53,10 +53,10 @@ impl Refusal {
     }
 }
 
-/// The state of a request.
+/// The result of reading a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// The head is not complete yet.
+    /// The head of the request is not complete yet.
     More,
     For(Thing),
     Refused(Refusal),
@@ -117,8 +117,8 @@ fn only<'r>(request: &httparse::Request<'_, 'r>, name: &str) -> Result<Option<&'
     }
 }
 
-/// Returns `true` if `host`, a name with a port, is the address that was connected to, or the name of this machine's
-/// loopback.
+/// Returns `true` if `host`, a name with a port, is the address that the client connected to, or the name of this
+/// machine's loopback interface.
 fn is_ours(host: &str, local: SocketAddr) -> bool {
     let (name, port) = match host.rsplit_once(':') {
         // The last colon may be one of an IPv6 address without a port.

@@ -21,7 +21,7 @@ use outrigger::json::{self, Number};
 use outrigger::show::values::{ScriptValue, named};
 use outrigger::show::{Arm, Notice, Snapshot, words};
 
-/// The number of events that are sent to a later reader.
+/// The number of events that are stored for readers that connect later.
 const REMEMBERED: usize = 128;
 
 /// The number of points along each side of a workpiece.
@@ -32,30 +32,30 @@ pub(crate) const SIDE: usize = 9;
 pub(crate) struct Workpiece {
     /// The centre of the square, in the base frame \[m\].
     pub(crate) origin: [f64; 3],
-    /// The directions of its two sides and of its height, unit vectors.
+    /// The directions of the square's two sides and of the height, as unit vectors in the base frame.
     pub(crate) axes: [[f64; 3]; 3],
-    /// The length of a side \[m\].
+    /// The length of a side of the square \[m\].
     pub(crate) side: f64,
-    /// The heights \[m\], row by row along the first side.
+    /// The heights above the square \[m\], row by row along the first side.
     pub(crate) heights: [[f64; SIDE]; SIDE],
 }
 
-/// A message, and its number among those of its kind.
+/// A message for the page, and its number among the messages of its kind.
 #[derive(Clone, Debug)]
 pub(super) struct Numbered {
     pub(super) number: u64,
     pub(super) text: Arc<str>,
 }
 
-/// A source of messages.
+/// A source of messages for the page.
 pub(super) trait Messages: Send {
-    /// Returns the first message of all.
+    /// Returns the first message, which describes the session.
     fn about(&self) -> Arc<str>;
 
-    /// Returns the newest state, if there is a new one. None is made unless it is `watched`.
+    /// Returns the newest state, if there is a new one. No state is produced unless `watched` is `true`.
     fn state(&mut self, watched: bool) -> Option<Numbered>;
 
-    /// Returns the number of states that were not made because another one was being taken.
+    /// Returns the number of states that were not produced because another one was being read.
     fn left_out(&self) -> u64;
 
     /// Returns the next event; `None` if there is none yet.
@@ -64,11 +64,11 @@ pub(super) trait Messages: Send {
     /// Returns `true` if the session is over, after which there are no more messages.
     fn is_over(&self) -> bool;
 
-    /// Returns the newest events, oldest first.
+    /// Returns the stored events, oldest first.
     fn remembered(&self) -> &VecDeque<Numbered>;
 }
 
-/// The messages of a session with `N` joints.
+/// The messages of a session with `N` joints, for the page.
 pub(super) struct Lines<const N: usize> {
     about: About,
     views: Option<Views<N>>,
@@ -138,7 +138,7 @@ impl<const N: usize> Messages for Lines<N> {
     }
 }
 
-/// The first line of all.
+/// The first line that a browser receives, which describes the session.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "about")]
 struct First {
@@ -147,7 +147,7 @@ struct First {
     joints: &'static [&'static str],
 }
 
-/// Returns an event for scripts that reports missing events.
+/// Returns an event, as JSON, that reports missing events.
 pub(super) fn lost(text: &str) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "event")]
@@ -169,7 +169,7 @@ fn event(mut notice: Notice, here: bool) -> Notice {
     notice
 }
 
-/// The values that only a picture needs; members that are `None` are left out.
+/// The values of a state that only the picture of the arm needs. Members that are `None` are left out.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "live")]
 struct Live<'l> {
@@ -197,7 +197,7 @@ struct Live<'l> {
     workpiece: Option<Before>,
 }
 
-/// A reason with its remedy.
+/// A reason, with advice, as a JSON object.
 #[derive(Serialize)]
 struct Why {
     name: &'static str,
@@ -205,7 +205,7 @@ struct Why {
     remedy: String,
 }
 
-/// A sensor and its newest reading.
+/// A sensor and its newest reading, as a JSON object.
 #[derive(Serialize)]
 struct Source<'l> {
     name: Cow<'l, str>,
@@ -238,7 +238,7 @@ struct OfArm {
     tool_axis: Option<[Number<f32>; 3]>,
 }
 
-/// A workpiece, rounded to a tenth of a millimetre for the picture.
+/// The surface in front of the tool as a JSON object, rounded to a tenth of a millimetre.
 #[derive(Serialize)]
 struct Before {
     origin: [Number<f64>; 3],

@@ -2,7 +2,7 @@
 //! link. It is read-only.
 //!
 //! The page is a [companion](outrigger::companion): lines of JSON, HTTP and one bounded slot for each reader are
-//! handled on a thread of its own ([`Page`]). A slow reader misses states and is told how many.
+//! handled on a thread of its own ([`Page`]). A slow reader misses states, and receives their number.
 
 mod attend;
 mod http;
@@ -30,7 +30,7 @@ pub(crate) const ADDRESS: &str = "127.0.0.1:8750";
 /// The time that readers get at the end to receive the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// The page of a session as its companion, with the requested address and the description of the session.
+/// The page of a session as a companion: the requested address, and the description of the session.
 pub(crate) struct OnPage {
     /// The requested address; `None` for the default one.
     wanted: Option<SocketAddr>,
@@ -38,7 +38,7 @@ pub(crate) struct OnPage {
     workpiece: Mutex<Option<Look>>,
 }
 
-/// A function that returns the surface in front of the tool; `None` if it is unknown.
+/// A function that returns the surface in front of the tool. It returns `None` if the surface is unknown.
 type Look = Box<dyn FnMut() -> Option<Workpiece> + Send>;
 
 impl OnPage {
@@ -72,16 +72,16 @@ impl<const N: usize> Companion<N> for OnPage {
     }
 }
 
-/// The description of the session.
+/// The description of the session that the page shows.
 struct About {
-    /// The command that the page belongs to.
+    /// The name of the command that shows the page.
     command: &'static str,
     /// The names of the sensors, by the numbers of their sources.
     sources: Vec<String>,
     workpiece: Option<Look>,
 }
 
-/// A running page; it ends with the session, or with its feed.
+/// The server of a page. It ends with the session, or with the session's feed.
 #[derive(Debug)]
 struct Page {
     address: SocketAddr,
@@ -142,7 +142,7 @@ impl Page {
         }
     }
 
-    /// Returns the text that announces the page at the start.
+    /// Returns the text that announces the address of the page at the start.
     fn announced(&self) -> String {
         let open = if self.address.ip().is_loopback() {
             "it is for this machine only"
@@ -152,7 +152,7 @@ impl Page {
         format!("live page in a browser: {} ({open})", self.url())
     }
 
-    /// Waits for the end of the page, and returns its counters.
+    /// Waits for the end of the page's server, and returns its counters.
     fn finish(self) -> Counts {
         self.shared.end();
         // A panic of the thread has been printed by then; there is nothing to add.

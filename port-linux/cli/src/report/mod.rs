@@ -20,20 +20,20 @@ pub(crate) const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "w
 pub(crate) struct Check {
     /// The checked property, as a short name that scripts can rely on.
     pub name: &'static str,
-    /// The outcome.
+    /// The outcome of the check.
     pub verdict: Verdict,
-    /// The bound and the measured value.
+    /// The bound and the measured value, as text.
     pub detail: String,
 }
 
 /// The outcome of one self-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Measured within the bound.
+    /// The property was measured within its bound.
     Holds,
-    /// Measured outside the bound, or not measured at all.
+    /// The property was measured outside its bound, or not measured at all.
     Failed,
-    /// The machine disturbed the run; the consequences were as they should be, and are counted.
+    /// The machine disturbed the run. The consequences were as they should be, and such disturbances are counted.
     Counted,
 }
 
@@ -42,7 +42,7 @@ impl Verdict {
         if holds { Self::Holds } else { Self::Failed }
     }
 
-    /// Returns the word in front of the check, in six characters.
+    /// Returns the word for the outcome in six characters, which is printed in front of the check.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Holds => "ok    ",
@@ -62,10 +62,10 @@ impl Check {
     }
 }
 
-/// A number shown in a large font.
+/// A number with its unit and name, shown in a large font.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
-    /// The number.
+    /// The number as text.
     pub value: String,
     /// The unit.
     pub unit: &'static str,
@@ -73,38 +73,38 @@ pub(crate) struct Figure {
     pub name: String,
 }
 
-/// The contents of the page. Times are seconds since the start of the run.
+/// The contents of the report page. Times are seconds since the start of the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
-    /// A sentence about what was run.
+    /// A sentence that describes the run.
     pub lead: String,
-    /// The checks.
+    /// The self-checks of the run.
     pub checks: Vec<Check>,
     /// The numbers shown in a large font.
     pub figures: Vec<Figure>,
-    /// The beginning of each mode; the last one continues to the end.
+    /// The start time of each mode; the last mode continues to the end.
     pub modes: Vec<(f64, Mode)>,
     /// The time at which the link got each grade.
     pub grades: Vec<(f64, Grade)>,
     /// The time at which each fault began or ended, with a short description; the first one is shown in detail.
     pub faults: Vec<(f64, &'static str)>,
-    /// The moments to be drawn: time, description, and arm.
+    /// The instants to be drawn: time, description, and the arm with its surroundings.
     pub moments: Vec<(f64, &'static str, Scene)>,
-    /// The events.
+    /// The events of the run: time and text.
     pub events: Vec<(f64, String)>,
-    /// The standoff error \[mm\].
+    /// The error of the distance to the surface over time \[mm\].
     pub error: Vec<(f64, f64)>,
-    /// The bound of the standoff error \[mm\].
+    /// The bound of the error of the distance \[mm\].
     pub error_bound: f64,
-    /// The measured joint speeds \[rad/s\], base first.
+    /// The measured joint speeds over time \[rad/s\], base first.
     pub speeds: [Vec<(f64, f64)>; 6],
-    /// The age of the newest state after the engine has handled it \[ms\].
+    /// The age of the newest state over time, after the engine has handled it \[ms\].
     pub ages: Vec<(f64, f64)>,
-    /// The age at which commanding ends \[ms\].
+    /// The age of the newest state at which commanding ends \[ms\].
     pub age_limit: f64,
     /// The speed limit of the joints \[rad/s\].
     pub speed_limit: f64,
-    /// The times between states \[ms\].
+    /// The intervals between successive states \[ms\].
     pub intervals: Vec<f64>,
     /// The times from the arrival of a state to the command that answers it \[ms\].
     pub turnarounds: Vec<f64>,
@@ -115,7 +115,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Returns the page.
+    /// Returns the report as an HTML page.
     #[must_use]
     pub(crate) fn html(&self) -> String {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -160,7 +160,7 @@ impl Report {
         page.push_str("</div>\n");
     }
 
-    /// Draws arm, workpiece and sensor at the important moments.
+    /// Adds drawings of arm, workpiece and sensor at the important instants to the page.
     fn pictures(&self, page: &mut String) {
         if self.moments.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl Report {
         Span::new(0.0, self.seconds)
     }
 
-    /// Returns the modes of the run as bands.
+    /// Returns the modes of the run as coloured bands for charts.
     fn bands(&self) -> Vec<Band<'static>> {
         stretches(&self.modes, self.seconds, |mode| (mode_class(mode), mode.name()))
     }
@@ -360,7 +360,7 @@ pub(crate) fn key(class: &str, name: &str) -> String {
     format!("<span class=\"key\"><i class=\"{class}\"></i>{}</span>", escape(name))
 }
 
-/// Returns the stretch of each value, up to the next one or the end.
+/// Returns the period in which each value applied, up to the next value or the end.
 fn stretches<'a, T: Copy>(changes: &[(f64, T)], end: f64, look: impl Fn(T) -> (&'a str, &'a str)) -> Vec<Band<'a>> {
     let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([end]);
     let stretch = |((from, value), to): (&(f64, T), f64)| {

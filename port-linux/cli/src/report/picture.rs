@@ -7,23 +7,23 @@ use outrigger_core::mode::Mode;
 use super::plot::escape;
 use super::scene::{Drawn, Scene, View, points};
 
-/// The contents of a moving picture, in the order of time.
+/// The contents of a moving picture of the demo, in the order of time.
 pub(crate) struct Picture {
     /// The frames, [`FRAMES_PER_SECOND`] of them for each second.
     pub frames: Vec<Frame>,
-    /// The target distance \[m\].
+    /// The distance to the surface that the law holds \[m\].
     pub wanted: f64,
 }
 
-/// One frame.
+/// One frame of the moving picture.
 pub(crate) struct Frame {
     /// The time since the start of the run \[s\].
     pub at: f64,
     /// The scene that is drawn.
     pub scene: Scene,
-    /// The mode of the co-controller.
+    /// The mode of Outrigger's control state machine.
     pub mode: Mode,
-    /// The last event, or an empty text.
+    /// The text of the last event, or an empty text.
     pub event: String,
 }
 
@@ -56,7 +56,7 @@ text { fill: #e6e9ef; } .soft { fill: #a3adbd; }
 ";
 
 impl Picture {
-    /// Returns the picture; `None` without frames.
+    /// Returns the moving picture as an SVG; `None` without frames.
     pub(crate) fn svg(&self) -> Option<String> {
         let first = self.frames.first()?;
         let (whole, close) =
@@ -85,7 +85,7 @@ impl Picture {
         self.frames.len() as f64 / FRAMES_PER_SECOND
     }
 
-    /// Draws the mode and the last event of each time: one text after the other, each while it applies.
+    /// Draws the mode and the last event: texts that replace each other over time.
     fn headline(&self, svg: &mut String) {
         self.shown_while(
             svg,

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::plot::escape;
 
-/// The visible objects at one instant, in the frame of the arm's base \[m\].
+/// The objects of a drawing at one instant, in the frame of the arm's base \[m\].
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
-    /// A point of each axis, base first, followed by the tool centre point.
+    /// A point on the axis of each joint, base first, followed by the tool centre point.
     pub arm: Vec<[f64; 3]>,
     /// The workpiece's surface along a line below the tool.
     pub workpiece: Vec<[f64; 3]>,
@@ -17,23 +17,23 @@ pub(crate) struct Scene {
     pub looks: [f64; 3],
 }
 
-/// A point of a picture, to the right and down.
+/// A point of a picture: the distances to the right and down from its corner, in units of the picture.
 type Spot = [f64; 2];
 
 /// A section of the vertical plane of the arm, as a part of a picture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// The upper left corner in the picture.
+    /// The position of the view's upper left corner in the picture.
     pub corner: Spot,
-    /// The width and height in the picture.
+    /// The width and height of the view in the picture.
     pub size: Spot,
-    /// The point in the centre, along the ground and up \[m\].
+    /// The point in the centre of the view: its position along the ground and its height \[m\].
     pub middle: [f64; 2],
     /// The number of the picture's units per metre.
     pub scale: f64,
 }
 
-/// The shapes of a scene in one view.
+/// The shapes of a scene in one view, as points of the picture.
 pub(crate) struct Drawn {
     pub arm: Vec<Spot>,
     pub workpiece: Vec<Spot>,
@@ -45,7 +45,8 @@ impl Scene {
         self.arm.last().copied().unwrap_or_default()
     }
 
-    /// Returns the position along the ground, from the base to the tool, and the height.
+    /// Returns the position of a point along the ground, in the direction from the base to the tool, and its height
+    /// \[m\].
     fn side(&self, [x, y, z]: [f64; 3]) -> [f64; 2] {
         let [tool_x, tool_y, _] = self.tool();
         let away = tool_x.hypot(tool_y).max(1e-6);
@@ -127,7 +128,7 @@ impl Scene {
     }
 }
 
-/// The size of the picture of one moment.
+/// The size of a picture that shows one instant of the run.
 const MOMENT: Spot = [330.0, 250.0];
 
 impl View {

@@ -52,7 +52,7 @@ impl Ros2Args {
     }
 }
 
-/// The options by which a node joins.
+/// The options by which a node joins a ROS 2 domain.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JoinArgs {
     /// Prefix of the names of topics, services and actions: /cell/arm1; or serial: /UR and the arm's serial number,

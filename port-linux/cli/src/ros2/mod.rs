@@ -16,7 +16,8 @@ use outrigger::maker::Vendor;
 use outrigger::run::Look;
 use outrigger::show::Format;
 
-/// Returns the way in which the command observes `controller`: with a node beside it that requests nothing of it.
+/// Returns the settings with which the command observes `controller`: with a ROS 2 node as a companion, which sends
+/// no requests.
 ///
 /// # Errors
 /// [`Failure::Usage`] and [`Failure::BadInput`] for the options by which it joins.

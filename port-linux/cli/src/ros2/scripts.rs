@@ -25,9 +25,10 @@ use outrigger::show::say;
 
 /// The interval at which the thread wakes.
 const PACE: Duration = Duration::from_millis(1);
-/// The longest wait for the end of the thread.
+/// The longest wait for the end of the thread that serves the endpoints.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time for which a closed endpoint is kept open, because its last message may not have arrived yet.
+/// The time for which an endpoint is kept after a script has closed it, because its last message may not have
+/// arrived yet.
 const LINGERS: time::Duration = time::Duration::from_millis(500);
 /// The interval at which announcements of other nodes are read.
 const NEIGHBOURS: time::Duration = time::Duration::from_secs(1);
@@ -71,7 +72,7 @@ impl ScriptsArgs {
     }
 }
 
-/// The scripts of a controller in their domain. Dropping it makes them leave.
+/// The ROS 2 endpoints of a simulated controller's scripts. Dropping this leaves the ROS 2 domain.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     worker: Option<Worker>,
@@ -79,7 +80,7 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// Joins the domain for the scripts of this controller.
+    /// Joins the ROS 2 domain for the scripts of a simulated controller.
     ///
     /// # Errors
     /// [`Failure::Usage`] for environment variables that cannot be followed, [`Failure::BadInput`] if the domain
@@ -115,7 +116,7 @@ impl Scripts {
         Ok(Self { worker: Some(worker), leaves })
     }
 
-    /// Leaves the domain and announces that. Returns `false` if that takes too long.
+    /// Leaves the ROS 2 domain and announces that. Returns `false` if that takes too long.
     pub(crate) fn finish(mut self) -> bool {
         self.leaves.store(true, Ordering::Release);
         self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
@@ -139,13 +140,13 @@ struct Speaking {
     dds: Dds,
     controller: Arc<Running>,
     ends: BTreeMap<End, Opened>,
-    /// The clients whose service had a server at the last step.
+    /// The service clients whose service had a server when that was last checked.
     served: BTreeSet<End>,
     /// The closed endpoints, with the time until which they are kept.
     closed: Vec<(Instant, Opened)>,
     /// The time at which announcements of other nodes are read next.
     neighbours_at: Instant,
-    /// The number of the transport's remarks that have been reported.
+    /// The number of messages of the DDS transport that have been reported.
     remarks: usize,
 }
 
@@ -216,7 +217,7 @@ impl Speaking {
         Ok(())
     }
 
-    /// Opens the scripts' endpoints again, because the domain was joined again.
+    /// Opens the scripts' endpoints again, after the ROS 2 domain was joined again.
     fn open_again(&mut self) {
         self.closed.clear();
         for opened in self.ends.values_mut() {
@@ -272,7 +273,7 @@ impl Speaking {
         }
     }
 
-    /// Announces the node that all endpoints belong to.
+    /// Announces the ROS 2 node to which all endpoints belong.
     fn announce(&self) {
         let (mut readers, mut writers): (Vec<Gid>, Vec<Gid>) = (vec![], vec![]);
         for opened in self.ends.values() {
@@ -288,7 +289,7 @@ impl Speaking {
         self.dds.announce_all("", NAME, readers, writers);
     }
 
-    /// Reports qualities of service that do not match, each once, and news of the transport.
+    /// Reports mismatches of quality of service, each once, and messages of the DDS transport.
     fn tell(&mut self) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {

@@ -13,7 +13,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// Returns the meaning; for a reason, also the remedy.
+    /// Returns the meaning of the term; for a reason, also advice.
     pub(super) fn meaning(&self) -> Cow<'static, str> {
         match Reason::ALL.iter().find(|reason| reason.name() == self.word) {
             Some(reason) => format!("{}; {}", reason.text(), reason.advice()).into(),
@@ -26,7 +26,7 @@ macro_rules! terms {
     ($($word:literal $meaning:literal,)+) => { &[$(Term { word: $word, meaning: $meaning }),+] };
 }
 
-/// The table of terms; longer terms precede those that are a part of them.
+/// The table of all terms; longer terms precede those that are a part of them.
 const TABLE: &[Term] = terms! {
     // Commands, and the first row.
     "monitor" "only looks at a robot; nothing is asked of it",
@@ -261,9 +261,10 @@ const TABLE: &[Term] = terms! {
 /// The terms found in the rows of a screen.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The terms found: first the reasons by their names, then the others in the order of the table.
+    /// The terms found, without duplicates: first the reasons by their names, then the others in the order of the
+    /// table.
     pub(super) terms: Vec<Term>,
-    /// The words that belong to no term.
+    /// The words on the screen that belong to no term.
     #[cfg(test)]
     pub(super) unexplained: Vec<String>,
 }
@@ -299,8 +300,8 @@ pub(super) fn find(rows: &[String]) -> Found {
     }
 }
 
-/// Returns the text of each panel, and that around the panels, as one text each. A phrase may continue in the next
-/// row of its panel.
+/// Returns the text of each panel as one text, and the text around the panels as another. A phrase may continue in
+/// the next row of its panel.
 fn texts(rows: &[String]) -> Vec<String> {
     let mut texts = BTreeMap::<usize, String>::new();
     for row in rows {

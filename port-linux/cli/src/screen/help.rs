@@ -46,7 +46,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place, u
     Paragraph::new(lines).scroll((scrolled, 0)).block(block).render(area, buffer);
 }
 
-/// Returns each word with its meaning beside it.
+/// Returns the lines of the explanation: each term with its meaning beside it.
 fn explained(terms: &[Term], width: usize) -> Vec<Line<'static>> {
     let word = WORD.min(width / 3);
     let mut lines = vec![];

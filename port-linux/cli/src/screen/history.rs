@@ -7,22 +7,22 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger::show::values::shown;
 use outrigger::show::{LawError, Snapshot};
 
-/// The time covered by one column \[ms\].
+/// The time that one column of a plot covers \[ms\].
 const COLUMN: u64 = 500;
 
-/// The values of one quantity, with a column for each half second: the mean of the values seen in it, and `None` if
-/// the quantity was unknown.
+/// The recent values of one quantity, with a column for each half second: the mean of the values in it, and `None`
+/// if the quantity was unknown.
 #[derive(Debug, Default)]
 pub(super) struct Course {
     columns: VecDeque<Option<f32>>,
-    /// The number of the newest column, and below it the sum and count of its values.
+    /// The number of the newest column.
     newest: u64,
     sum: f32,
     count: u16,
 }
 
 impl Course {
-    /// The number of columns stored.
+    /// The number of columns that are stored.
     pub(super) const COLUMNS: u16 = 120;
 
     /// Returns the seconds that this many columns cover.
@@ -30,7 +30,7 @@ impl Course {
         columns as u64 * COLUMN / 1_000
     }
 
-    /// Adds the value seen at `at`; `None` if it was unknown.
+    /// Adds the value of the quantity at `at`; `None` if it was unknown.
     pub(super) fn note(&mut self, at: Instant, value: Option<f32>) {
         let number = at.since(Instant::ZERO).as_micros() / Duration::from_millis(COLUMN).as_micros();
         let passed = if self.columns.is_empty() { 1 } else { number.saturating_sub(self.newest) };
@@ -50,13 +50,13 @@ impl Course {
         }
     }
 
-    /// Returns `true` if any column has a value.
+    /// Returns `true` if the quantity was known in any column.
     pub(super) fn is_known(&self) -> bool {
         self.columns.iter().any(Option::is_some)
     }
 
-    /// Returns the last columns as levels 1 … `steps`. Values that span less than `span` are drawn as if they spanned
-    /// that.
+    /// Returns the last columns as levels 1 … `steps` of a plot. Values that differ by less than `span` are drawn as
+    /// if they differed by `span`.
     pub(super) fn levels(&self, columns: usize, span: f32, steps: u64) -> Vec<Option<u64>> {
         let shown = || self.columns.iter().skip(self.columns.len().saturating_sub(columns)).copied();
         let known = || shown().flatten();
@@ -70,15 +70,15 @@ impl Course {
 /// The quantities whose values are stored.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// The angle of each joint \[°\].
+    /// The measured angle of each joint \[°\].
     pub(super) joints: Vec<Course>,
-    /// The position x, y, z \[mm\], and the rotation vector \[rad\].
+    /// The position x, y, z of the tool \[mm\], and its rotation vector \[rad\].
     pub(super) pose: [Course; 6],
-    /// The force \[N\] and the torque \[Nm\].
+    /// The force at the tool \[N\], and the torque \[Nm\].
     pub(super) force: [Course; 6],
-    /// The error of the law \[mm\] or \[°\].
+    /// The control error of the law \[mm\] or \[°\].
     pub(super) error: Course,
-    /// The speed slider \[%\].
+    /// The position of the speed slider \[%\].
     pub(super) slider: Course,
     /// The temperatures of the joints \[°C\].
     pub(super) temperatures: Vec<Course>,
@@ -114,7 +114,7 @@ fn note_six(courses: &mut [Course; 6], at: Instant, values: Option<([f32; 3], [f
     }
 }
 
-/// Returns an error in the unit that it is shown in.
+/// Converts a control error to the unit in which it is displayed.
 pub(super) fn shown_error(error: LawError) -> f32 {
     match error {
         LawError::Value(value) => value.value.unwrap_or(f32::NAN) * shown(value.unit).0,

@@ -57,13 +57,13 @@ fn tell(press: Press, keys: &UnboundedSender<Key>, place: &Place) {
     }
 }
 
-/// The meaning of a key.
+/// The meaning of a pressed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Press {
-    /// The end, with its cause. Ctrl-C has the effect of SIGINT, because a terminal in raw mode does not send that
-    /// signal.
+    /// End the command, for the cause with this name. Ctrl-C has the effect of SIGINT, because a terminal in raw
+    /// mode does not send that signal.
     End(&'static str),
-    /// The end of the explanation, or of the command if there is none.
+    /// Hide the explanation, or end the command if none is shown.
     Escape,
     Key(Key),
     Turn(Turn),
@@ -102,8 +102,8 @@ fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
     })
 }
 
-/// Returns the meaning of a sequence, given without its escape character: the arrows, backward tab, page up and page
-/// down.
+/// Returns the effect of a key that sends a sequence, given without its escape character: the arrows, backward tab,
+/// page up and page down.
 fn by_sequence(sequence: &[u8]) -> Option<Turn> {
     match sequence {
         b"[C" | b"OC" => Some(Turn::Next),

@@ -39,10 +39,9 @@ mod tests;
 /// The number of pages.
 const PAGES: u16 = Page::ALL.len() as u16;
 
-/// The number of events kept.
+/// The number of the newest events that are kept.
 const EVENTS: usize = 100;
-/// The smallest number of rows of the panel of events, and below it the number of rows for page and events from which
-/// on it applies. With fewer rows the panel has one row less.
+/// The smallest number of rows of the panel of events. With fewer rows on the screen, the panel has one row less.
 const EVENTS_LEAST: u16 = 4;
 const SMALL: u16 = 16;
 /// The command whose view takes requests, releases and acknowledgements.
@@ -50,7 +49,7 @@ const OPERATED: &str = "run";
 /// The kind of the event that names the live page in a browser.
 const PAGE: &str = "page";
 
-/// The full-screen view of this process.
+/// The full-screen view of this process, which commands use to display sessions.
 #[derive(Debug)]
 pub(crate) struct FullScreen;
 
@@ -69,7 +68,7 @@ impl outrigger::show::Screen for FullScreen {
     }
 }
 
-/// Shows messages until there are no more.
+/// Draws the messages of a session until there are no more.
 fn run(title: &str, messages: &Messages, keys: &UnboundedSender<Key>, place: &Place) {
     let Ok(mut terminal) = terminal::take() else {
         terminal::leave();
@@ -218,7 +217,8 @@ impl<'t> Screen<'t> {
     }
 }
 
-/// Returns the pages with their keys, this one in brackets; only this one if they do not fit.
+/// Returns the names of the pages with their keys, the selected one in brackets; only the selected one if they do
+/// not fit.
 fn tab_row(page: Page, width: u16) -> Line<'static> {
     let mut spans = vec![];
     let mut before = " ";

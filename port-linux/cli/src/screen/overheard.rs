@@ -11,7 +11,7 @@ const ENTRIES: usize = 1_000;
 /// The age up to which a value is used; the slowest connection reports ten times a second.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// A reader of a session's feed, if there is one.
+/// A reader of the motors' temperatures from a session's feed, if there is one.
 pub(super) struct Overheard<'m> {
     streams: Option<Streams<'m>>,
     reader: Option<Reader>,
@@ -19,17 +19,17 @@ pub(super) struct Overheard<'m> {
 }
 
 impl<'m> Overheard<'m> {
-    /// Creates a reader without values; without `streams` it never has any.
+    /// Creates a reader without values. Without `streams` it never reads any.
     pub(super) const fn new(streams: Option<Streams<'m>>) -> Self {
         Self { streams, reader: None, temperatures: None }
     }
 
-    /// Reads from this feed from now on.
+    /// Sets the feed that is read from now on.
     pub(super) fn listen(&mut self, reader: Reader) {
         self.reader = Some(reader);
     }
 
-    /// Reads the entries that have arrived.
+    /// Processes the entries that have arrived in the feed.
     pub(super) fn look(&mut self) {
         let (Some(reader), Some(streams)) = (&mut self.reader, &mut self.streams) else { return };
         for _ in 0..ENTRIES {

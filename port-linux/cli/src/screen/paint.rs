@@ -1,4 +1,5 @@
-//! The common appearance of all pages: frames, colours, unknown values, and tables with a course in the last column.
+//! Defines the common appearance of all pages: frames, colours, unknown values, and tables with a plot in the last
+//! column.
 
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
@@ -43,7 +44,7 @@ impl Standing {
         }
     }
 
-    /// Returns `text` after the sign.
+    /// Returns `text` after the sign of this assessment, in its colour.
     pub(super) fn says(self, text: &str) -> Span<'static> {
         Span::from(format!("{} {text}", self.sign())).fg(self.color()).bold()
     }
@@ -57,7 +58,7 @@ impl Standing {
     }
 }
 
-/// Returns the mode's name as a coloured badge.
+/// Returns the name of a mode as a coloured badge.
 pub(super) fn badge(mode: Mode) -> Span<'static> {
     let color = match mode {
         Mode::Offline => Color::Gray,
@@ -81,7 +82,7 @@ pub(super) fn wrapped(lines: Vec<Line<'_>>) -> Paragraph<'_> {
     Paragraph::new(lines).wrap(Wrap { trim: true })
 }
 
-/// Returns `true` if the lines fit into `room`.
+/// Returns `true` if the lines fit into the area `room`.
 pub(super) fn is_within(lines: &[Line<'_>], room: Rect) -> bool {
     let mut buffer = Buffer::empty(Rect::new(0, 0, room.width, room.height.saturating_add(1)));
     wrapped(lines.to_vec()).render(buffer.area, &mut buffer);
@@ -107,17 +108,17 @@ pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// Returns a value, or the text for an unknown one.
+/// Returns the text of a value, or the text for an unknown one.
 pub(super) fn value(text: Option<String>) -> Span<'static> {
     text.map_or_else(|| Span::from(UNKNOWN).fg(SOFT).italic(), Span::from)
 }
 
-/// A table of measured quantities, one in each row, with their recent courses if there is space.
+/// A table of measured quantities, one in each row, with plots of their recent values if there is space.
 pub(super) struct Quantities<'a> {
     /// The titles of the first column and of each value.
     pub(super) titles: &'a [&'a str],
     pub(super) rows: Vec<Quantity<'a>>,
-    /// The change below which a course is drawn flat.
+    /// The change of a quantity below which its plot is drawn flat.
     pub(super) span: f32,
 }
 
@@ -128,7 +129,7 @@ pub(super) struct Quantity<'a> {
     pub(super) course: Option<&'a Course>,
 }
 
-/// The width of a column of values, and below it the smallest width for a course \[characters\].
+/// The width of a column of values \[characters\].
 const COLUMN: u16 = 10;
 const COURSE: u16 = 12;
 
@@ -174,7 +175,8 @@ impl Quantities<'_> {
 }
 
 impl Course {
-    /// Draws the last columns, from the lowest to the highest value in them. A flat course is drawn at the bottom.
+    /// Draws the plot of the last columns, from the lowest to the highest value in them. A constant value is drawn
+    /// at the bottom.
     pub(super) fn draw(&self, span: f32, area: Rect, buffer: &mut Buffer) {
         let steps = u64::from(area.height) * 8;
         let bars = self.levels(usize::from(area.width), span, steps);

@@ -1,19 +1,20 @@
-//! The selected page of the full-screen view, and whether its words are being explained.
+//! Stores the selected page of the full-screen view, and whether the words on it are being explained.
 //!
-//! The thread that reads keys changes it, and the thread that draws reads it; neither waits for the other.
+//! The thread that reads keys changes these, and the thread that draws reads them; neither waits for the other.
 
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
-/// The part of the view that the operator looks at. It is shared, because a clone would be independent.
+/// The selected page and the scroll position of the explanation. The value is shared between threads, because a
+/// clone would be independent.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     page: AtomicU16,
     explains: AtomicBool,
-    /// The number of rows of the explanation above the screen.
+    /// The number of rows by which the explanation is scrolled down.
     scrolled: AtomicU16,
 }
 
-/// A key that only changes the view.
+/// The effect of a key that only changes the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// Show the page with this number, which is 0 for the first one.
@@ -29,7 +30,7 @@ pub(super) enum Turn {
 }
 
 impl Place {
-    /// Applies a key; `pages` is the number of pages.
+    /// Applies the effect of a key; `pages` is the number of pages.
     pub(super) fn turn(&self, turn: Turn, pages: u16) {
         let page = self.page.load(Ordering::Relaxed);
         let to = match turn {
@@ -52,12 +53,12 @@ impl Place {
         self.scrolled.store(0, Ordering::Relaxed);
     }
 
-    /// Ends the explanation. Returns `false` if there was none.
+    /// Hides the explanation of the words. Returns `false` if it was not shown.
     pub(super) fn close(&self) -> bool {
         self.explains.swap(false, Ordering::Relaxed)
     }
 
-    /// Returns the number of the page, which is 0 for the first one.
+    /// Returns the number of the selected page, which is 0 for the first one.
     pub(super) fn page(&self) -> u16 {
         self.page.load(Ordering::Relaxed)
     }
@@ -67,7 +68,7 @@ impl Place {
         self.explains.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of rows of the explanation above the screen, and limits it to `most` from now on.
+    /// Returns the number of rows by which the explanation is scrolled down, and limits it to `most` from now on.
     pub(super) fn scrolled(&self, most: u16) -> u16 {
         self.scrolled.fetch_min(most, Ordering::Relaxed).min(most)
     }

@@ -10,7 +10,8 @@ use outrigger::feed::{Item, Message, Streams, What, connection_of};
 use outrigger::json;
 use outrigger::json::fields::Fields;
 
-/// Makes lines, one object each: states, messages of the controller, events, figures of the link.
+/// A converter of feed entries to lines with one JSON object each: states, messages of the controller, events,
+/// figures of the link.
 pub(super) struct Lines<'m> {
     streams: Streams<'m>,
     /// The time at the start of the process's clock \[ns since 1970\].
@@ -18,7 +19,7 @@ pub(super) struct Lines<'m> {
     fields: Fields,
 }
 
-/// A line that is neither a message nor an event.
+/// A JSON line that is neither a message of the controller nor an event.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line {
@@ -43,7 +44,8 @@ enum Line {
     },
 }
 
-/// A port with the controller's number, and the connection that is meant if there are two to it.
+/// The members of a line that identify a connection: the port as the controller numbers it, and the connection's
+/// name if there are two to the port.
 #[derive(Serialize)]
 struct Port {
     port: u16,
@@ -58,7 +60,7 @@ impl Port {
     }
 }
 
-/// The mode, and figures of the link.
+/// The members of a line about the mode of the session and the figures of its link.
 #[derive(Serialize)]
 struct Link {
     mode: &'static str,
@@ -101,7 +103,7 @@ impl<'m> Lines<'m> {
         Self { streams, origin, fields: Fields::with_nulls() }
     }
 
-    /// Passes the lines for an entry to `tell`. Unless they are `wanted`, only the state of the streams is updated.
+    /// Passes the lines for an entry to `tell`. Unless they are `wanted`, only the state of the decoder is updated.
     pub(super) fn make(&mut self, item: &Item, wanted: bool, tell: &mut dyn FnMut(&str)) {
         let Self { streams, origin, fields } = self;
         let entry = match item {
@@ -136,7 +138,7 @@ impl<'m> Lines<'m> {
     }
 }
 
-/// Puts a message into the line. Returns `false` for a message that is not sent.
+/// Writes the members for a message of the controller into `line`. Returns `false` for a message that is not sent.
 fn message_line(message: &Message<'_>, port: u16, arrival_time: f64, line: &mut Fields) -> bool {
     match message {
         Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {

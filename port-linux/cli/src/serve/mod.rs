@@ -1,8 +1,8 @@
-//! Serves states and events over TCP: one JSON object per line, to everybody who connects.
+//! Serves states and events over TCP: one JSON object per line, to every client that connects.
 //!
 //! The server is a [companion](outrigger::companion): it runs on a thread of its own, and receives data from the
-//! control loop by a [`Feed`](outrigger::feed::Feed), which waits for no reader. Lines are made once for all readers.
-//! A reader that is slow or stalls loses old lines and is told how many.
+//! control loop by a [`Feed`](outrigger::feed::Feed), which waits for no reader. Lines are made once for all
+//! readers. A reader that is slow or stalls loses old lines, and receives their number.
 
 mod lines;
 
@@ -29,7 +29,7 @@ use outrigger::show::complain;
 /// The time that readers get at the end to receive the remaining lines.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// The server of `[serve]` as a companion.
+/// The TCP server of `[serve]` as a companion of a session.
 #[derive(Debug)]
 pub(crate) struct Readers {
     listen: SocketAddr,
@@ -37,7 +37,7 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Returns the server that `settings` configure; `None` if they configure none.
+    /// Returns the server that `settings` configure; `None` if they configure no port.
     pub(crate) fn of(settings: &ServeSettings) -> Option<Self> {
         settings.listen.map(|listen| Self { listen, most: settings.readers })
     }
@@ -60,7 +60,7 @@ impl<const N: usize> Companion<N> for Readers {
     }
 }
 
-/// A running server; it ends with its feed.
+/// A running TCP server. It ends with the feed that it reads.
 #[derive(Debug)]
 struct Server {
     address: SocketAddr,
@@ -93,7 +93,7 @@ impl Server {
         Ok(Self { address, worker })
     }
 
-    /// Waits for the end of the server.
+    /// Waits for the end of the server's thread.
     fn finish(self) {
         // A panic of the thread has been printed by then; there is nothing to add.
         let _ = self.worker.join(5 * FAREWELL);
@@ -135,19 +135,19 @@ async fn serve(listener: TcpListener, most: usize, mut reader: Reader, origin: u
     Ok(())
 }
 
-/// Passes a line to every reader, and waits for none.
+/// Passes a line to every reader, without waiting for any.
 fn pass_on(to_all: &Sender<Arc<str>>, line: &str) {
     // An error means that the last reader has just gone.
     let _ = to_all.send(format!("{line}\n").into());
 }
 
-/// Sends the reason why there is no slot for another reader. The part that does not fit into the socket at once is
+/// Sends a client the reason why it cannot become a reader. The part that does not fit into the socket at once is
 /// not sent.
 fn refuse(stream: tokio::net::TcpStream, most: usize) {
     let _ = stream.try_write(refusal(most).as_bytes());
 }
 
-/// Returns the line for a reader without a slot.
+/// Returns the line for a client that cannot become a reader, because there are `most` readers already.
 fn refusal(most: usize) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "refused")]
@@ -157,7 +157,7 @@ fn refusal(most: usize) -> String {
     format!("{}\n", json::text(&Refused { readers: most }))
 }
 
-/// The line in place of lines that a reader was too slow for.
+/// The JSON line that replaces the lines that a reader was too slow for.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "dropped")]
 struct Dropped {
@@ -165,7 +165,7 @@ struct Dropped {
     total: u64,
 }
 
-/// Sends lines to one reader until it or the feed ends. Data that it sends is ignored.
+/// Sends lines to one reader until it disconnects or the feed ends. Data that the reader sends is ignored.
 async fn attend(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, mut lines: Receiver<Arc<str>>) {
     let gone = async {
         let mut ignored = [0; 256];
@@ -199,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a reader with a pipe of `room` bytes, and its other end.
+    /// Returns the task that serves a reader through a pipe of `room` bytes, and the reader's end of the pipe.
     fn reader(to_all: &Sender<Arc<str>>, room: usize) -> (tokio::io::DuplexStream, impl Future<Output = ()> + use<>) {
         let (ours, theirs) = tokio::io::duplex(room);
         let (from, to) = tokio::io::split(theirs);

@@ -121,12 +121,13 @@ fn parse_damping(text: &str) -> Result<f64, String> {
     damping.ok_or_else(|| "expected a damping in N·s/m, 20 to 10000".into())
 }
 
-/// The name of a program, and the file with its URScript.
+/// A program on the simulated pendant's disk: its name, and the file with its URScript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramArg {
-    /// The name as `load` takes it.
+    /// The name of the program, in the form that the dashboard command `load` takes.
     pub name: String,
-    /// The file with its URScript; without one, the program runs without effect until it is stopped.
+    /// The path of the file with the URScript of the program. Without one, the program runs without effect until it
+    /// is stopped.
     pub script: Option<PathBuf>,
 }
 
@@ -145,7 +146,7 @@ fn parse_external_control(text: &str) -> Result<ExternalControl, String> {
     if callable { Ok(found) } else { Err(format!("expected an address or localhost, found '{}'", found.host)) }
 }
 
-/// The stiffness \[N/m\] and damping \[N·s/m\] of a surface.
+/// The default stiffness \[N/m\] and the damping \[N·s/m\] of a surface.
 const SURFACE: (f64, f64) = (20_000.0, 100.0);
 
 fn parse_surface(text: &str) -> Result<Surface, String> {

@@ -10,7 +10,7 @@ use outrigger::exit::Failure;
 /// The interval of the readings.
 const EVERY: Duration = Duration::from_millis(10);
 
-/// The sending end of the sensor.
+/// The sender of a simulated distance sensor's readings.
 pub(super) struct Sensor {
     socket: UdpSocket,
     to: SocketAddr,

@@ -1,5 +1,5 @@
-//! The lines of a simulator about its clients, programs and faults, limited in rate, so that a client that reconnects
-//! again and again does not flood terminal or disk.
+//! Limits the rate of a simulator's output lines about its clients, programs and faults, so that a client that
+//! reconnects again and again does not flood terminal or disk.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,27 +9,27 @@ use outrigger_sim::time::SimTime;
 
 use outrigger::show::Show;
 
-/// The time in which lines are limited, and after which those left out are reported \[s\].
+/// The length of the period in which lines are limited \[s\]. At its end the omitted lines are reported.
 const SPAN: u64 = 10;
-/// The largest number of lines in that time, whatever their text.
+/// The largest number of lines in a period, whatever their text.
 const LINES: u32 = 30;
 
 /// The limit on lines. A line that is repeated within ten seconds is counted instead of shown, and so is every line
 /// beyond thirty in ten seconds; the counts are reported in one line afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
-    /// The end of the present span.
+    /// The end of the present period.
     until: SimTime,
     shown: u32,
-    /// The number of repetitions of each line that was shown in this span.
+    /// The number of repetitions of each line that was shown in the present period.
     repeated: BTreeMap<String, u64>,
-    /// The number of lines beyond the limit.
+    /// The number of lines that exceeded the limit in the present period.
     left_out: u64,
 }
 
 impl Journal {
-    /// Returns the lines to show for `text`: the summary of a span that has ended, and the line itself unless it is
-    /// left out.
+    /// Returns the lines to show for `text`: the summary of a period that has ended, and the line itself unless it
+    /// exceeds the limit.
     pub(super) fn line(&mut self, at: SimTime, text: String) -> Vec<String> {
         let mut lines = self.due(at);
         if let Some(count) = self.repeated.get_mut(&text) {
@@ -40,8 +40,8 @@ impl Journal {
         lines
     }
 
-    /// Returns the lines to show for a change of state, which is also shown if it repeats, because the newest line
-    /// must be the present state.
+    /// Returns the lines to show for a change of state. Such a line is shown even if it repeats, because the newest
+    /// line must describe the present state.
     pub(super) fn change(&mut self, at: SimTime, text: &str) -> Vec<String> {
         let mut lines = self.due(at);
         self.show(at, text, &mut lines);
@@ -59,7 +59,7 @@ impl Journal {
         fits
     }
 
-    /// Shows a controller's events since the last call.
+    /// Displays the events of a simulated controller since the last call.
     pub(super) fn of_controller(&mut self, running: &Running, show: &mut Show) {
         let (now, (events, lost)) = {
             let mut controller = running.controller();
@@ -71,17 +71,17 @@ impl Journal {
         self.due(now).into_iter().for_each(|line| show.text(line));
     }
 
-    /// Counts lines that were lost before they arrived here.
+    /// Counts lines that were lost before they reached this limit.
     const fn lost(&mut self, count: u64) {
         self.left_out = self.left_out.saturating_add(count);
     }
 
-    /// Returns the summary of a span that has ended by `now`.
+    /// Returns the summary of a period that has ended by `now`. Empty if it has not.
     pub(super) fn due(&mut self, now: SimTime) -> Vec<String> {
         if now < self.until { vec![] } else { self.summary(now) }
     }
 
-    /// Ends the present span and returns its summary.
+    /// Ends the present period and returns its summary.
     pub(super) fn summary(&mut self, now: SimTime) -> Vec<String> {
         let repeated = std::mem::take(&mut self.repeated).into_iter().filter(|(_, count)| *count > 0);
         let mut lines: Vec<String> =

@@ -31,9 +31,9 @@ use outrigger::host::signals::{Leaves, Signals};
 use outrigger::json;
 use outrigger::show::{Format, Show, tell};
 
-/// The interval at which a simulator is checked for news.
+/// The interval at which a simulator is checked for events.
 const LOOK: Duration = Duration::from_millis(50);
-/// The largest script that is read \[bytes\].
+/// The largest script file that is read \[B\].
 const SCRIPT_MAX: u64 = 16 << 20;
 
 /// Runs the command.
@@ -98,13 +98,14 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     told
 }
 
-/// Starts the output of a simulator on standard output, or on standard error if that has one line for scripts.
+/// Starts the output of a simulator on standard output, or on standard error if standard output has the JSON line
+/// for scripts (`ready`).
 fn show(ready: bool) -> Show {
     let (keys, _) = unbounded_channel();
     Show::start(if ready { Format::Remarks } else { Format::Lines }, "sim", keys)
 }
 
-/// Calls `look` every 50 ms until a signal requests the end or the time is over, and once more then.
+/// Calls `look` every 50 ms until a signal requests the end or the time is over, and once more at the end.
 async fn attend(seconds: Option<u64>, mut look: impl FnMut()) -> Outcome {
     let mut signals = Signals::listen(Leaves::Nothing)?;
     let end = async {
@@ -126,7 +127,7 @@ async fn attend(seconds: Option<u64>, mut look: impl FnMut()) -> Outcome {
     Ok(())
 }
 
-/// Opens the controller's ports at the given base, or for 0 at a base whose ports are free.
+/// Opens the controller's ports at the given port base, or at a base whose ports are free if it is 0.
 fn bind(controller: Controller, args: &SimUrArgs) -> Result<Server, BindError> {
     let addresses = Addresses { listen: args.listen, base: args.port_base, robot_api: args.robot_api_port };
     if args.port_base != 0 {
@@ -137,7 +138,7 @@ fn bind(controller: Controller, args: &SimUrArgs) -> Result<Server, BindError> {
     Server::bind_free(controller, Addresses { base: first, ..addresses })
 }
 
-/// Returns the robot as commands on this machine take it.
+/// Formats the address of the simulated robot in the form that commands on this machine accept.
 fn robot(listen: IpAddr, base: u16) -> String {
     let host = match listen {
         any if !any.is_unspecified() => any,
@@ -147,7 +148,8 @@ fn robot(listen: IpAddr, base: u16) -> String {
     RobotAddress::new(&host.to_string(), base).map_or_else(|_| host.to_string(), |robot| robot.to_string())
 }
 
-/// Returns the line for scripts; `ports` has a number for each of a real controller's own.
+/// Returns the JSON line by which scripts learn that clients can connect. Its member `ports` has the actual number
+/// of each port of a real controller.
 fn ready(options: &Options, robot: &str, running: &Running, served: &[Port]) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "ready")]
@@ -174,8 +176,8 @@ fn ready(options: &Options, robot: &str, running: &Running, served: &[Port]) -> 
     format!("{}\n", json::text(&ready))
 }
 
-/// Starts a simulator with real-time priority and locked memory if the system grants them, and shows what was
-/// granted.
+/// Starts a simulator with real-time priority and locked memory if the system grants them, and displays which of
+/// them were granted.
 ///
 /// # Errors
 /// [`Failure::BadInput`] if no thread can be started.

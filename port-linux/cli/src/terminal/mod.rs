@@ -1,4 +1,5 @@
-//! The terminal that the full-screen view uses; it is restored in every way in which a process can end.
+//! Switches the terminal to the full-screen view and back. The terminal is restored in every way in which a process
+//! can end.
 
 #[cfg(unix)]
 mod unix;
@@ -50,13 +51,13 @@ pub(crate) fn line(from: impl BufRead, most: usize) -> io::Result<String> {
     Ok(line)
 }
 
-/// Switches the terminal to the view.
+/// Switches the terminal to the full-screen view.
 pub(crate) fn take() -> io::Result<DefaultTerminal> {
     TAKEN.store(true, Ordering::Release);
     ratatui::try_init()
 }
 
-/// Restores the terminal on the thread that draws.
+/// Restores the terminal. Called on the thread that draws the view.
 pub(crate) fn leave() {
     if TAKEN.swap(false, Ordering::AcqRel) {
         let _ = ratatui::try_restore();

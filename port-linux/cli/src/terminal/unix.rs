@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The byte that begins the sequence of a key.
 const ESCAPE: u8 = 0x1b;
-/// The longest wait for the rest of a sequence.
+/// The longest wait for the remaining bytes of a key's sequence.
 const REST: Duration = Duration::from_millis(50);
 
 /// Returns `true` if the terminal that keys are read from was closed.

@@ -1,6 +1,7 @@
-//! `outrigger tool`: the serial line at the tool of an arm, as a local TCP port or pseudo-terminal.
+//! The command `outrigger tool`: provides the serial line at the tool of an arm as a local TCP port or
+//! pseudo-terminal.
 //!
-//! The library sets the line up and moves the bytes ([`outrigger::tool_line`]).
+//! The library sets the line's parameters and moves the bytes ([`outrigger::tool_line`]).
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -17,10 +18,10 @@ use outrigger::host::target::Target;
 use outrigger::show::say;
 use outrigger::tool_line::{Forwarding, Place, forward};
 
-/// Time between two attempts to reach a robot again.
+/// The time between two attempts to reach a robot again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// `outrigger tool`.
+/// The arguments of `outrigger tool`.
 #[derive(Args, Clone, Debug)]
 #[command(group(ArgGroup::new("place").required(true).args(["pty", "listen"])))]
 pub(crate) struct ToolArgs {
@@ -41,18 +42,18 @@ pub(crate) struct ToolArgs {
     /// Silence between two transmissions, 0 to 40 characters
     #[arg(long, value_name = "CHARS", default_value_t = 3.5)]
     pub tx_idle: f32,
-    /// Supply of the tool in V: 0, 12 or 24; without it, the supply stays as it is
+    /// Supply voltage of the tool in V: 0, 12 or 24; without it, the voltage is not changed
     #[arg(long, value_name = "V")]
     pub voltage: Option<Voltage>,
     /// Make a pseudo-terminal with this name, which must be free
     #[arg(long, value_name = "PATH")]
     pub pty: Option<PathBuf>,
-    /// Listen here for one client at a time
+    /// Listen at this address, for one client at a time
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub listen: Option<SocketAddr>,
 }
 
-/// A parity bit, by its name.
+/// The parity of the serial line, by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Parity {
     None,
@@ -60,7 +61,7 @@ pub(crate) enum Parity {
     Even,
 }
 
-/// A supply of the tool, by its number.
+/// The supply voltage of the tool, by its number on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Voltage {
     #[value(name = "0")]
@@ -72,7 +73,7 @@ pub(crate) enum Voltage {
 }
 
 impl ToolArgs {
-    /// The settings of the line.
+    /// Returns the requested parameters of the serial line.
     fn line(&self) -> ToolCommunication {
         ToolCommunication {
             baud_rate: self.baud,
@@ -92,7 +93,7 @@ impl ToolArgs {
         }
     }
 
-    /// The local end: one of the two is there.
+    /// Returns the requested local end. `None` if neither `--pty` nor `--listen` is given.
     fn place(&self) -> Option<Place> {
         self.pty.clone().map(Place::Pty).or(self.listen.map(Place::Tcp))
     }
@@ -101,7 +102,7 @@ impl ToolArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Those of [`forward`].
+/// Returns the errors of [`forward`].
 pub(crate) fn run(args: &ToolArgs) -> Outcome {
     let Some(place) = args.place() else { return Ok(()) };
     let robot = Target::resolve(&args.robot)?;

@@ -1,11 +1,11 @@
-//! Describes how a board started, with the sections to read about it.
+//! Describes how a board started, with the sections of the documentation to read.
 
 use outrigger_remote::telemetry::{Boot, CrashReport, Place, ResetCause, Stage};
 
-/// The page of all boards.
+/// The documentation page of all boards.
 const PAGE: &str = "boards/README.md";
 
-/// Returns a line for each fact to know.
+/// Returns a line for each notable fact about the start: its cause, and faults found.
 pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
     let mut lines = vec![format!("reset by {}; start {} since it was powered", boot.cause.name(), boot.starts)];
     let ended = match boot.crash {

@@ -1,4 +1,4 @@
-//! Limits on what datagrams with the address of one board may cause here: lines, files, and memory for pieces.
+//! Limits the output that datagrams with the address of one board may cause: lines, files, and memory for pieces.
 //!
 //! Anybody on the network can send them. Data that exceeds a limit is dropped and counted; the first drop is
 //! reported, the second, the fourth and so on.
@@ -15,12 +15,10 @@ use outrigger::show::Notice;
 pub(super) const RECORDING_MOST: u32 = 1 << 20;
 /// The longest settings that are stored \[B\].
 pub(super) const SETTINGS_MOST: u32 = 64 << 10;
-/// The number of recordings that are written at once, and below it the seconds per recording after that. A board
-/// takes four seconds to send one.
+/// The number of recordings that are written at once. A board takes four seconds to send one.
 const AT_ONCE: f32 = 16.0;
 const SECONDS_EACH: f32 = 10.0;
-/// The number of lines at once, and below it the number per second after that. A board sends an event every 5 ms at
-/// most.
+/// The number of output lines at once. A board sends an event every 5 ms at most.
 const LINES_AT_ONCE: f32 = 500.0;
 const LINES_PER_SECOND: f32 = 200.0;
 
@@ -29,7 +27,7 @@ pub(super) const fn kept(of: std::net::IpAddr) -> Kept {
     Kept { files: 100, bytes: 100 << 20, whose: Whose::Board(of) }
 }
 
-/// The remaining allowance of each limit, and counts of what exceeded it.
+/// The remaining allowance of each limit, and the numbers of lines, recordings and pieces that exceeded it.
 #[derive(Debug)]
 pub(super) struct Bounds {
     lines: Pace,
@@ -50,7 +48,7 @@ impl Bounds {
         }
     }
 
-    /// Drops the lines beyond the limit.
+    /// Drops those of the `notices` that exceed the limit on lines.
     pub(super) fn lines(&mut self, notices: &mut Vec<Notice>, now: Instant) {
         let Self { lines, unsaid, .. } = self;
         let mut report = None;
@@ -69,7 +67,10 @@ impl Bounds {
         }));
     }
 
-    /// Reserves the place of one more recording. The error, if there is no place, is the notice to show, if any.
+    /// Takes one recording from the allowance.
+    ///
+    /// # Errors
+    /// Returns an error if the allowance is used up, with the notice to show, if one is due.
     pub(super) fn file(&mut self, now: Instant) -> Result<(), Option<Notice>> {
         if self.files.take_now(now) {
             return Ok(());
@@ -82,7 +83,7 @@ impl Bounds {
         Err(report.then(|| say(now, "limit", text)))
     }
 
-    /// Counts dropped pieces, and returns the notice to show, if any.
+    /// Counts dropped pieces, and returns the notice to show, if one is due.
     pub(super) fn dropped_pieces(&mut self, now: Instant) -> Option<Notice> {
         let report = count(&mut self.pieces);
         let text = format!(
@@ -93,13 +94,13 @@ impl Bounds {
     }
 }
 
-/// Counts one more. Returns `true` if the new number is to be reported.
+/// Increases a counter. Returns `true` if the new number is to be reported.
 fn count(counted: &mut u64) -> bool {
     *counted = counted.saturating_add(1);
     counted.is_power_of_two()
 }
 
-/// Returns the name of a recording by its reason.
+/// Returns the part of a recording's file name for its reason.
 pub(super) fn name(reason: Option<Reason>) -> &'static str {
     reason.map_or(BEFORE_RESET, |reason| reason.name())
 }

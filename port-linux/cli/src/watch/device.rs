@@ -28,24 +28,25 @@ use outrigger::show::log::Episodes;
 use outrigger::show::words::Observer;
 use outrigger::show::{Arm, Notice, Snapshot};
 
-/// The known state of the board.
+/// The state of one board, as known from its telemetry.
 #[derive(Debug)]
 pub(super) struct Device {
     address: IpAddr,
-    /// `true` if recordings are written.
+    /// `true` if the board's recordings are written to files.
     writes: bool,
-    /// The complete recording, until it is taken.
+    /// A completely received recording, until it is written.
     dump: Option<Dump>,
     bounds: Bounds,
     strangers: u64,
     refused: Option<(u64, TelemetryError)>,
-    /// The time of the newest datagram, until the board's silence is reported.
+    /// The time of the newest datagram. `None` after the board's silence was reported.
     heard: Option<Instant>,
     received: u64,
     lost: u64,
-    /// The number of the board's start, and the sequence number that is expected next.
+    /// The number of the board's start, and the sequence number of the datagram that is expected next.
     run: Option<(u32, u32)>,
-    /// The difference of our clock minus the board's \[µs\], according to its fastest datagram.
+    /// The difference of this process's clock minus the board's \[µs\], according to the datagram with the shortest
+    /// delay.
     ahead: Option<i64>,
     about: String,
     standing: Option<Standing>,
@@ -55,37 +56,37 @@ pub(super) struct Device {
     intervals: Vec<Bin>,
     sensors: outrigger_wire::sensor::Figures,
     troubles: [Option<String>; LinkId::MOST],
-    /// The traffic from the robot's address, as the board counts it.
+    /// The traffic that the board has received from the robot's address, as counted by the board.
     robot_heard: LinkActivity,
-    /// The outcome of the line for the brakes.
+    /// The result of the last request to release the brakes by the board's contact.
     brakes: Option<String>,
     network: Network,
     stack_unused: Option<u32>,
-    /// The description of the board's start, as last reported.
+    /// The description of the board's start, as last displayed.
     began: Vec<String>,
     settings: Pieces,
     robot: Option<Ipv4Addr>,
-    /// The number of the fallback, and its recording as far as it was received.
+    /// The number of the newest fallback, and its recording as far as it was received.
     recording: (u32, Pieces),
     written: Option<u32>,
-    /// `true` if the recording that the previous run left has been written.
+    /// `true` if the recording of the board's previous run has been written.
     written_before: bool,
     rate: (Instant, u64, f32),
     last_fallback: Option<Reason>,
-    /// The figures of the last seconds, as the reason of a low grade.
+    /// The figures of the link in the last seconds, which explain a low grade.
     last_seconds: LastSeconds,
-    /// The cause of a low grade, for the event that follows.
+    /// The cause of a low link grade, for the event that follows.
     low: Option<GradeLow>,
-    /// The periods of a low grade, for people.
+    /// The periods in which the link's grade was too low, for people.
     episodes: Episodes,
 }
 
-/// A recording of the board.
+/// A recording that a board has sent completely.
 #[derive(Debug)]
 pub(super) struct Dump {
-    /// The fallback that it belongs to.
+    /// A description of the fallback that was recorded.
     pub(super) of: String,
-    /// The beginning of its file name.
+    /// The beginning of the name of the recording's file.
     pub(super) stem: String,
     pub(super) bytes: Vec<u8>,
 }
@@ -131,12 +132,12 @@ impl Device {
         }
     }
 
-    /// Returns `true` if no datagram of it was ever understood.
+    /// Returns `true` if no valid datagram of the board was ever received.
     pub(super) const fn is_unheard(&self) -> bool {
         self.received == 0
     }
 
-    /// Returns `true` if datagrams were received recently.
+    /// Returns `true` if datagrams of the board were received recently.
     pub(super) const fn is_talking(&self) -> bool {
         self.heard.is_some()
     }
@@ -146,25 +147,26 @@ impl Device {
         self.strangers
     }
 
-    /// Returns the number of its datagrams that could not be understood, with the last error; `None` if there were
-    /// none.
+    /// Returns the number of the board's datagrams that could not be decoded, with the last error; `None` if there
+    /// were none.
     pub(super) const fn refused(&self) -> Option<(u64, TelemetryError)> {
         self.refused
     }
 
-    /// Returns the time at which it will have been silent for `span`; `None` once the silence is reported.
+    /// Returns the time at which the board will have sent nothing for `span`; `None` once its silence is reported.
     pub(super) fn silent_at(&self, span: Duration) -> Option<Instant> {
         self.heard.map(|at| at + span)
     }
 
-    /// Returns the notice of its silence; called once.
+    /// Returns the notice that the board sends nothing any more. Called once per silence.
     pub(super) fn fallen_silent(&mut self, now: Instant) -> Notice {
         let text = format!("{}: is it powered, its cable plugged in?", self.silence());
         self.heard = None;
         say(now, "silent", text)
     }
 
-    /// Returns the notice about a low grade of its link that is due at `now`; `last` if no other follows.
+    /// Returns the notice about a low grade of the board's link that is due at `now`. `last` is `true` if no other
+    /// notice follows.
     pub(super) fn episode(&mut self, now: Instant, last: bool) -> Option<Notice> {
         self.episodes.next(now, last, false, Observer::Board)
     }
@@ -173,7 +175,7 @@ impl Device {
         format!("nothing more comes from {}", self.address)
     }
 
-    /// Takes a datagram, and returns the notices to show.
+    /// Processes a datagram, and returns the notices to show.
     pub(super) fn take(&mut self, from: IpAddr, bytes: &[u8], now: Instant) -> Vec<Notice> {
         if from != self.address {
             self.strangers += 1;
@@ -229,7 +231,7 @@ impl Device {
         }
     }
 
-    /// Counts the datagrams lost before this one.
+    /// Counts the datagrams that were lost before the one with this number.
     fn follow(&mut self, boot: u32, sequence: u32, now: Instant, notices: &mut Vec<Notice>) {
         match self.run {
             Some((run, next)) if run == boot => {
@@ -400,12 +402,12 @@ impl Device {
         self.dump = Some(Dump { of: fallback, stem: stem.replace(':', "-"), bytes: dump });
     }
 
-    /// Returns the recording completed since the last call; `None` if there is none.
+    /// Returns a recording that was completed since the last call; `None` if there is none.
     pub(super) fn dump(&mut self) -> Option<Dump> {
         self.dump.take()
     }
 
-    /// Returns the known state of the board; `None` before it has sent its status.
+    /// Returns a snapshot of the board's session for display; `None` before the board has sent its status.
     pub(super) fn snapshot(&mut self, now: Instant) -> Option<Snapshot> {
         let standing = self.standing.as_ref()?;
         let accepted = standing.link.sequence.accepted;
@@ -477,19 +479,19 @@ impl Device {
     }
 }
 
-/// Returns the bins that are not empty, with their edges.
+/// Returns the bins of a histogram that are not empty, with their edges.
 fn bins(report: &HistogramReport) -> Vec<Bin> {
     let edges = outrigger_core::link::Histogram::default();
     let counted = edges.bins().zip(&report.bins).filter(|(_, count)| **count > 0);
     counted.map(|(bin, count)| Bin { count: *count, ..bin }).collect()
 }
 
-/// Converts a time of the board's clock to ours, which is `ahead` µs ahead of it.
+/// Converts a time of the board's clock to this process's clock, which is `ahead` µs ahead of it.
 fn ours(at: Instant, ahead: i64) -> Instant {
     Instant::from_micros(u64::try_from(micros(at).saturating_add(ahead)).unwrap_or_default())
 }
 
-/// Converts the times of an event of the board to our clock.
+/// Converts the times in an event of the board to this process's clock, which is `ahead` µs ahead of the board's.
 fn in_our_time<E>(event: Event<E>, ahead: i64) -> Event<E> {
     let change = |change: GradeChange| GradeChange { at: ours(change.at, ahead), ..change };
     match event {
@@ -534,7 +536,7 @@ mod tests {
     }
 
     const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
-    /// The lead of our clock over the board's.
+    /// The lead of this process's clock over the board's, in the tests.
     const AHEAD: Duration = Duration::from_secs(100);
 
     impl Board<'_> {
@@ -616,7 +618,7 @@ mod tests {
         assert!(silent.line().ends_with("this is as it was then"), "{}", silent.line());
     }
 
-    /// Returns a datagram with this number of the board's start and this message.
+    /// Returns a datagram with the given number of the board's start, sequence number and message.
     fn forged(boot: u32, sequence: u32, message: Message<'_, 6, UrStatus, UrEvent>) -> Vec<u8> {
         let mut out = [0; DATAGRAM_MAX];
         let datagram = Datagram::<6, UrStatus, UrEvent> { boot, sequence, at: Instant::ZERO, message };

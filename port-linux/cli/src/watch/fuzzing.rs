@@ -19,12 +19,12 @@ const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
 /// The largest number of lines for one datagram: as many as the limit permits at once, and a report of each limit.
 const MOST_LINES: usize = 500 + 4;
 
-/// Reads telemetry as `watch` does: datagrams of a board, of other addresses, and pieces of something longer that are
-/// put together.
+/// Reads telemetry as `watch` does: datagrams of a board, of other addresses, and pieces of longer data that are
+/// reassembled.
 ///
-/// Asserts that shown text does not control a terminal and is JSON to another reader; that recordings are no longer
-/// than the limit and have a name that is one part of a path; and that pieces of one whole give that whole, in any
-/// order and beside others.
+/// Asserts that displayed text does not control a terminal and is valid JSON; that recordings are no longer than the
+/// limit and have a name that is one part of a path; and that pieces are reassembled to the original data, in any
+/// order and mixed with other pieces.
 pub fn watch(bytes: &[u8]) {
     match bytes.split_first() {
         Some((how, rest)) if how % 2 == 0 => watch_board(rest),
@@ -109,8 +109,8 @@ fn assert_json(text: &str) {
     assert!(read.is_ok() && !text.contains(['\n', '\u{1b}']), "{read:?}: {text}");
 }
 
-/// Cuts a whole into pieces that overlap, and offers them; then pieces that do not overlap, until they give the
-/// whole, because the first of them may be dropped together with others that overlap them.
+/// Cuts data into pieces that overlap, and passes them to the reassembly; then pieces that do not overlap, until
+/// they give the original data, because the first of them may be dropped together with others that overlap them.
 fn put_together(bytes: &[u8]) {
     let mut input = Bytes(bytes);
     let (Some([count, size]), mut now) = (input.array(), Instant::ZERO) else { return };

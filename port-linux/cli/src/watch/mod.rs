@@ -26,7 +26,7 @@ use outrigger::show::{Format, Key, Notice, Show, is_verbose};
 
 /// The longest wait for the first datagram.
 const FIRST: Duration = Duration::from_secs(10);
-/// The silence after which the board, or the way to it, counts as gone.
+/// The time without telemetry after which the board, or the connection to it, counts as lost.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// Runs the command.
@@ -117,18 +117,18 @@ async fn sleep_until(clock: &Clock, at: Option<Instant>) {
     }
 }
 
-/// Returns `true` for notices that are only shown with -v: episodes and refusals carry their figures.
+/// Returns `true` for notices about the link's grade that are only shown with -v. Other notices repeat the figures.
 fn is_of_grade(notice: &Notice) -> bool {
     matches!(notice.kind, "grade" | "grade-low")
 }
 
-/// Returns the notice about a recording that was written or not.
+/// Returns the notice about the result of writing a recording.
 fn recorded(now: Instant, report: &Report) -> Notice {
     let (text, fields) = report.words();
     Notice { fields, ..say(now, "recording", text) }
 }
 
-/// Returns the address of a board, given by address or name; telemetry is accepted from any of its ports.
+/// Returns the IP address of a board that is given by address or name. Telemetry is accepted from any of its ports.
 fn resolve(board: &str) -> Result<IpAddr, Failure> {
     let found = (board, 0).to_socket_addrs().map(|mut found| found.next());
     let why = match found {
@@ -139,7 +139,7 @@ fn resolve(board: &str) -> Result<IpAddr, Failure> {
     Err(Failure::Connection(format!("cannot find an address for the board '{board}': {why}; give its address")))
 }
 
-/// Returns the failure if nothing was received, with the conditions to check.
+/// Returns the failure for a board from which nothing was received, with the conditions to check.
 fn nothing_came(args: &WatchArgs, board: IpAddr, device: &Device) -> Failure {
     let strangers = match device.strangers() {
         0 => String::new(),

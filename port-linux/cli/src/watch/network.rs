@@ -1,24 +1,24 @@
-//! Describes the counters of a board's network controller, with the checks to make.
+//! Describes the counters of a board's network controller, and what to check.
 
 use outrigger_remote::telemetry::{NetworkCounts, PortReport};
 
-/// The section with more information.
+/// The section of the documentation with more information about network failures.
 const PAGE: &str = "boards/README.md, 'When the network fails'";
 
-/// The newest counters, and those already reported.
+/// The newest counters of the network controller, and those already reported.
 #[derive(Debug, Default)]
 pub(super) struct Network {
     frames: u32,
     counts: NetworkCounts,
-    /// The number of restarts because nothing was received.
+    /// The number of restarts of the network controller because nothing was received.
     in_silence: u32,
     told: NetworkCounts,
     told_in_silence: u32,
 }
 
 impl Network {
-    /// Takes a report, and returns a line for each new fact. A counter that keeps rising is reported when it has
-    /// doubled.
+    /// Processes a report of the counters, and returns a line for each new fact. A counter that keeps rising is
+    /// reported again when it has doubled.
     pub(super) fn take(&mut self, report: &PortReport<'_>) -> Vec<String> {
         (self.frames, self.counts, self.in_silence) = (report.frames, report.network, report.interface_restarts);
         let NetworkCounts { link_losses, timeouts, bus_errors, .. } = self.counts;
@@ -53,7 +53,7 @@ impl Network {
         lines
     }
 
-    /// Returns the counters that are not zero, for the terminal.
+    /// Returns the counters that are not zero, for people.
     pub(super) fn summary(&self) -> String {
         let NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts } = self.counts;
         let mut text = format!("{} frames received", self.frames);
@@ -72,7 +72,7 @@ impl Network {
         text
     }
 
-    /// Returns all counters, for programs.
+    /// Returns all counters with their names, for scripts.
     pub(super) fn counters(&self) -> [(&'static str, u64); 8] {
         let NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts } = self.counts;
         [

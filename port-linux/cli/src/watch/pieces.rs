@@ -1,46 +1,46 @@
-//! Puts something long together that was sent in pieces, with limits on bytes, pieces and time.
+//! Reassembles a recording or settings that a board has sent in pieces, with limits on bytes, pieces and time.
 
 use std::collections::BTreeMap;
 
 use outrigger_remote::telemetry::Chunk;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The smallest average length of pieces \[B\]; if shorter ones become too many, they are dropped.
+/// The smallest average length of pieces \[B\]. If there are too many shorter ones, all are dropped.
 const LEAST: u32 = 64;
-/// The number of pieces permitted beyond that, because the last piece of each part may be short.
+/// The number of pieces permitted beyond the limit by length, because the last piece of each part may be short.
 const SPARE: usize = 8;
 /// The longest time from the first piece to the last. The recording of the previous run is sent every half minute.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The pieces received so far.
+/// The pieces of a recording or of settings that were received so far.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// The largest length of the whole \[B\].
+    /// The largest accepted length of the reassembled data \[B\].
     most: u32,
     length: u32,
     bytes: BTreeMap<u32, Vec<u8>>,
     have: u64,
-    /// The time at which the first piece arrived.
+    /// The time at which the first of these pieces arrived.
     since: Instant,
 }
 
-/// The result of one piece.
+/// The result of receiving one piece.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// The whole, if this piece completes it.
+    /// The reassembled data, if this piece completes them.
     pub(super) whole: Option<Vec<u8>>,
-    /// `true` if bytes were dropped: this piece, or those before it.
+    /// `true` if bytes were dropped: those of this piece, or those received before it.
     pub(super) dropped: bool,
 }
 
 impl Pieces {
-    /// Creates an empty set of pieces, of a whole of at most `most` bytes.
+    /// Creates an empty set of pieces, for data of at most `most` bytes.
     pub(super) const fn new(most: u32) -> Self {
         Self { most, length: 0, bytes: BTreeMap::new(), have: 0, since: Instant::ZERO }
     }
 
-    /// Takes a piece that arrived at `now`. If it does not fit to those before it, or they are too many or too old,
-    /// those are dropped.
+    /// Adds a piece that arrived at `now`. If the piece does not belong to those received before, or they are too
+    /// many or too old, those are dropped.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, now: Instant) -> Taken {
         let Chunk { length, offset, bytes } = *chunk;
         let end = u64::from(offset) + bytes.len() as u64;
@@ -78,19 +78,20 @@ impl Pieces {
         self.have -= before.map_or(0, |before| before.len() as u64);
     }
 
-    /// Drops the pieces. Returns `true` if there were any.
+    /// Drops the pieces received so far, and starts with data of `length` bytes. Returns `true` if pieces were
+    /// dropped.
     fn begin_anew(&mut self, length: u32, now: Instant) -> bool {
         let had = self.have > 0;
         *self = Self { length, since: now, ..Self::new(self.most) };
         had
     }
 
-    /// Returns the number of bytes received, and the length of the whole \[B\].
+    /// Returns the number of bytes received so far, and the length of the complete data \[B\].
     pub(super) const fn progress(&self) -> (u64, u32) {
         (self.have, self.length)
     }
 
-    /// Returns the numbers of bytes and pieces stored.
+    /// Returns the numbers of bytes and pieces that are stored at present.
     #[cfg(test)]
     fn size(&self) -> (usize, usize) {
         (self.bytes.values().map(Vec::capacity).sum(), self.bytes.len())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::command_line::{folder, outrigger, text};
 
-/// An address to which nothing is sent.
+/// The address of a robot in command lines that must be rejected. Nothing is sent to it.
 const ROBOT: &str = "127.0.0.1:40000";
 
 fn file(folder: &Path, name: &str, contents: &str) -> String {
@@ -124,7 +124,7 @@ fn a_program_without_a_statement_is_bad_input() {
     assert_eq!((output.status.code(), complaint), (Some(1), "outrigger: -: there is no statement in it\n"));
 }
 
-/// Returns a motion there and back for joints at the positions `home`, in this many seconds.
+/// Returns a motion for joints at the positions `home`, away from them and back, in `seconds`.
 fn swing(home: &[f64], seconds: f64) -> String {
     let mut table = String::new();
     for number in 0..=100 {

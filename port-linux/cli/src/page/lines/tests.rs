@@ -1,4 +1,4 @@
-//! Tests of a page's lines as a browser reads them.
+//! Tests the lines that a page in a browser receives.
 
 use outrigger_core::command::SourceConfig;
 use outrigger_core::kinematics::DhParameters;

@@ -7,7 +7,7 @@ use super::{BOTTOM, Frame, LEFT, Mark, Paper, Span, TOP, escape, grouped};
 
 /// A histogram of positive values over a logarithmic axis, so that a cycle and a stall fit into one picture.
 pub(crate) struct Histogram<'a> {
-    /// The text for a screen reader.
+    /// The title of the histogram, for a screen reader.
     pub title: &'a str,
     /// The label of the horizontal axis with its unit.
     pub unit: &'a str,

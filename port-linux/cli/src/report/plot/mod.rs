@@ -22,7 +22,7 @@ pub(crate) const STYLE: &str = concat!(
 /// The script of a page with charts: crosshair and zoom.
 pub(crate) const SCRIPT: &str = concat!(include_str!("plot.js"), include_str!("../page.js"));
 
-/// The space on the left for the labels of the vertical axis.
+/// The space on the left of a chart for the labels of the vertical axis.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
@@ -31,7 +31,7 @@ const BOTTOM: f64 = 34.0;
 /// The medium that a chart is drawn for. One unit of the chart is about one pixel, so that its text is readable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paper {
-    /// A page on a computer's screen.
+    /// A page on the screen of a computer.
     Wide,
     /// A telephone held upright.
     Phone,
@@ -41,7 +41,7 @@ impl Paper {
     /// Every medium, with the name of its class.
     pub(crate) const ALL: [(Self, &str); 2] = [(Self::Wide, "on-wide"), (Self::Phone, "on-phone")];
 
-    /// Returns the width in the chart's units.
+    /// Returns the width of a chart for this medium in the chart's units.
     pub(crate) const fn width(self) -> f64 {
         match self {
             Self::Wide => 960.0,
@@ -58,7 +58,7 @@ impl Paper {
     }
 }
 
-/// A closed interval of one axis.
+/// A closed interval of values on one axis of a chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Span {
     /// The lower end.
@@ -68,14 +68,14 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Creates the span from `from` to `to`, widened if it would be empty.
+    /// Creates the interval from `from` to `to`, widened if it would be empty.
     #[must_use]
     pub(crate) fn new(from: f64, to: f64) -> Self {
         if to > from { Self { from, to } } else { Self { from: from - 0.5, to: from + 0.5 } }
     }
 
-    /// Returns the smallest span that contains every finite value and `at_least`, with a margin of a twentieth at
-    /// both ends.
+    /// Returns the smallest interval that contains every finite value and `at_least`, with a margin of a twentieth
+    /// at both ends.
     #[must_use]
     pub(crate) fn around(values: impl IntoIterator<Item = f64>, at_least: Self) -> Self {
         let held = values
@@ -90,8 +90,8 @@ impl Span {
         (value - self.from) / (self.to - self.from)
     }
 
-    /// Returns round values inside the span, about `count` of them, and the number of decimals they need, like
-    /// `ticks` of `plot.js`.
+    /// Returns round values inside the interval for labels, about `count` of them, and the number of decimals they
+    /// need, like `ticks` of `plot.js`.
     pub(crate) fn ticks(self, count: f64) -> (Vec<f64>, usize) {
         let raw = (self.to - self.from) / count;
         let exponent = raw.log10().floor();
@@ -109,31 +109,31 @@ impl Span {
 pub(crate) struct Line<'a> {
     /// The name of the line for the legend; empty for none.
     pub name: &'a str,
-    /// The class of the stroke.
+    /// The CSS class of the line's stroke.
     pub class: &'a str,
-    /// The points in the order of time. A NaN interrupts the line.
+    /// The points (time, value) in the order of time. A NaN interrupts the line.
     pub points: &'a [(f64, f64)],
 }
 
-/// A stretch of time behind the lines.
+/// A coloured period of time behind the lines of a chart.
 pub(crate) struct Band<'a> {
-    /// The time that it covers.
+    /// The period of time.
     pub span: Span,
-    /// The class of the fill.
+    /// The CSS class of the band's fill.
     pub class: &'a str,
-    /// The name, shown under the pointer.
+    /// The name of the band, shown under the pointer.
     pub name: &'a str,
 }
 
-/// A marked instant.
+/// A marked instant or value on an axis of a chart.
 pub(crate) struct Mark<'a> {
-    /// The time.
+    /// The position on the axis.
     pub at: f64,
-    /// The description.
+    /// The description of the mark.
     pub name: &'a str,
 }
 
-/// The mapping of values to positions on the paper.
+/// The mapping of values to positions in the chart.
 struct Frame {
     paper: Paper,
     height: f64,
@@ -159,7 +159,7 @@ impl Frame {
         bottom - self.y.fraction(value) * (bottom - TOP)
     }
 
-    /// Begins the picture. `more` are attributes of it, each with a space before it.
+    /// Begins the SVG of a chart. `more` are further attributes of it, each with a space before it.
     fn begin(&self, svg: &mut String, title: &str, more: &str) {
         let _ = write!(
             svg,
@@ -215,7 +215,7 @@ impl Frame {
     }
 }
 
-/// Formats 12345 as `12 345`.
+/// Formats a number with spaces between groups of three digits: `12 345`.
 #[must_use]
 pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();

@@ -1,23 +1,23 @@
-//! Rows of coloured stretches of time.
+//! Charts of rows of coloured periods of time.
 
 use std::fmt::Write as _;
 
 use super::{BOTTOM, Band, Frame, LEFT, Paper, Span, TOP, escape};
 
-/// Rows of coloured stretches over a common time, each stretch with its name if there is space.
+/// A chart of rows of coloured periods over a common time axis, each period with its name if there is space.
 pub(crate) struct Strips<'a> {
-    /// The text for a screen reader.
+    /// The title of the chart, for a screen reader.
     pub title: &'a str,
-    /// The horizontal axis \[s\].
+    /// The interval of the horizontal axis \[s\].
     pub time: Span,
-    /// The rows with their names.
+    /// The rows, each with its name.
     pub rows: &'a [(&'a str, Vec<Band<'a>>)],
 }
 
 impl Strips<'_> {
     const ROW: f64 = 30.0;
 
-    /// Returns the rows as an SVG element.
+    /// Returns the chart as an SVG element.
     #[must_use]
     pub(crate) fn svg(&self, paper: Paper) -> String {
         let height = TOP + Self::ROW * self.rows.len() as f64 + BOTTOM;

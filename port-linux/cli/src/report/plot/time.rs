@@ -4,41 +4,41 @@ use std::fmt::Write as _;
 
 use super::{Band, Frame, LEFT, Line, Mark, Paper, Span, TOP, escape};
 
-/// A value that must not be exceeded.
+/// A limit in a chart, drawn as a horizontal line.
 pub(crate) struct Limit<'a> {
-    /// The value.
+    /// The value of the limit.
     pub at: f64,
-    /// The effect of exceeding it, as shown in the picture.
+    /// The effect of exceeding the limit, as shown in the chart.
     pub name: &'a str,
 }
 
 /// A chart over time.
 pub(crate) struct TimeChart<'a> {
-    /// The text for a screen reader.
+    /// The title of the chart, for a screen reader.
     pub title: &'a str,
     /// The label of the vertical axis with its unit.
     pub unit: &'a str,
-    /// The height in the chart's units.
+    /// The height of the chart in its own units.
     pub height: f64,
-    /// The horizontal axis \[s\].
+    /// The interval of the horizontal axis \[s\].
     pub time: Span,
-    /// The vertical axis.
+    /// The interval of the vertical axis.
     pub values: Span,
-    /// The bands behind all lines.
+    /// The coloured bands behind all lines.
     pub bands: &'a [Band<'a>],
     /// The instants drawn as vertical lines.
     pub marks: &'a [Mark<'a>],
     /// The instants whose names are shown in the picture.
     pub named: &'a [Mark<'a>],
-    /// The horizontal limits, dashed, with their names.
+    /// The limits, drawn as dashed horizontal lines with their names.
     pub limits: &'a [Limit<'a>],
     /// The lines; the first one is at the back.
     pub lines: &'a [Line<'a>],
 }
 
 impl TimeChart<'_> {
-    /// Returns the chart as an SVG element. The area inside the axes is a picture within it, of which a script can
-    /// show a part.
+    /// Returns the chart as an SVG element. The area inside the axes is an SVG element of its own, so that a script
+    /// can enlarge a part of it.
     #[must_use]
     pub(crate) fn svg(&self, paper: Paper) -> String {
         let frame = Frame { paper, height: self.height, x: self.time, y: self.values };
@@ -181,7 +181,7 @@ fn path(frame: &Frame, points: &[(f64, f64)]) -> String {
     d
 }
 
-/// Adds `at` to the points kept of a column: first, extremes, last.
+/// Adds a point to those kept for one column of the chart: the first, the extremes, the last.
 fn keep(kept: &mut Vec<(f64, f64)>, at: (f64, f64)) {
     kept.push(at);
     if kept.len() <= 4 {

@@ -10,10 +10,10 @@ use crate::screen::paint::{Quantities, Quantity, panel};
 use outrigger::show::snapshot::Field;
 use outrigger::show::{Snapshot, words};
 
-/// The change of an angle below which its course is drawn flat \[°\].
+/// The change of an angle below which its plot is drawn flat \[°\].
 const STILL: f32 = 0.5;
 
-/// The values, each with the title of its column; columns without any value are left out.
+/// The columns of the table of joints, each with its title; columns without any value are left out.
 const COLUMNS: [(&str, Field); 4] = [
     ("angle °", |joint| Some(joint.angle)),
     ("setpoint °", |joint| joint.setpoint),
@@ -39,10 +39,10 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     super::table("joints", &quantities, area, buffer)
 }
 
-/// The number of rows for the angles alone.
+/// The number of rows of the panel that shows only the angles.
 pub(super) const ANGLES: u16 = 3;
 
-/// Draws the angles alone, in one row from the base to the tool, if there is no space for more.
+/// Draws only the joint angles, in one row from the base to the tool, if there is no space for more.
 pub(super) fn draw_angles(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let Some(arm) = &snapshot.state else { return };
     let block = panel("joints: angle °");

@@ -29,20 +29,20 @@ pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 
     figures + height
 }
 
-/// The detail in which the grade is shown.
+/// The detail in which the grade of the link is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// The figure that the grade fell by, the requirement of the next grade, and the remedy.
+    /// The figure that lowered the grade, the condition for the next better grade, and advice.
     Everything,
-    /// The figure that the grade fell by, and the requirement of the next grade.
+    /// The figure that lowered the grade, and the condition for the next better grade.
     Next,
-    /// The figure that the grade fell by.
+    /// The figure that lowered the grade.
     Fall,
-    /// The grade and the one needed.
+    /// The grade, and the one that commanding needs.
     Grade,
 }
 
-/// Draws as much as fits into `area`; the meaning of the grade is explained if there is space.
+/// Draws as many figures of the link as fit into `area`; the meaning of the grade is explained if there is space.
 pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let block = panel("link");
     let room = block.inner(area);
@@ -54,7 +54,7 @@ pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer)
     wrapped(lines).block(block).render(area, buffer);
 }
 
-/// Returns the grade, and the reason why it is not better.
+/// Returns the lines about the grade of the link, and the reason why it is not better.
 fn grade_lines(snapshot: &Snapshot, figures: &Figures, detail: Detail) -> Vec<Line<'static>> {
     let low = figures.grade_low();
     let mut head = vec![Standing::of_grade(figures.grade).says(figures.grade.name())];
@@ -102,8 +102,8 @@ fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     lines
 }
 
-/// Draws a bar with its count for each span of time. If there are too few rows, only the spans with the highest
-/// counts are shown, in their order.
+/// Draws a histogram of the time between states: a bar with its count for each interval. If there are too few rows,
+/// only the intervals with the highest counts are shown, in their order.
 pub(super) fn histogram(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     const LABEL: usize = 8;
     const COUNT: usize = 10;

@@ -15,9 +15,9 @@ use crate::screen::paint::{SOFT, Standing, badge, is_within, panel, value, wrapp
 use outrigger::show::values::{label, worded};
 use outrigger::show::{LawError, Snapshot, words};
 
-/// The number of rows of the panels of mode and link.
+/// The number of rows of the panels for mode and link.
 const TOP: u16 = 10;
-/// The change of an error below which its course is drawn flat \[mm or °\].
+/// The change of a control error below which its plot is drawn flat \[mm or °\].
 const STILL: f32 = 0.2;
 const ERROR: u16 = 3;
 
@@ -62,7 +62,7 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     top + error + middle + angles
 }
 
-/// Draws the error of the law and its course; the error is unknown while the arm is not commanded.
+/// Draws the control error of the law and a plot of it; the error is unknown while the arm is not commanded.
 fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &mut Buffer) {
     let block = panel("error of the law");
     let inner = block.inner(area);
@@ -90,7 +90,7 @@ enum Detail {
     Names,
 }
 
-/// Draws as much as fits, so that the figures below the reasons stay visible.
+/// Draws the panel of the mode with as many details as fit, so that the figures below the reasons stay visible.
 fn draw_mode(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let block = panel("mode");
     let room = block.inner(area);
@@ -140,7 +140,7 @@ fn is_ready(snapshot: &Snapshot) -> bool {
     snapshot.unmet.is_empty() && snapshot.state.is_some() && snapshot.mode == Mode::Monitor
 }
 
-/// Returns a line for each reason.
+/// Returns the lines for the unmet preconditions, with `advice` if requested.
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
     if snapshot.overrides_pendant {
@@ -170,7 +170,7 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     lines
 }
 
-/// Returns the most important reason, in a row.
+/// Returns the most important reason why the arm is not commanded, in a row; `None` if there is none.
 fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     let unmet = unmet(snapshot);
     if snapshot.overrides_pendant {

@@ -117,7 +117,7 @@ fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     line
 }
 
-/// Formats a span in milliseconds, from ten seconds on in seconds.
+/// Formats a duration in milliseconds, from ten seconds on in seconds.
 fn millis(span: Duration) -> String {
     let millis = span.as_secs_f64() * 1e3;
     match millis {
@@ -165,13 +165,13 @@ fn rows_of(paragraph: &Paragraph<'_>, width: u16) -> u16 {
     last.map_or(0, |at| u16::try_from(at).unwrap_or(MOST) + 1)
 }
 
-/// Draws a panel which shows that nothing is known, with the reason.
+/// Draws a panel which shows that its values are unknown, with the reason.
 fn unknown(title: &str, why: &str, area: Rect, buffer: &mut Buffer) -> u16 {
     let text = vec![Line::from(vec![super::paint::value(None), format!(": {why}").fg(SOFT)])];
     lines(title, text, area, buffer)
 }
 
-/// Draws the panel for a page that lacks a state of the arm.
+/// Draws the panel of a page whose values are unknown, because there is no state of the arm.
 fn no_state(title: &str, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
     unknown(title, why(snapshot, "no state of the arm came yet"), area, buffer)
 }

@@ -11,7 +11,7 @@ use outrigger_core::engine::ur::{BoardIo, ToolIo};
 
 const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 40), (200, 60)];
 
-/// A session observed for a number of seconds, and its events.
+/// A simulated session of a number of seconds, with its events, for a whole screen.
 struct Scene {
     title: &'static str,
     seen: Vec<Snapshot>,
@@ -19,7 +19,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// Creates a scene of `seconds` with one snapshot at a time, each changed by `at`, which receives the time.
+    /// Creates a scene of `seconds`, with one snapshot at a time. Each is `last`, changed by the function `at`,
+    /// which receives the time.
     fn new(title: &'static str, seconds: u64, last: Snapshot, at: impl Fn(f32, &mut Snapshot)) -> Self {
         let looks = (0..seconds * 10).map(|tenth| {
             let mut look = last.clone();
@@ -118,7 +119,7 @@ fn at_work() -> Snapshot {
     }
 }
 
-/// Returns half a minute of that robot: the arm moves up and down.
+/// Returns a scene of half a minute with a UR5e that holds its distance: the arm moves up and down.
 fn holding_its_distance() -> Scene {
     Scene::new("run", 30, at_work(), |seconds, look| {
         let wave = (seconds / 4.0).sin();

@@ -1,4 +1,4 @@
-//! Tests of the lines for readers of `[serve]`.
+//! Tests the lines that readers of the TCP server `[serve]` receive.
 
 use outrigger_core::link::{LinkConfig, LinkMonitor};
 use outrigger_emulated::require::committed::hold;

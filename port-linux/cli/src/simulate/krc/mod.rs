@@ -17,9 +17,9 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::json;
 use outrigger::show::{Show, tell};
 
-/// The time without an answer after which the simulator prints what is missing.
+/// The time without an answer of the remote computer after which the simulator prints what is missing.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time without a command after which the remote computer counts as gone.
+/// The time without a command after which the remote computer counts as disconnected.
 const GONE: Duration = Duration::from_secs(1);
 
 /// Runs the command.
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
     told
 }
 
-/// Returns the line for scripts.
+/// Returns the JSON line by which scripts learn that measurements are sent.
 fn ready(args: &SimKrcArgs, local: SocketAddr) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "ready")]
@@ -121,7 +121,7 @@ fn name_of<T: PartialEq>(value: T, named: &[(T, &'static str)]) -> &'static str 
     named.iter().find(|(known, _)| *known == value).map_or("", |(_, name)| name)
 }
 
-/// The part of a fault's life that was printed.
+/// The phase of a fault's life that was printed last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Pending,
@@ -129,20 +129,20 @@ enum Phase {
     Over,
 }
 
-/// The state that was printed last.
+/// The state of the simulated KRC that was printed last.
 #[derive(Default)]
 struct Printed {
     journal: Journal,
-    /// The remote computer, until its first answer or until its silence was printed.
+    /// The address of the remote computer, until its first answer or until the lack of one was printed.
     silent: Option<SocketAddr>,
-    /// The number of commands so far, and the time of the newest.
+    /// The number of commands received so far, and the time of the newest.
     heard: (u64, SimTime),
-    /// `true` while the remote computer answers.
+    /// `true` while the remote computer answers measurements.
     answers: bool,
     faults: Vec<(Fault, Phase)>,
     state: Option<(FriState, Quality, ControlScheme)>,
     fallbacks: usize,
-    /// The digital outputs, and `true` if the gripper is closed.
+    /// The state of the digital outputs, and `true` if the gripper is closed.
     driven: (u8, bool),
 }
 
@@ -184,7 +184,7 @@ impl Printed {
         lines.into_iter().for_each(|line| show.text(line));
     }
 
-    /// Returns lines about faults that began or ended.
+    /// Returns lines about faults that began or ended since the last call.
     fn faults(&mut self, now: SimTime) -> Vec<String> {
         let mut lines = vec![];
         for (fault, phase) in &mut self.faults {
@@ -227,7 +227,7 @@ impl Printed {
     }
 }
 
-/// Returns the counts, and the KRC's columns of `tests/tables/fri-loss.md`.
+/// Returns the counters of the simulated KRC, and its columns of `tests/tables/fri-loss.md`.
 fn summary(running: &Running) -> String {
     let krc = running.krc();
     let (counts, statistics, held_up) = (krc.counts(), krc.statistics(), running.held_up());

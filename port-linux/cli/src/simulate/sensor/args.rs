@@ -79,12 +79,12 @@ pub(crate) struct SimSensorArgs {
     pub seconds: Option<u64>,
 }
 
-/// The location of a serial line.
+/// The kind and place of a serial line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Uart {
-    /// A device.
+    /// An existing serial device.
     Device(PathBuf),
-    /// A Unix socket at which a program listens.
+    /// A Unix socket at which another program listens.
     Socket(PathBuf),
     /// A pseudo terminal that is created under this name.
     Pseudo(PathBuf),
@@ -106,7 +106,7 @@ impl FromStr for Uart {
     }
 }
 
-/// A [`Format`] by its names, and by those for a serial line.
+/// The encoding of readings, by its name in configurations or by its name for a serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// Lines of text.

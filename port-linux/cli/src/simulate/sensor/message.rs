@@ -5,27 +5,29 @@ use std::fmt::Write as _;
 use outrigger_sim::sensor::Sent;
 use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, Reading, SampleValue};
 
-/// The value from which on an exponent is used, because a line of six values has no room for more digits.
+/// The magnitude from which on a value is written with an exponent, because a line of six values has no room for
+/// more digits.
 const SHORT: f32 = 1e9;
 
-/// The encoding of readings.
+/// The encoding of a simulated sensor's readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// Lines of text.
+    /// Lines of text, one reading per line.
     Lines {
-        /// The decimals of each value below a thousand million; `None` for as many as represent it exactly.
+        /// The number of decimals of each value below a thousand million; `None` for as many as represent the value
+        /// exactly.
         decimals: Option<u8>,
         /// `true` if lines contain the sequence number.
         seq: bool,
     },
-    /// Frames, for a stream of bytes.
+    /// Frames with a checksum, for a serial line or another stream of bytes.
     Frames,
-    /// Datagrams without a checksum of their own.
+    /// Datagrams, one reading each, without a checksum of their own.
     Datagrams,
 }
 
 impl Written {
-    /// Returns the bytes of one message; `None` if nothing is sent.
+    /// Returns the bytes of one message; `None` if nothing is to be sent.
     pub(super) fn message(self, sent: Sent) -> Option<Vec<u8>> {
         let (seq, values, hurt) = match sent {
             Sent::Nothing => return None,
@@ -99,7 +101,8 @@ mod tests {
     }
 
     proptest! {
-        /// Splits the bytes into any pieces, as a serial line delivers them.
+        /// Splits the encoded bytes into pieces of any length, as a serial line delivers them, and checks that the
+        /// core decodes them.
         #[test]
         fn what_is_sent_is_read_back_by_the_core(
             sent in prop::collection::vec((any::<u32>(), prop::collection::vec(any::<u32>(), 1..=6)), 1..8),

@@ -31,7 +31,7 @@ const RATE: f64 = 100.0;
 /// The time without an error after which a receiver counts as present. Remote computers report a missing receiver for
 /// one datagram a second only.
 const HEARD: Duration = Duration::from_secs(2);
-/// The interval at which the rest of a message is tried again.
+/// The interval at which sending the rest of a message is tried again.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Runs the command.
@@ -77,7 +77,8 @@ pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
     outrigger::host::runtime::block_on(feed.run(clock, args.seconds.map(Duration::from_secs), robot_ended))
 }
 
-/// Prints a message; on standard error if standard output has readings.
+/// Prints a message to standard output, or to standard error if `quiet`, because standard output then carries the
+/// readings.
 fn tell(quiet: bool, text: &str) {
     if quiet { complain(text) } else { say!("{text}") }
 }
@@ -100,22 +101,22 @@ fn settings_in_words(measures: &Measures, values: usize, written: Written) -> St
     }
 }
 
-/// The numbers of messages that were sent and not sent.
+/// The numbers of messages that were sent and not sent, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     sent: u64,
     bytes: u64,
-    /// Messages sent in which the script put garbage, and below it those with a changed bit.
+    /// The number of sent messages into which the script put invalid bytes.
     garbage: u64,
     hurt: u64,
-    /// Messages not sent because of the script, or because nothing was ahead.
+    /// The number of readings that were not sent because of the script, or because no surface was ahead.
     silent: u64,
-    /// Messages dropped because there was no room, and below it because there was no receiver.
+    /// The number of messages dropped because there was no room.
     full: u64,
     unheard: u64,
 }
 
-/// A sensor with its wire.
+/// A simulated sensor with its destination and counters.
 struct Feed {
     sensor: Sensor,
     written: Written,
@@ -173,7 +174,7 @@ impl Feed {
         outcome
     }
 
-    /// Sends the messages that are due.
+    /// Sends the readings that are due at `now`.
     fn step(&mut self, begun: Instant, now: Instant) -> std::io::Result<()> {
         self.wire.go_on()?;
         let sim = SimTime::from_micros(now.since(begun).as_micros());
@@ -201,7 +202,7 @@ impl Feed {
         }
     }
 
-    /// Reports changes: no receiver, a receiver. A full line is reported once.
+    /// Reports that the receiver disappeared or appeared. A destination without room is reported once.
     fn say_how(&mut self, offered: Offered, now: Instant) {
         match (offered, self.unheard_at) {
             (Offered::Unheard, before) => {
@@ -221,7 +222,7 @@ impl Feed {
         }
     }
 
-    /// Returns the outcome for an error of the wire.
+    /// Returns the command's outcome for an error of the destination.
     fn ended(&self, error: &std::io::Error) -> Outcome {
         if self.quiet {
             return output_closed(error);

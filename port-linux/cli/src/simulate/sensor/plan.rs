@@ -20,7 +20,7 @@ const BAUD: u32 = 115_200;
 /// The largest file that is read \[B\].
 const FILE_MAX: u64 = 256 << 20;
 
-/// The decisions made before the first reading.
+/// The parameters of a simulated sensor, fixed before its first reading.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) to: To,
@@ -28,7 +28,7 @@ pub(super) struct Plan {
     pub(super) settings: Settings,
 }
 
-/// The destination of the readings.
+/// The destination of a simulated sensor's readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum To {
     Uart(Uart, u32),
@@ -37,7 +37,7 @@ pub(super) enum To {
 }
 
 impl Plan {
-    /// Makes the plan from the arguments and the configuration that they name.
+    /// Creates the parameters from the arguments and the configuration that they name.
     ///
     /// # Errors
     /// [`Failure::Usage`] for options that contradict each other, [`Failure::BadInput`] for files.
@@ -108,10 +108,10 @@ impl To {
         }
     }
 
-    /// Opens the destination.
+    /// Opens the destination of the readings.
     ///
     /// # Errors
-    /// [`Failure::Connection`] with a remedy.
+    /// [`Failure::Connection`] with advice.
     pub(super) fn open(&self) -> Result<Wire, Failure> {
         match self {
             Self::Uart(uart, baud) => Wire::serial(uart, *baud),
@@ -120,8 +120,8 @@ impl To {
         }
     }
 
-    /// Returns the number of bytes per second that the destination carries, with a start and a stop bit each; `None`
-    /// if it is unknown.
+    /// Returns the number of bytes per second that the destination can carry, with a start and a stop bit for each
+    /// byte; `None` if it is unknown.
     pub(super) fn carries(&self) -> Option<f64> {
         match self {
             Self::Uart(Uart::Device(_), baud) => Some(f64::from(*baud) / 10.0),
@@ -142,7 +142,7 @@ impl std::fmt::Display for To {
     }
 }
 
-/// Returns the address at which a process of this machine is reached that listens at `listen`.
+/// Returns the address at which a process on this machine that listens at `listen` can be reached.
 fn reached(listen: SocketAddr) -> SocketAddr {
     match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()),

@@ -1,4 +1,4 @@
-//! Reads the pose of a controller's tool, for a sensor that measures along it.
+//! Reads the pose of a robot's tool, for a simulated sensor that measures along the tool's axis.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,13 +14,13 @@ use outrigger::host::clock::Clock;
 use outrigger::host::worker::Worker;
 use outrigger::robot::Robot;
 
-/// The age beyond which a pose is not used.
+/// The age beyond which a tool pose is not used.
 const KEPT: Duration = Duration::from_millis(500);
 
-/// The newest pose, with its time of arrival.
+/// The newest tool pose, with its time of arrival.
 type Newest = Arc<Mutex<Option<(Instant, Pose)>>>;
 
-/// A flat surface, measured from the tool of a robot.
+/// A flat surface whose distance is measured from the tool of a robot.
 #[derive(Debug)]
 pub(super) struct View {
     surface: Surface,

@@ -9,7 +9,7 @@ use outrigger_wire::sensor::Reading;
 /// `rate` \[Hz\].
 ///
 /// # Errors
-/// A text with the number of the line.
+/// Returns a description of the error, with the number of the line.
 pub(super) fn read(text: &str, rate: Option<f64>, again: bool) -> Result<Rows, String> {
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();

@@ -1,5 +1,5 @@
-//! Sends a sensor's bytes. Nothing here waits: a message that finds no room is dropped and counted, and the rest of a
-//! message that fitted in part is sent before any other.
+//! Sends a simulated sensor's bytes without ever waiting: a message that finds no room is dropped and counted, and
+//! the rest of a message that fitted in part is sent before any other.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
@@ -16,33 +16,33 @@ use outrigger::host::os::{self, Standard, local, serial};
 /// The number of bytes that may wait for the reader of a Unix socket \[B\]; the kernel makes it somewhat larger.
 const SOCKET_ROOM: usize = 2_048;
 
-/// The opened destination.
+/// The opened destination of a simulated sensor.
 #[derive(Debug)]
 enum End {
     Device(File),
-    /// A pseudo terminal with the name created for it, which is removed with it.
+    /// A pseudo terminal, with the name that was created for it and is removed with it.
     Pseudo(File, PathBuf),
     Socket(local::Client),
     Datagrams(UdpSocket),
     Output(io::Stdout),
 }
 
-/// The outcome of a message.
+/// The result of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offered {
-    /// Sent, or queued to be sent.
+    /// The message was sent, or is queued to be sent.
     Taken,
-    /// No room, because an earlier message has not been sent.
+    /// The message was dropped, because an earlier one has not been sent completely.
     Full,
-    /// No receiver.
+    /// The message was dropped, because there is no receiver.
     Unheard,
 }
 
-/// A destination, with the rest of a message.
+/// An opened destination, with the unsent rest of a message.
 #[derive(Debug)]
 pub(super) struct Wire {
     end: End,
-    /// The rest of a message that fitted in part.
+    /// The unsent rest of a message that fitted in part.
     rest: Vec<u8>,
 }
 
@@ -106,17 +106,17 @@ impl Wire {
         Ok(Self { end: End::Datagrams(socket), rest: Vec::new() })
     }
 
-    /// Uses standard output.
+    /// Creates a destination that writes to standard output.
     pub(super) fn output() -> Self {
         Self { end: End::Output(io::stdout()), rest: Vec::new() }
     }
 
-    /// Returns `true` if the bytes go to a terminal on standard output.
+    /// Returns `true` if the destination is standard output and that is a terminal.
     pub(super) fn is_a_terminal(&self) -> bool {
         matches!(&self.end, End::Output(output) if output.is_terminal())
     }
 
-    /// Returns `true` if a part of an earlier message waits.
+    /// Returns `true` if a part of an earlier message has not been sent yet.
     pub(super) fn is_in_a_message(&self) -> bool {
         !self.rest.is_empty()
     }
@@ -149,7 +149,7 @@ impl Wire {
         Ok(Offered::Taken)
     }
 
-    /// Sends the rest of a message as far as there is room, and checks whether the connection was closed.
+    /// Sends the rest of an earlier message as far as there is room, and checks whether the connection was closed.
     ///
     /// # Errors
     /// The errors of [`Self::offer`].
@@ -179,8 +179,8 @@ impl Wire {
         Ok(())
     }
 
-    /// Returns `true` if a message of this length would be sent soon: on a serial device at most one other message
-    /// may wait, as far as its driver reports that.
+    /// Returns `true` if a message of this length would be sent soon. On a serial device at most one other message
+    /// may wait, as far as the device's driver reports that.
     fn has_room(&self, length: usize) -> bool {
         match &self.end {
             End::Device(port) => !serial::unsent(port).is_ok_and(|waiting| waiting > length),
@@ -188,14 +188,14 @@ impl Wire {
         }
     }
 
-    /// Returns `true` if writing does not block. Standard output is shared, so the kernel is asked; the others never
-    /// block.
+    /// Returns `true` if writing to the destination does not block. Standard output is shared with other processes,
+    /// so the kernel is queried; the other destinations never block.
     fn is_writable(&self) -> bool {
         !matches!(self.end, End::Output(_)) || os::takes_something(Standard::Output, Some(Duration::ZERO))
     }
 
-    /// Returns `true` if no program has the pseudo terminal open. The kernel would keep written data for the next
-    /// one.
+    /// Returns `true` if no program has the pseudo terminal open. The kernel would store written data for the next
+    /// program that opens it.
     fn is_hung_up(&self) -> bool {
         matches!(&self.end, End::Pseudo(end, _) if serial::is_unheard(end))
     }
@@ -210,8 +210,8 @@ impl Wire {
         }
     }
 
-    /// Returns `true` if `error` means that nothing listens there, or that there is no route at present. Either may
-    /// change.
+    /// Returns `true` if `error` means that nothing listens at the destination, or that there is no route to it at
+    /// present. Either may change.
     fn is_unheard(&self, error: &io::Error) -> bool {
         let of_datagrams = matches!(self.end, End::Datagrams(_));
         of_datagrams && !matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput)
@@ -287,7 +287,7 @@ mod tests {
         std::env::temp_dir().join(format!("outrigger-wire-{}-{name}", std::process::id()))
     }
 
-    /// Sends messages of 8 bytes until one finds no room, and returns their number.
+    /// Sends messages of 8 bytes until one finds no room. Returns the number of messages that were sent.
     fn fill(wire: &mut Wire) -> u32 {
         let mut sent = 0_u32;
         while wire.offer(format!("{sent:07}\n").as_bytes()).expect("it is open") == Offered::Taken {
