@@ -14,7 +14,7 @@ use outrigger::companion::{Companion, Needs, Session, Started};
 use outrigger::feed::{Item, What};
 use outrigger::{Checkpoint, Duration as Step, Failure, JointVelocities, Law, Reason, Robot, Samples, State};
 
-/// Prints changes of mode, and releases the arm after this number of seconds.
+/// A companion that prints changes of mode, and releases the arm after this number of seconds.
 struct Timekeeper(u64);
 
 impl Companion<6> for Timekeeper {
@@ -66,7 +66,7 @@ impl Companion<6> for Timekeeper {
     }
 }
 
-/// Holds the arm where it is.
+/// A law that holds the arm at its position.
 struct Still;
 
 impl Checkpoint for Still {}

@@ -37,26 +37,28 @@ use outrigger_wire::time::{Duration, Instant};
 
 use self::krc::{Arm, Trouble};
 
-/// The speed of the leader's joints per distance between hand and target \[1/s\], and below it the largest speed
-/// \[rad/s\].
+/// The speed of the leader's joints per distance between hand and target \[1/s\].
 const YIELDING: f32 = 5.0;
+/// The largest speed of the leader's joints \[rad/s\].
 const YIELDING_LIMIT: f32 = 0.4;
-/// The distance below which there is no hand \[rad\].
+/// The distance between hand and target below which no hand counts as holding the leader \[rad\].
 const DEAD_BAND: f32 = 5e-4;
 /// The speed of the follower's joints per distance from the leader's \[1/s\].
 const COPYING: f32 = 8.0;
 /// The age up to which the leader's newest motion is copied.
 const OLDEST: Duration = Duration::from_millis(200);
-/// The largest force shown to the hand \[N\].
+/// The largest force that is passed on to the hand at the leader \[N\].
 const SHOWN: f32 = 20.0;
-/// The force of the simulated hand \[N\], and below it the height of the follower above its table \[m\].
+/// The force of the simulated hand \[N\].
 const HAND: Vec3 = [0.0, 0.0, -8.0];
+/// The height of the follower above its table in the simulation \[m\].
 const ABOVE: f64 = 0.02;
 
 /// Couples two arms.
 #[derive(Parser)]
 struct Args {
-    /// The address and port to which the leader's KRC sends its measurements; simulated without it.
+    /// The local address and port to which the leader's KRC sends its measurements. Without it, both arms are
+    /// simulated.
     #[arg(long, requires = "follower")]
     leader: Option<SocketAddr>,
     /// The address and port to which the follower's KRC sends its measurements.
@@ -88,7 +90,7 @@ impl Law<7> for Yield {
 #[derive(Default)]
 struct Copying {
     from: JointPositions<7>,
-    /// The leader's distance from its start, and its velocity; `None` until they are known.
+    /// The leader's joint positions relative to its start, and its joint velocities; `None` until they are known.
     leader: Option<(JointPositions<7>, JointVelocities<7>)>,
     age: Duration,
 }
@@ -139,12 +141,12 @@ fn table() -> Options {
     Options { arm: ArmOptions { contact: Some(contact), ..options.arm }, ..options }
 }
 
-/// Returns the force limited to what the hand is shown.
+/// Returns the follower's force, limited to the largest one that is passed on to the hand.
 fn shown(force: Wrench) -> Wrench {
     Wrench { force: force.force.map(|part| part.clamp(-SHOWN, SHOWN)), torque: [0.0; 3] }
 }
 
-/// The course of the simulation, with the forces observed.
+/// The course of the simulation, with the forces observed so far.
 #[derive(Default)]
 struct Story {
     pressed: Option<f32>,
@@ -152,7 +154,8 @@ struct Story {
 }
 
 impl Story {
-    /// Moves the simulated hand, this long after both arms began. Returns `true` when the simulation is over.
+    /// Advances the simulation by moving the simulated hand; `since` is the time since both arms began. Returns
+    /// `true` when the simulation is over.
     fn go_on(&mut self, leader: &Arm<Yield>, force: f32, since: Duration) -> bool {
         let seconds = since.as_secs_f32();
         leader.push(if (0.5..6.0).contains(&seconds) { HAND } else { [0.0; 3] });

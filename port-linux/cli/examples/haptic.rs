@@ -36,7 +36,7 @@ use self::krc::{Arm, Trouble};
 const SCALE: f32 = 0.5;
 /// The number of the device as a sensor.
 const DEVICE: SourceId = SourceId(0);
-/// The interval of two readings from which on no speed is computed \[µs\].
+/// The interval between two readings from which on no speed is computed from them \[µs\].
 const PAUSE: u64 = 100_000;
 
 /// Leads an arm by a haptic device.
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns options with a hard obstacle 30 mm below the tool.
+/// Returns the options of a simulated arm with a hard obstacle 30 mm below the tool.
 fn obstacle() -> Options {
     let options = Options::default();
     let [x, y, z] = model::flange(&options.start).position;
@@ -107,7 +107,7 @@ fn obstacle() -> Options {
 
 type Tool = Arm<CartesianTwist<7>>;
 
-/// The simulated device, and the values observed.
+/// The course of the simulation: the simulated device, and the values observed so far.
 ///
 /// | from \[s\] | it |
 /// |---|---|
@@ -135,7 +135,8 @@ impl Story {
         Ok(Self { socket, began, height, clutched, force, closed: false, fell_back: false, again: false })
     }
 
-    /// Moves the simulated device; called a hundred times a second. Returns `true` when the simulation is over.
+    /// Advances the simulation by moving the simulated device; called a hundred times a second. Returns `true` when
+    /// the simulation is over.
     fn go_on(&mut self, arm: &mut Tool, now: Instant) -> bool {
         let began = match self.began {
             Some(began) => began,

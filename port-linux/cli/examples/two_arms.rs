@@ -35,7 +35,7 @@ use self::krc::{Arm, Trouble};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The time for which the arms are held at the end.
 const SETTLING: Duration = Duration::from_millis(500);
-/// The largest permitted distance of an arm from its end \[degrees\].
+/// The largest permitted distance of a joint from its goal at the end \[degrees\].
 const CLOSE: f32 = 0.2;
 
 /// Runs a trajectory on two arms.

@@ -99,6 +99,7 @@ pub struct Sight<S> {
     pub(crate) overrides_pendant: bool,
     /// The latched reason that has not been acknowledged.
     pub(crate) latch: Option<Reason>,
+    /// The reason that was latched last, even if it was acknowledged since.
     pub(crate) last_fallback: Option<Reason>,
     /// The unmet preconditions of commanding. Empty while commanding.
     pub(crate) unmet: ReasonSet,

@@ -80,7 +80,9 @@ pub(super) struct Shared<const N: usize> {
     pub(super) asks: mpsc::Sender<Letter<N>>,
     /// The rate limit of requests to the control loop.
     pub(super) passed_on: Mutex<Pace>,
+    /// The rate limit of lines of all clients together.
     pub(super) lines: Mutex<Pace>,
+    /// The rate limit of pieces of motions of all clients together.
     pub(super) pieces: Mutex<Pace>,
     /// The number of clients so far.
     pub(super) askers: AtomicU32,

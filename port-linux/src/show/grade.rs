@@ -283,6 +283,7 @@ struct Second {
     misses: u32,
     /// The share of expected states that were received, in parts of 10 000.
     received: u16,
+    /// The share of answered states, in parts of 10 000. `None` if answers are not reported.
     answered: Option<u16>,
 }
 

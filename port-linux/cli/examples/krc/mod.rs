@@ -25,13 +25,13 @@ use outrigger_wire::fri::KrlVariables;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration as Span, Instant};
 
-/// A failure of these programs, as text.
+/// A failure of the example programs, as text.
 pub(crate) type Trouble = Box<dyn std::error::Error>;
 
 /// The period of simulated KRCs, long enough for a machine that does other work as well.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
-/// The longest time for one write; datagrams take none.
+/// The longest time for one write to a socket; datagrams never wait.
 const WRITE_LIMIT: Span = Span::from_millis(100);
 
 /// A change to an engine that is not one of its inputs.
@@ -42,12 +42,12 @@ struct Shared<L> {
     inputs: VecDeque<Input>,
     changes: Vec<Change<L>>,
     events: VecDeque<Event<KrcEvent>>,
-    /// `true` if the engine handled an input that the program has not evaluated.
+    /// `true` if the engine handled an input since the program last evaluated its state.
     news: bool,
     seen: Seen,
 }
 
-/// The state of an engine as a program sees it.
+/// The state of the engine that the example programs read.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) mode: Mode,
@@ -74,7 +74,7 @@ impl Seen {
     }
 }
 
-/// The program's side of the loop.
+/// The program's side of an arm's control loop.
 struct Program<L>(Rc<RefCell<Shared<L>>>);
 
 impl<L: Law<7>> Application<7, Peer, L> for Program<L> {
@@ -99,7 +99,7 @@ impl<L: Law<7>> Application<7, Peer, L> for Program<L> {
     }
 }
 
-/// One arm.
+/// One arm of an example program, real or simulated.
 pub(crate) struct Arm<L> {
     pub(crate) name: &'static str,
     /// The last reason for which commanding ended without a release.
@@ -186,7 +186,7 @@ impl<L: Law<7> + 'static> Arm<L> {
         }
     }
 
-    /// Prints the transitions since the last call.
+    /// Prints the changes of mode since the last call.
     pub(crate) fn tell(&mut self) {
         let events = std::mem::take(&mut self.shared.borrow_mut().events);
         for event in events {

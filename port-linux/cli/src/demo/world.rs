@@ -35,6 +35,7 @@ const WORKPIECE: f64 = 0.4;
 const READING_EVERY: Duration = Duration::from_millis(2);
 /// The number of points of the workpiece that a picture shows to each side of the tool.
 const SEEN: i32 = 30;
+/// The distance between two points of the drawn workpiece \[m\].
 const STEP: f64 = 0.01;
 /// The first port base that is tried when free ports are searched for.
 const FIRST_BASE: u16 = 40_000;

@@ -17,7 +17,9 @@ pub(super) struct Course {
     columns: VecDeque<Option<f32>>,
     /// The number of the newest column.
     newest: u64,
+    /// The sum of the values in the newest column, for their mean.
     sum: f32,
+    /// The number of values in the newest column.
     count: u16,
 }
 

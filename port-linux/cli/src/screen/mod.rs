@@ -43,6 +43,7 @@ const PAGES: u16 = Page::ALL.len() as u16;
 const EVENTS: usize = 100;
 /// The smallest number of rows of the panel of events. With fewer rows on the screen, the panel has one row less.
 const EVENTS_LEAST: u16 = 4;
+/// The number of rows for page and events from which on the panel of events has [`EVENTS_LEAST`] rows.
 const SMALL: u16 = 16;
 /// The command whose view takes requests, releases and acknowledgements.
 const OPERATED: &str = "run";

@@ -131,6 +131,7 @@ pub(super) struct Quantity<'a> {
 
 /// The width of a column of values \[characters\].
 const COLUMN: u16 = 10;
+/// The smallest width of a plot in a table \[characters\].
 const COURSE: u16 = 12;
 
 impl Quantities<'_> {

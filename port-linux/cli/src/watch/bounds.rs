@@ -17,9 +17,11 @@ pub(super) const RECORDING_MOST: u32 = 1 << 20;
 pub(super) const SETTINGS_MOST: u32 = 64 << 10;
 /// The number of recordings that are written at once. A board takes four seconds to send one.
 const AT_ONCE: f32 = 16.0;
+/// The interval at which one more recording may be written after those at once \[s\].
 const SECONDS_EACH: f32 = 10.0;
 /// The number of output lines at once. A board sends an event every 5 ms at most.
 const LINES_AT_ONCE: f32 = 500.0;
+/// The number of output lines per second after those at once.
 const LINES_PER_SECOND: f32 = 200.0;
 
 /// Returns the limit on the recordings of one board that are kept in the directory.

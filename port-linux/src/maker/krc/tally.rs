@@ -23,6 +23,7 @@ pub struct KrcTally {
     commanding: u64,
     /// The number of commands by grade of the link, the best grade first, according to this process.
     ours: [u64; 4],
+    /// The number of commands by grade of the link, the best grade first, according to the KRC.
     krcs: [u64; 4],
     fallbacks: Vec<(Reason, u64)>,
     end: End,

@@ -108,11 +108,13 @@ struct Counts {
     bytes: u64,
     /// The number of sent messages into which the script put invalid bytes.
     garbage: u64,
+    /// The number of sent messages in which the script changed a bit.
     hurt: u64,
     /// The number of readings that were not sent because of the script, or because no surface was ahead.
     silent: u64,
     /// The number of messages dropped because there was no room.
     full: u64,
+    /// The number of messages dropped because there was no receiver.
     unheard: u64,
 }
 
