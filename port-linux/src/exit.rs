@@ -57,7 +57,7 @@ impl Failure {
         if of_files && !text.contains(TOO_FEW_FILES) { format!("{text}; {TOO_FEW_FILES}") } else { text }
     }
 
-    /// Returns the exit code of this kind.
+    /// Returns the exit code of the process for this kind of failure.
     #[must_use]
     pub const fn code(&self) -> u8 {
         match self {
@@ -91,7 +91,7 @@ pub(crate) fn is_too_few_files(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some_and(|number| OUT_OF_FILES.contains(&number))
 }
 
-/// The result of a command.
+/// The result of a command: success, or the reason of its failure.
 pub type Outcome = Result<(), Failure>;
 
 /// Converts a failed write to standard output. A closed pipe (`| head`) ends the command quietly and successfully;

@@ -34,7 +34,7 @@ pub struct Control<I = SourceInput> {
     pub outputs: OutputsSettings,
 }
 
-/// The table `[robot]`.
+/// The settings of the table `[robot]`: address, model and tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotSettings {
     /// The robot's host and ports.

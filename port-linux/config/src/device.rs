@@ -24,7 +24,7 @@ pub struct DeviceSettings {
     pub gateway: Option<Ipv4Addr>,
     /// The hardware (MAC) address. `None` lets the board derive one.
     pub mac: Option<[u8; 6]>,
-    /// The address and the settings of the receiver of telemetry. `None` sends no telemetry.
+    /// The receivers of telemetry, and the time between its messages. `None` sends no telemetry.
     pub telemetry: Option<TelemetryTarget>,
     /// The operator contacts that are wired to the board.
     pub pins: Pins,

@@ -11,7 +11,7 @@ pub enum KeyFailure {
     /// The key file cannot be read.
     #[error("cannot read the key {}: {error}", path.display())]
     Unreadable {
-        /// The path of the file.
+        /// The path of the key file.
         path: PathBuf,
         /// The error of the operating system.
         error: std::io::Error,
@@ -19,7 +19,7 @@ pub enum KeyFailure {
     /// The key file is not private: other users can read or write it.
     #[error("the key {} is open to every user (mode {mode:03o}): `chmod 600 {}`, and make another key", path.display(), path.display())]
     Open {
-        /// The path of the file.
+        /// The path of the key file.
         path: PathBuf,
         /// The permission bits of the key file.
         mode: u32,
@@ -27,7 +27,7 @@ pub enum KeyFailure {
     /// The file's content is not a key.
     #[error("{} is no key: expected 64 hexadecimal digits, not all the same, e.g. of `openssl rand -hex 32`", path.display())]
     NoKey {
-        /// The path of the file.
+        /// The path of the key file.
         path: PathBuf,
     },
 }

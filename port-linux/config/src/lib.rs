@@ -63,7 +63,7 @@ pub enum Failure {
     /// The configuration file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable {
-        /// The path of the file.
+        /// The path of the configuration file.
         path: PathBuf,
         /// The error of the operating system.
         error: std::io::Error,
@@ -71,7 +71,7 @@ pub enum Failure {
     /// The configuration file can be read, but is not valid.
     #[error("{}", lines(path, problems))]
     Faulty {
-        /// The path of the file.
+        /// The path of the configuration file.
         path: PathBuf,
         /// Every problem of the file, in the order of its lines. Never empty.
         problems: Vec<Problem>,

@@ -36,7 +36,7 @@ pub struct SessionSettings {
     pub text: TextConfig,
     /// The conditions that count as standstill.
     pub standstill: StandstillConfig,
-    /// The timeouts of connecting.
+    /// The timeouts for connections to the controller, and the source of states.
     pub connect: ConnectConfig,
     /// The settings of the input lines by which an operator requests, acknowledges and stops, in addition to
     /// messages.

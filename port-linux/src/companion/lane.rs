@@ -214,7 +214,7 @@ fn settled<const N: usize, P: Controller<N>, L: Law<N>>(engine: &Engine<'_, N, P
 /// An application whose engine is displayed by companions.
 #[derive(Debug)]
 pub struct Shown<A, M: Maker, const N: usize> {
-    /// The application.
+    /// The application that the control loop calls.
     pub inner: A,
     taps: Vec<Tap<M, N>>,
 }

@@ -196,7 +196,7 @@ impl fmt::Debug for Started {
     }
 }
 
-/// The result of a companion.
+/// The result of a companion, printed after the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// The result of the companion as a line for people.
@@ -205,5 +205,5 @@ pub struct Ended {
     pub json: String,
 }
 
-/// A list of companions.
+/// The companions of a session, in the order in which they are started.
 pub type Companions<const N: usize> = Vec<Arc<dyn Companion<N>>>;

@@ -12,7 +12,7 @@ pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;
 /// used for the data of the other.
 pub const VARIABLES: u16 = 0;
 
-/// The port of RTDE.
+/// The controller's port for RTDE.
 const RTDE: u16 = 30_004;
 
 /// A format of a controller's messages. [`WireFormat::ports`] lists the streams that use it.

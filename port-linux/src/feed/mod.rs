@@ -47,7 +47,7 @@ pub struct Entry {
     pub what: What,
 }
 
-/// The content of an entry.
+/// The kind and the content of a feed entry.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A connection to this port of the controller was established.
@@ -55,7 +55,7 @@ pub enum What {
         /// The port as the controller numbers it.
         port: u16,
     },
-    /// The bytes of one read.
+    /// Bytes received from the controller by one read.
     Received {
         /// The port as the controller numbers it.
         port: u16,
@@ -65,7 +65,7 @@ pub enum What {
         /// bytes. `None` if no message starts in them.
         first_start: Option<usize>,
     },
-    /// The bytes of one write.
+    /// Bytes sent to the controller by one write.
     Sent {
         /// The port as the controller numbers it.
         port: u16,
@@ -152,7 +152,7 @@ impl Feed {
 /// An item that a reader receives.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// The next entry.
+    /// The next entry of the feed.
     Entry(Entry),
     /// This many entries were lost before the next one, because the reader was too slow.
     Lost(u64),
@@ -172,7 +172,7 @@ pub struct Reader {
 enum NoItem {
     /// No entry has arrived yet.
     Yet,
-    /// The feed has ended.
+    /// No entry will arrive any more, because the feed has ended.
     Ever,
 }
 

@@ -25,7 +25,7 @@ pub struct Clock {
 /// A time that runs at another rate than the system's. A demonstration slows its session and its simulator in the
 /// same way.
 pub trait Pace: std::fmt::Debug + Sync {
-    /// Returns the current time.
+    /// Returns the current time of this pace.
     fn now(&self) -> Instant;
 
     /// Returns the system's time at which this clock shows `at`. `None` if that time cannot be represented.
@@ -36,7 +36,7 @@ pub trait Pace: std::fmt::Debug + Sync {
 }
 
 impl Clock {
-    /// Starts a clock at zero.
+    /// Starts a clock at zero that runs at the system's rate.
     #[must_use]
     pub fn start() -> Self {
         // A thread may be suspended between two readings, so the closest pair of several is used.

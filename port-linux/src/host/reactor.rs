@@ -363,7 +363,7 @@ impl<T: AsFd> Watched<T> {
     }
 }
 
-/// A UDP socket.
+/// A UDP socket that a future of this thread can wait for.
 pub type Datagrams = Watched<std::net::UdpSocket>;
 
 impl Datagrams {

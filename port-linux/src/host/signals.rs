@@ -153,7 +153,7 @@ enum Wished {
     AtOnce,
 }
 
-/// The requests so far.
+/// The requests to end the process so far, by which repetitions are recognized.
 #[derive(Debug, Default)]
 struct Wishes {
     last: Option<(&'static str, Instant)>,

@@ -28,7 +28,7 @@ pub struct Worker {
 /// The way in which a worker thread ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joined {
-    /// The worker has returned.
+    /// The worker has returned normally.
     Ended,
     /// The worker has panicked. The panic was printed.
     Panicked,

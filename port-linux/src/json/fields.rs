@@ -44,7 +44,7 @@ impl Fields {
         append(&mut self.text, value);
     }
 
-    /// Returns the text written so far.
+    /// Returns the JSON text written so far.
     #[must_use]
     pub fn as_str(&self) -> &str {
         // Only text is ever appended.

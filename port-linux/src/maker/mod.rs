@@ -105,7 +105,7 @@ pub struct Sight<S> {
     pub(crate) unmet: ReasonSet,
     /// The figures of the link. `None` without a session.
     pub(crate) figures: Option<Figures>,
-    /// The rate of states \[1/s\].
+    /// The number of states per second \[1/s\].
     pub(crate) rate: f32,
     pub(crate) seen: S,
 }

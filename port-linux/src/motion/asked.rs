@@ -131,7 +131,7 @@ impl<const N: usize> Ready<N> {
 pub enum Wish<const N: usize> {
     /// A motion with all its waypoints.
     Motion(Box<Motion<N>>),
-    /// A move to one goal.
+    /// A move to one goal, without intermediate waypoints.
     Place(Asked<N>),
 }
 

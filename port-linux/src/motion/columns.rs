@@ -19,7 +19,7 @@ use super::reading::quoted;
 /// The meaning of a table's columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Columns {
-    /// The number of columns.
+    /// The number of columns of the table.
     pub(super) count: usize,
     /// `true` if times are clock times. The motion then starts at the first one.
     pub(super) is_clock: bool,
@@ -175,11 +175,11 @@ impl Columns {
 /// The meaning of a `#` comment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Comment {
-    /// A header.
+    /// A header that names the columns.
     Header(Columns),
     /// A text that mentions degrees, and names no columns or other unit.
     Degrees,
-    /// A text without effect.
+    /// A remark, which has no effect on the meaning of the table.
     Remark,
 }
 

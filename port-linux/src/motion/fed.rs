@@ -23,7 +23,7 @@ pub(crate) struct Feeding<const N: usize> {
     trace: Option<Arc<Mutex<Trace<N>>>>,
     newest: Option<ControllerTime>,
     cancelled: bool,
-    /// The motion's own tolerances, if it has some, and the one that was exceeded.
+    /// The tolerances of the motion itself, if it has some, and the one of them that was exceeded.
     watch: Option<Watch<N>>,
     missed: Option<Reason>,
 }
@@ -56,7 +56,7 @@ impl<const N: usize> Feeding<N> {
         Self { waypoints, next, trace, newest: None, cancelled: false, watch: None, missed: None }
     }
 
-    /// Adds tolerances to those of the law.
+    /// Sets tolerances of the motion itself, which are checked in addition to those of the law.
     pub(crate) const fn held_to(mut self, tolerances: Option<Tolerances<N>>) -> Self {
         if let Some(tolerances) = tolerances {
             self.watch = Some(Watch::new(tolerances));

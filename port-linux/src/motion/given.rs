@@ -186,7 +186,7 @@ pub struct Given<const N: usize> {
     pub(crate) tool: Option<Pose>,
     /// The joint angles and the pose of the goal, as located by the controller. `None` until they are known.
     pub destination: Option<Destination<N>>,
-    /// The mode of the session.
+    /// The mode of the session that executes the move.
     pub mode: Mode,
     /// The progress of the move on the controller.
     pub step: Step,

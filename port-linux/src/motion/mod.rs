@@ -71,9 +71,9 @@ pub enum Unfit {
     Waypoints(TrajectoryError),
     /// On the way to waypoint `to`, counted from 0, the arm would exceed a limit.
     Beyond {
-        /// The number of the waypoint.
+        /// The number of the waypoint, counted from 0.
         to: u32,
-        /// The exceeded limit.
+        /// The limit that would be exceeded, with the joint and the value.
         excess: Excess,
     },
 }
@@ -210,7 +210,7 @@ impl<const N: usize> Motion<N> {
         if is_json { json::read(text, reading) } else { csv::read(text, reading) }
     }
 
-    /// Returns the waypoints.
+    /// Returns the waypoints of the motion, in the order of time.
     #[must_use]
     pub fn waypoints(&self) -> &[Waypoint<N>] {
         &self.waypoints

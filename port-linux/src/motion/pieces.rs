@@ -29,7 +29,7 @@ pub(crate) struct Heading<const N: usize> {
     pub(crate) tolerances: Tolerances<N>,
 }
 
-/// A piece of a motion.
+/// A piece of a motion that a client sends in several lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Piece<'t, const N: usize> {
     /// The beginning of a motion.
@@ -125,14 +125,14 @@ pub(crate) fn waypoint<const N: usize>(row: &str) -> Result<Waypoint<N>, String>
 
 /// A motion as pieces to be sent.
 pub struct Pieces {
-    /// The first piece.
+    /// The first piece of the motion.
     pub begin: String,
     /// The pieces with waypoints. They are created on demand.
     pub rows: Box<dyn Iterator<Item = String>>,
 }
 
 impl Pieces {
-    /// The last piece.
+    /// The last piece of every motion.
     pub const END: &'static str = "end";
 
     /// Creates the pieces of a motion.

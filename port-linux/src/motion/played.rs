@@ -78,7 +78,7 @@ impl<const N: usize> Playing<N> {
         }
     }
 
-    /// Returns the duration at full speed.
+    /// Returns the duration of the motion at full speed.
     pub(super) fn whole(&self) -> Duration {
         self.waypoints.last().map_or(Duration::ZERO, |last| last.at)
     }

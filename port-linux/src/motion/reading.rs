@@ -2,12 +2,12 @@
 
 use super::LONGEST;
 
-/// Options for a file that does not specify them itself.
+/// Options for reading a motion file that does not specify them itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// Angles, speeds and accelerations are in degrees.
+    /// `true` if angles, speeds and accelerations in the file are in degrees.
     pub degrees: bool,
-    /// The motion starts at the first waypoint, whatever its time.
+    /// `true` if the motion starts at the first waypoint, whatever its time.
     pub from_first_time: bool,
 }
 

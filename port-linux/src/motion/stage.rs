@@ -4,12 +4,12 @@ use outrigger_core::command::LocateError;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Progress;
 
-/// The stage of a motion.
+/// The stage of a requested motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The motion waits for the arm's standstill, and then starts.
     Waits,
-    /// The arm follows the motion.
+    /// The motion is being executed: the arm follows it.
     Runs,
     /// The motion was completed, with the arm at standstill at its end.
     Done,

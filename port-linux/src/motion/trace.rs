@@ -21,7 +21,7 @@ pub struct Trace<const N: usize> {
     pub(crate) progress: Progress,
     /// The time since the end of the motion's duration, while the arm still approaches the goal.
     pub late: Duration,
-    /// The mode of the session.
+    /// The mode of the session that executes the motion.
     pub mode: Mode,
     /// The reason for which the motion is held. It continues by itself.
     pub held: Option<Reason>,

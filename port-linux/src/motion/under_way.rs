@@ -104,7 +104,7 @@ impl<const N: usize> UnderWay<N> {
         }
     }
 
-    /// Returns `true` if the law was given another motion than its own.
+    /// Returns `true` if a client has started a motion in place of the law's own.
     pub(crate) const fn is_asked(&self) -> bool {
         !self.own && self.count > 0
     }

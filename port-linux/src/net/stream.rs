@@ -20,13 +20,14 @@ use crate::host::reactor::{self, For, Watched};
 
 /// The interval for reading a connection that carries no states for the control cycle.
 const PUT_OFF: Duration = Duration::from_millis(50);
-/// The additional delay of such a read if nothing else wakes the loop by then.
+/// The additional delay of a read on a connection without states for the control cycle, if nothing else wakes the
+/// loop by then.
 const SLACK: Duration = Duration::from_millis(20);
 /// The age of sent bytes from which the operating system is queried for their acknowledgement. Younger bytes are
 /// usually acknowledged together with the next state.
 const ASKED_AFTER: Duration = Duration::from_millis(2);
 
-/// The number of queued connections that are accepted at once. Only one of them is kept.
+/// The maximum number of queued incoming connections that are accepted at once. Only one of them is kept.
 const AT_ONCE: usize = 64;
 
 /// The address of the robot, for all connections to it.

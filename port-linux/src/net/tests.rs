@@ -93,7 +93,7 @@ impl Application<7, Krc, BoxedLaw<7>> for Operator {
     }
 }
 
-/// Lets the loop poll its sockets `looks` times. Returns whether it has ended.
+/// Lets the control loop poll its sockets `looks` times. Returns `true` if the loop has ended.
 async fn look(
     looks: usize,
     net: &mut Net,

@@ -176,12 +176,12 @@ impl<M: Maker> Panel<M> {
         self.ending
     }
 
-    /// Displays an event.
+    /// Displays an event of the session's engine.
     pub fn event(&mut self, event: &Event<M::Event>) {
         self.event_of(event, None);
     }
 
-    /// Displays an event. If it is a release, `released` is its cause.
+    /// Displays an event of the session's engine. If it is a release, `released` is its cause.
     pub(crate) fn event_of(&mut self, event: &Event<M::Event>, released: Option<ReleasedBy>) {
         if matches!(event, Event::Peer(event) if event.begins()) {
             self.first_session_by = None;

@@ -10,7 +10,7 @@ use crate::host::signals::{Leaves, Signals};
 use crate::released::ReleasedBy;
 use crate::show::Key;
 
-/// An input of the operator.
+/// An input of a session's operator, by a key, a line or a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// Ends the command, for this cause.
@@ -107,7 +107,7 @@ impl Operators {
         self.signals.as_mut().is_some_and(|signals| signals.heard().is_some())
     }
 
-    /// Returns a sender for inputs.
+    /// Returns a sender by which other threads pass inputs to the session.
     #[must_use]
     pub(crate) fn sender(&self) -> UnboundedSender<Key> {
         self.sender.clone()

@@ -53,7 +53,7 @@ pub enum Report {
     Written {
         /// A description of the recorded event, e.g. a fallback by its reason.
         of: String,
-        /// The path of the file.
+        /// The path of the recording's file.
         path: PathBuf,
     },
     /// The recording could not be written.

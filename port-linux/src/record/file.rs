@@ -126,7 +126,7 @@ impl<W: Write + Seek> File<W> {
         self.writer.write_metadata(&Metadata { name: name.to_owned(), metadata })
     }
 
-    /// Completes the file.
+    /// Writes the end of the MCAP file, which completes it.
     pub(super) fn finish(&mut self) -> Result<(), McapError> {
         self.writer.finish().map(drop)
     }

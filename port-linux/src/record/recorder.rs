@@ -20,7 +20,7 @@ use mcap::McapError;
 /// The time for writing the remaining entries at the end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A running recorder.
+/// A running recorder of a feed: its thread, its file and its progress.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
@@ -52,7 +52,7 @@ impl Recorder {
         Ok(Self { path: path.to_owned(), worker, progress })
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the recording's file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -118,7 +118,7 @@ fn words(error: &McapError) -> String {
     }
 }
 
-/// Writes the entries of `reader` until its feed ends, then completes the file.
+/// Writes the entries that `reader` receives to `to` until the feed ends, then completes the file.
 pub(super) fn record<W: Write + Seek>(
     to: W,
     mut reader: Reader,

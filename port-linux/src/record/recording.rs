@@ -40,14 +40,14 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         &mut self.file
     }
 
-    /// Records that entries were lost.
+    /// Writes that this many entries of the feed were lost.
     pub(super) fn lost(&mut self, lost: u64) -> Result<(), McapError> {
         self.streams.lost();
         let text = format!("{lost} entries lost: the file could not be written as fast");
         self.file.log(Level::Warning, self.at, "recorder", &text)
     }
 
-    /// Writes an entry.
+    /// Writes an entry of the feed.
     pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), McapError> {
         let at = entry.at;
         self.at = at;
@@ -127,7 +127,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         self.file.log(level, notice.at, notice.kind, &notice.text)
     }
 
-    /// Writes the figures of the link.
+    /// Writes the mode of the session and the figures of its link.
     fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) -> Result<(), McapError> {
         let fields = |age: Option<Duration>, visitor: &mut dyn FieldVisitor| {
             let ms = |span: Duration| Value::F64(span.as_secs_f64() * 1e3);

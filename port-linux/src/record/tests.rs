@@ -38,7 +38,7 @@ impl Seek for Disk {
     }
 }
 
-/// A completed recording.
+/// A completed recording in memory.
 struct Recorded {
     messages: Vec<(String, u64, Vec<u8>)>,
     bytes: Vec<u8>,

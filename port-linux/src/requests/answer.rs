@@ -19,7 +19,7 @@ use crate::released::ReleasedBy;
 use crate::show::Variables;
 use crate::show::words::{self, Observer};
 
-/// The result of a request.
+/// The result of a client's request, from which its answer is formatted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
     /// The request was carried out, or its effect has started.
@@ -41,9 +41,9 @@ pub(super) enum Verdict {
     NoNews,
     /// The output was not set, because too many outputs are waiting for confirmation.
     Full,
-    /// A motion was started. The status describes it.
+    /// The motion was started. The status in the answer describes it.
     Moves,
-    /// A motion was not started, or not cancelled.
+    /// The motion was not started, or not cancelled, for this reason.
     Motion(Against),
     /// The motion was rejected, because another one is being received or checked.
     Reads,
@@ -57,7 +57,7 @@ pub(super) enum Verdict {
     Withdrew(Effect),
 }
 
-/// The effect of a withdrawal.
+/// The effect of withdrawing an earlier request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// The earlier request was still queued, and is not carried out.
@@ -87,7 +87,7 @@ pub(super) struct Answer {
     pub(super) verdict: Verdict,
 }
 
-/// A line to a client.
+/// A line that is sent to a client.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "an answer is made in the loop, which allocates nothing for it")]
 pub(super) enum Line {
@@ -219,12 +219,13 @@ struct Moving {
 }
 
 impl Answer {
-    /// Formats the answer as a line.
+    /// Formats the answer as a line of JSON. `here` is `true` if the controller runs on this machine.
     pub(super) fn line(&self, here: bool) -> String {
         self.line_with(here, None)
     }
 
-    /// Formats the answer as a line, with a challenge if one is given.
+    /// Formats the answer as a line of JSON, with a challenge if one is given. `here` is `true` if the controller
+    /// runs on this machine.
     pub(super) fn line_with(&self, here: bool, challenge: Option<Challenge>) -> String {
         let Self { id, word, status, verdict } = self;
         let ok = match verdict {

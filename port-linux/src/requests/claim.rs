@@ -60,7 +60,7 @@ impl Claim {
         if self.until.is_some_and(|until| now > until) { Err(Verdict::NotFresh) } else { Ok(()) }
     }
 
-    /// Withdraws the request. Returns `false` if the control loop has taken it.
+    /// Withdraws the request. Returns `false` if it is too late, because the control loop has taken the request.
     fn withdraw(&self) -> bool {
         self.state.compare_exchange(WAITS, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire) != Err(TAKEN)
     }
@@ -78,7 +78,7 @@ impl Issued {
         Self(Mutex::new(Challenges::new((mixed >> 32) as u32)))
     }
 
-    /// Issues a challenge.
+    /// Issues a challenge, which makes one later request of the client valid.
     pub(super) fn issue(&self, now: Instant) -> Challenge {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).issue(now)
     }
@@ -114,7 +114,7 @@ impl<'c> Claims<'c> {
         Self { asker, issued, next: 0, newest: VecDeque::new() }
     }
 
-    /// Issues a challenge.
+    /// Issues a challenge, which makes one later request of the client valid.
     pub(super) fn issue(&self, now: Instant) -> Challenge {
         self.issued.issue(now)
     }

@@ -34,10 +34,10 @@ pub struct Client<const N: usize> {
     gone: Option<OwnedPermit<Letter<N>>>,
 }
 
-/// The result of a request.
+/// The result of a request of this client.
 #[derive(Debug)]
 pub struct Decided {
-    /// The number of the request.
+    /// The number of the request, as returned by [`ask`](Client::ask) or [`begin`](Client::begin).
     pub id: u32,
     /// The status of the run when the request was decided.
     pub status: Status,

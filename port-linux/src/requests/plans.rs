@@ -68,7 +68,7 @@ impl<const N: usize> Plans<N> {
 pub(super) struct Planner<'s, const N: usize> {
     plans: &'s Plans<N>,
     pub(super) asker: Asker,
-    /// `true` from the beginning of a plan to its end.
+    /// `true` while this client is sending a plan.
     collects: bool,
     /// `true` after an error of the plan was reported. The rest of the plan is then discarded without an answer.
     pub(super) failed: bool,

@@ -9,7 +9,7 @@ use outrigger_core::mode::Epoch;
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::Instant;
 
-/// A streamed command.
+/// A speed, position or torque command that a client has streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Streamed<const N: usize> {
     pub(super) forward: Forward<N>,
@@ -84,7 +84,7 @@ impl fmt::Display for Unheeded {
     }
 }
 
-/// The progress of streams.
+/// The progress of the streams of clients: the active one, lapses and rejections.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Streaming {
     /// The kind of stream that is active.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 const NONE: u8 = 0;
 /// A client has an unused permit.
 const GRANTED: u8 = 1;
-/// An upload is in progress.
+/// A client has used the permit: an upload is in progress.
 const USED: u8 = 2;
 
 /// The control loop's side of the permit. One client at a time can have it.
@@ -54,7 +54,8 @@ impl UploadPermits {
 }
 
 impl UploadPermit {
-    /// Uses the permit: the program may be sent now. Returns `None` if it was revoked.
+    /// Uses the permit: the program may be sent while the returned guard exists. Returns `None` if the permit was
+    /// revoked.
     pub fn begin_upload(&self) -> Option<UploadGuard> {
         self.0.turn(GRANTED, USED).then(|| UploadGuard(self.0.clone()))
     }

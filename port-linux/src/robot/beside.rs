@@ -32,7 +32,7 @@ pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) host: HostSettings,
     pub(super) format: Format,
     pub(super) task: Option<Task<N>>,
-    /// `true` if other processes may query and stop it.
+    /// `true` if other processes may query and stop the session.
     pub(super) asked: bool,
     pub(super) companions: Companions<N>,
 }

@@ -78,7 +78,8 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         self.seen().state
     }
 
-    /// Waits for the next event, at most for `within`. Returns `None` if there was none, or if the session has ended.
+    /// Waits for the next event of the session, at most for `within`. Returns `None` if there was none, or if the
+    /// session has ended.
     pub fn next_event(&self, within: Duration) -> Option<Event<E>> {
         self.events.recv_timeout(within).ok()
     }

@@ -8,7 +8,7 @@ use outrigger_core::robot::Reason;
 
 use crate::released::ReleasedBy;
 
-/// The cause of a run's end.
+/// The cause for which a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The run ends for this cause: its end was requested, or the motion is done.

@@ -71,7 +71,7 @@ impl<const N: usize> Plan<N> {
         Self { variables, ..self }
     }
 
-    /// Adds companions.
+    /// Adds companions, which run beside the session.
     pub fn with_companions(self, companions: impl IntoIterator<Item = Arc<dyn Companion<N>>>) -> Self {
         Self { companions: self.companions.into_iter().chain(companions).collect(), ..self }
     }

@@ -131,7 +131,7 @@ pub(crate) enum Carried {
     Received(usize),
     /// No bytes were received. Some may have been sent.
     Nothing,
-    /// The connection was closed.
+    /// The connection was closed by the other side.
     Closed,
 }
 

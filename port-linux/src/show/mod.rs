@@ -157,12 +157,12 @@ pub enum Key {
 /// A message for the output, and the epoch of the session at that time.
 type Dated = (Epoch, Message);
 
-/// A message for the output.
+/// A message to the thread that writes a command's output.
 #[derive(Debug)]
 pub enum Message {
-    /// The state of the session.
+    /// The displayed state of the session at one instant.
     Snapshot(Box<Snapshot>),
-    /// An event.
+    /// An event of the session, in words.
     Notice(Notice),
     /// Lines that are printed unchanged.
     Text(String),
@@ -314,7 +314,7 @@ impl Show {
         self.send(Message::Snapshot(Box::new(snapshot)));
     }
 
-    /// Displays an event.
+    /// Displays an event of the session.
     pub fn notice(&mut self, notice: Notice) {
         self.send(Message::Notice(notice));
     }

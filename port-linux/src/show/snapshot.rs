@@ -92,7 +92,7 @@ impl Snapshot {
     }
 }
 
-/// The control error of a law.
+/// The control error of a law: how far the arm is from its setpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LawError {
     /// The largest difference of a joint from its setpoint \[rad\].
@@ -153,13 +153,13 @@ pub struct Arm {
 /// The known values of a joint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Joint {
-    /// The measured angle \[rad\].
+    /// The measured angle of the joint \[rad\].
     pub angle: f32,
     /// The angle that the controller moves to \[rad\], if the arm is commanded by angles.
     pub setpoint: Option<f32>,
-    /// The measured speed \[rad/s\].
+    /// The measured speed of the joint \[rad/s\].
     pub speed: Option<f32>,
-    /// The target speed \[rad/s\].
+    /// The speed that the controller commands to the joint \[rad/s\].
     pub target_speed: Option<f32>,
 }
 

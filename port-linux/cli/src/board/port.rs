@@ -46,7 +46,7 @@ impl fmt::Display for PortName {
     }
 }
 
-/// An open serial line.
+/// An open serial line to a board.
 #[derive(Debug)]
 pub(super) struct Port {
     line: Line,

@@ -148,7 +148,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
         self.advise().await
     }
 
-    /// Prints the condition that prevents commanding, if there is one, and the dashboard command that removes it.
+    /// Prints the next step on the way to a running robot, if one is needed: advice about the obstacle, or the
+    /// dashboard command to use.
     async fn advise(&mut self) -> Outcome {
         let robot = &self.args.robot;
         let mut diagnosis = Diagnosis::new(self.software);

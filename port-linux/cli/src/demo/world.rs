@@ -46,9 +46,9 @@ pub(super) struct Truth {
     pub(super) at: Instant,
     /// The distance from the tool to the workpiece along the tool's axis \[m\], without the sensor's noise.
     pub(super) distance: f64,
-    /// The joint speeds \[rad/s\].
+    /// The true joint speeds of the simulated arm \[rad/s\].
     pub(super) speeds: [f32; 6],
-    /// The joint positions \[rad\].
+    /// The true joint positions of the simulated arm \[rad\].
     pub(super) joints: [f32; 6],
     /// The time of the simulation, which determines the heave of the workpiece.
     pub(super) simulated: SimTime,

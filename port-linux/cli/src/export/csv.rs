@@ -25,7 +25,7 @@ impl<W: Write> Table<W> {
         Self { to, columns: HashMap::new(), cells: vec![], line: String::new(), rows: 0, unplaced: 0 }
     }
 
-    /// Returns the number of rows written.
+    /// Returns the number of states that were written as rows.
     pub(super) const fn rows(&self) -> u64 {
         self.rows
     }

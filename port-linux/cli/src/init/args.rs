@@ -53,7 +53,7 @@ pub(crate) struct InitArgs {
     pub no_doctor: bool,
 }
 
-/// A task for the arm.
+/// A task of the arm that a first configuration is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Task {
     /// Hold the tool at a distance from a surface, by a distance sensor along the tool's z axis

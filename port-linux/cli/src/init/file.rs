@@ -11,7 +11,7 @@ use super::args::{Task, Wiring};
 /// The choices that a first configuration is made from.
 #[derive(Clone, Debug)]
 pub(super) struct First {
-    /// The robot's address.
+    /// The robot's address in the form HOST[:PORT-BASE].
     pub robot: String,
     pub model: RobotModel,
     /// The other models that a controller would report in the same way.

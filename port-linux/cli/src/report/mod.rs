@@ -67,9 +67,9 @@ impl Check {
 pub(crate) struct Figure {
     /// The number as text.
     pub value: String,
-    /// The unit.
+    /// The unit of the number.
     pub unit: &'static str,
-    /// The name of the quantity.
+    /// The name of the quantity that the number measures.
     pub name: String,
 }
 
@@ -349,7 +349,7 @@ pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(P
 pub(crate) const HOW_TO_READ: &str = "Point at a chart for its values, drag over it or pinch it to see a part, click or tap twice for \
                                       all; Ctrl and the wheel zoom, Shift and the wheel move it; by keyboard: ← → + − 0.";
 
-/// Ends a page with charts.
+/// Adds the end of an HTML page with charts: its script and closing tags.
 pub(crate) fn end(page: &mut String) {
     page.push_str("<script>\n");
     page.push_str(plot::SCRIPT);

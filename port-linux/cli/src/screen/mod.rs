@@ -36,7 +36,7 @@ use outrigger::feed::{Streams, stream_memory};
 #[cfg(test)]
 mod tests;
 
-/// The number of pages.
+/// The number of pages of the view.
 const PAGES: u16 = Page::ALL.len() as u16;
 
 /// The number of the newest events that are kept.

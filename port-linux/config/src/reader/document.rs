@@ -9,7 +9,7 @@ use toml::de::DeTable;
 
 use super::{Key, Section};
 
-/// A problem in a document.
+/// A problem in a configuration document: its place, what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The line in the document, from 1.

@@ -38,7 +38,7 @@ const DATA_END: u8 = 15;
 pub(crate) enum Fault<E> {
     /// The caller rejected a message.
     Refused(E),
-    /// The file cannot be read.
+    /// The file cannot be read, for this error of the operating system.
     Unreadable(io::Error),
     /// The chunk at byte `at` has a compression that this program was built without.
     Compression {

@@ -49,7 +49,7 @@ pub const INTERRUPT: &str = "SIGINT";
 /// The scheduling policy of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheduling {
-    /// The time-sharing scheduler.
+    /// The time-sharing scheduler (`SCHED_OTHER`), without real-time priority.
     Other,
     /// `SCHED_FIFO` with this priority, 1 … 99.
     Fifo(u8),

@@ -42,7 +42,7 @@ impl Wanted {
 
 /// The parameters of the connection: its address, the data to receive and the receivers of it.
 pub(super) struct Following {
-    /// The address of port 30004.
+    /// The address of the controller's port 30004.
     pub(super) at: SocketAddr,
     pub(super) wanted: Wanted,
     pub(super) clock: Clock,

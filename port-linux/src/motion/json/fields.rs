@@ -123,7 +123,7 @@ pub(super) struct Point {
     pub(super) effort: Option<Vec<IgnoredAny>>,
 }
 
-/// The tolerance of one joint.
+/// The tolerances of one joint in a goal.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct JointTolerance {
@@ -190,7 +190,7 @@ impl<'de> Deserialize<'de> for Trajectories {
     }
 }
 
-/// A time in seconds.
+/// A time in a motion file \[s\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Time(pub(super) f64);
 

@@ -33,7 +33,7 @@ const BOTTOM: f64 = 34.0;
 pub(crate) enum Paper {
     /// A page on the screen of a computer.
     Wide,
-    /// A telephone held upright.
+    /// The screen of a telephone held upright.
     Phone,
 }
 
@@ -61,9 +61,9 @@ impl Paper {
 /// A closed interval of values on one axis of a chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Span {
-    /// The lower end.
+    /// The lower end of the interval.
     pub from: f64,
-    /// The upper end, above the lower one.
+    /// The upper end of the interval, above the lower one.
     pub to: f64,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Limit<'a> {
     pub name: &'a str,
 }
 
-/// A chart over time.
+/// A line chart of values over time.
 pub(crate) struct TimeChart<'a> {
     /// The title of the chart, for a screen reader.
     pub title: &'a str,

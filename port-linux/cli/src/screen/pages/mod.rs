@@ -21,7 +21,7 @@ use super::history::History;
 use super::paint::{Quantities, SOFT, Standing, badge, panel};
 use outrigger::show::Snapshot;
 
-/// A page of the view.
+/// A page of the full-screen view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Page {
     Main,

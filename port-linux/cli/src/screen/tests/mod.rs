@@ -102,7 +102,7 @@ fn beside_ur(rtde: Option<(RtdeCounts, Cadence)>) -> Snapshot {
     Snapshot { states: Some(states), latch: None, ..snapshot(arm) }
 }
 
-/// Returns the rows of a screen.
+/// Returns the rows of a screen that shows the first page with `snapshot`.
 fn drawn(title: &str, snapshot: Option<Snapshot>, columns: u16, rows: u16) -> Vec<String> {
     drawn_after(title, snapshot, columns, rows, (0..20).map(|number| format!("event {number}")).collect())
 }

@@ -91,7 +91,7 @@ impl Drop for Place {
     }
 }
 
-/// A listener for clients.
+/// A listener that accepts the connections of clients to a run.
 #[derive(Debug)]
 pub(crate) struct Listener(tokio::net::UnixListener);
 

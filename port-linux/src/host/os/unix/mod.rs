@@ -64,7 +64,7 @@ pub fn interrupt(process: &Child) {
     }
 }
 
-/// Returns the name and the release of this system.
+/// Returns the name and the release of this operating system, for reports.
 pub(crate) fn name() -> String {
     let uname = rustix::system::uname();
     format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy())

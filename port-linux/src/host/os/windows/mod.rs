@@ -147,7 +147,7 @@ pub(crate) fn signals(tell: impl FnMut(&'static str)) -> io::Result<impl FnOnce(
 /// its timeout.
 pub const fn interrupt(_: &Child) {}
 
-/// Returns the name of this system.
+/// Returns the name of this operating system, for reports.
 pub(crate) fn name() -> String {
     "Windows".into()
 }
