@@ -1,4 +1,4 @@
-//! Starts the companions of a session, and ends them after it.
+//! Starts the companions of a session, and ends them after the session.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel as channel_of_one;

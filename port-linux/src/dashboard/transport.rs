@@ -10,7 +10,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::answer::words;
 use crate::host::clock::Clock;
 
-/// The newest software without a request for its version.
+/// The newest version of the controller's software whose dashboard server cannot report its version.
 const WITHOUT_VERSION: SoftwareVersion = SoftwareVersion::new(1, 7);
 
 /// A connection that carries one request at a time. It is opened when it is needed.

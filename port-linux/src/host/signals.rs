@@ -25,9 +25,9 @@ const FAREWELL: StdDuration = StdDuration::from_millis(100);
 /// The consequence of ending the process immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// No arm is moving, and no work is left running.
+    /// The process leaves nothing behind: no arm is moving, and no work is running.
     Nothing,
-    /// An arm may still be moving.
+    /// The process may leave an arm in motion.
     AnArm,
 }
 

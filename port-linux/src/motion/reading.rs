@@ -56,7 +56,7 @@ pub(super) fn quoted(text: &str, most: usize) -> String {
     shown
 }
 
-/// The time from which the times of a file are counted.
+/// The time in a file from which the times of its waypoints are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zero {
     /// `true` if times are counted from the first one.

@@ -55,7 +55,7 @@ const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'se
                      X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                      Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\nConnection: close\r\n";
 
-/// The state that connections share with the owner of the page.
+/// The state that all connections of the page's server share with the thread that started it.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     watching: AtomicUsize,

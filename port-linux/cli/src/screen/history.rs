@@ -15,7 +15,7 @@ const COLUMN: u64 = 500;
 #[derive(Debug, Default)]
 pub(super) struct Course {
     columns: VecDeque<Option<f32>>,
-    /// The number of the newest column.
+    /// The number of the newest column, counted in half seconds of the process's time.
     newest: u64,
     /// The sum of the values in the newest column, for their mean.
     sum: f32,
@@ -69,7 +69,7 @@ impl Course {
     }
 }
 
-/// The quantities whose values are stored.
+/// The recent values of every quantity that the view plots.
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// The measured angle of each joint \[°\].
