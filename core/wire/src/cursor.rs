@@ -17,7 +17,7 @@ impl<'a> Take<'a> {
         Self { rest: bytes, at: 0 }
     }
 
-    /// Returns the next fixed layout, in place.
+    /// Reads the next part of the message as the fixed-layout type `T`, without copying it.
     pub(crate) fn layout<T: FromBytes + KnownLayout + Immutable + Unaligned>(&mut self) -> Result<&'a T, WireError> {
         let Ok((layout, rest)) = T::ref_from_prefix(self.rest) else {
             return Err(self.error(WireErrorKind::Truncated, size_of::<T>(), self.rest.len()));
@@ -27,7 +27,7 @@ impl<'a> Take<'a> {
         Ok(layout)
     }
 
-    /// Returns the next field, in host order.
+    /// Reads the next field and returns its value in host byte order.
     pub(crate) fn value<T: fields::Wire + 'a>(&mut self) -> Result<T::Host, WireError> {
         self.layout::<T>().map(fields::Wire::host)
     }
@@ -71,17 +71,17 @@ impl<'b> Put<'b> {
         }
     }
 
-    /// Writes a fixed layout.
+    /// Appends a value of a fixed-layout type, as its bytes.
     pub(crate) fn layout<T: IntoBytes + Immutable>(&mut self, layout: &T) -> Result<(), WireError> {
         self.bytes(layout.as_bytes())
     }
 
-    /// Writes one field.
+    /// Appends one field, given in host byte order.
     pub(crate) fn value<T: fields::Wire>(&mut self, value: T::Host) -> Result<(), WireError> {
         self.layout(&T::wire(value))
     }
 
-    /// Writes bytes unchanged.
+    /// Appends bytes unchanged.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match core::mem::take(&mut self.rest).split_at_mut_checked(bytes.len()) {
             Some((place, rest)) => {

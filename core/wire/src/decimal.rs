@@ -168,7 +168,8 @@ mod tests {
         }
     }
 
-    /// Both numbers, or neither; and no farther apart than neighbours.
+    /// Returns whether [`parse`] and the standard library both reject `word`, or both read it with results that
+    /// differ by at most one unit in the last place.
     fn agree(word: &str) -> bool {
         match (parse(word.as_bytes()), standard(word)) {
             (None, None) => true,

@@ -7,11 +7,11 @@
 pub struct WireError {
     /// The kind of the error.
     pub kind: WireErrorKind,
-    /// Offset of the offending field \[B\], saturated.
+    /// The offset of the offending field in the message \[B\]; 65 535 if it is larger.
     pub at: u16,
-    /// The number of bytes that the field needs, or the smallest acceptable value; saturated.
+    /// The number of bytes that the field needs, or the smallest acceptable value; 65 535 if it is larger.
     pub need: u16,
-    /// The number of bytes that are present, or the value found; saturated.
+    /// The number of bytes that are present, or the value found; 65 535 if it is larger.
     pub have: u16,
 }
 
@@ -38,7 +38,8 @@ pub enum WireErrorKind {
 }
 
 impl WireError {
-    /// Returns an error about a field at byte `at`, with what it needed and what was there.
+    /// Returns an error about the field at byte `at`, which needs `need` bytes and has `have` (or the values that
+    /// these stand for, see [`WireError`]).
     #[must_use]
     pub fn new(kind: WireErrorKind, at: usize, need: usize, have: usize) -> Self {
         Self { kind, at: saturated(at), need: saturated(need), have: saturated(have) }

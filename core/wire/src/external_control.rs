@@ -42,7 +42,7 @@ pub struct Control {
     timeout: I32,
     /// Joint speeds \[µrad/s\], joint positions \[µrad\], …: the meaning depends on the mode. Also instructions.
     values: [I32; 6],
-    /// The number of a [`ControlMode`].
+    /// The control mode that the message requests, as the number of a [`ControlMode`].
     mode: I32,
 }
 

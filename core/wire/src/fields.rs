@@ -34,7 +34,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// A variable without a value.
+    /// No value: a variable that the program has not set.
     Nothing,
     /// A one-byte truth value: every number except 0 is true.
     Bool(bool),

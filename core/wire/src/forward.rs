@@ -62,7 +62,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The result of a trajectory.
+    /// The result of a trajectory, which the program reports at its end.
     TrajectoryResult: i32 {
         Success = 0 "TRAJECTORY_RESULT_SUCCESS" "At its last point",
         Canceled = 1 "TRAJECTORY_RESULT_CANCELED" "It was told to end, or a point could not be moved to",
@@ -74,13 +74,13 @@ impl TrajectoryResult {
     /// The size of a result \[B\].
     pub const LEN: usize = 4;
 
-    /// Reads the result from its bytes.
+    /// Converts the four bytes of a result, as received, into the result.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         Self::from_raw(i32::from_be_bytes(bytes))
     }
 
-    /// Returns the bytes of the result.
+    /// Returns the four bytes that transmit the result.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
         self.raw().to_be_bytes()
@@ -103,7 +103,7 @@ pub struct TrajectoryPoint {
     duration: I32,
     /// The blend radius \[µm\]; for a spline the number of its [`SplineKind`].
     blend: I32,
-    /// The number of a [`MotionType`].
+    /// The kind of motion to the point, as the number of a [`MotionType`].
     motion: I32,
 }
 

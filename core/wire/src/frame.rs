@@ -132,13 +132,13 @@ pub struct Pending<'a> {
 pub struct Assembler<'m> {
     framing: Framing,
     memory: &'m mut [u8],
-    /// The received and unfetched bytes are `memory[start..end]`.
+    /// The start of the bytes that were received and not yet returned as a message: these are `memory[start..end]`.
     start: usize,
     end: usize,
     /// The number of bytes of an oversize message that are still to be dropped.
     to_drop: usize,
     sync: Sync,
-    /// The previous packet; real-time streams only.
+    /// The start of the previous packet, to which the next one is compared; real-time streams only.
     last: Option<Head>,
     dropped: u64,
 }
@@ -196,13 +196,14 @@ impl<'m> Assembler<'m> {
         }
     }
 
-    /// Returns the last `size` bytes that were fetched, valid until the next call of [`Self::window`].
+    /// Returns the last `size` bytes that [`Self::next_frame`] returned, valid until the next call of
+    /// [`Self::window`].
     #[doc(hidden)]
     pub fn taken(&self, size: usize) -> &[u8] {
         self.start.checked_sub(size).and_then(|from| self.memory.get(from..self.start)).unwrap_or_default()
     }
 
-    /// Returns the unfinished state, for [`Self::restore`].
+    /// Returns the state of the unfinished message, from which [`Self::restore`] continues.
     #[cfg(feature = "serde")]
     #[doc(hidden)]
     pub fn pending(&self) -> Pending<'_> {

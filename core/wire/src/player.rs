@@ -22,17 +22,17 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use super::program::{Report, What};
 use super::{WireError, WireErrorKind};
 
-/// An order, which the computer sends to the player in each cycle.
+/// An order, which the computer sends to the player on the controller in each cycle.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PlayerOrder {
     /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     counter: I32,
-    /// The number of a [`What`].
+    /// The kind of order, as the number of a [`What`].
     what: I32,
     /// The number of the move concerned; 0 for none.
     number: I32,
-    /// The duration of a leg \[µs\].
+    /// The duration of a leg, the part of a trajectory between two points \[µs\].
     time: I32,
     positions: [I32; 6],
     velocities: [I32; 6],
@@ -49,8 +49,8 @@ pub struct PlayerOrderRepr {
     pub what: What,
     /// The number of the move concerned, 1 … 2³¹ − 1; 0 for none.
     pub number: u32,
-    /// The duration of a leg \[µs\], 0 … 2³¹ − 1. With [`What::Keep`]: 1 if a contact of the tool ends the motion. With
-    /// [`What::Force`]: [`force_settings`](Self::force_settings).
+    /// The duration of a leg, the part of a trajectory between two points \[µs\], 0 … 2³¹ − 1. With [`What::Keep`]:
+    /// 1 if a contact of the tool ends the motion. With [`What::Force`]: [`force_settings`](Self::force_settings).
     pub time: u32,
     /// The joint positions at the end of a motion or leg, or at the beginning of a trajectory \[µrad\]. With
     /// [`What::Values`]: joint speeds \[µrad/s\].
@@ -106,7 +106,7 @@ impl PlayerOrder {
 }
 
 impl PlayerOrderRepr {
-    /// Returns an order to continue as before.
+    /// Returns an order with this counter that changes nothing: the player continues its motion.
     #[must_use]
     pub const fn keep(counter: u16) -> Self {
         let none = [0; 6];

@@ -71,9 +71,9 @@ wire_enum! {
 pub struct Hello {
     /// The constant [`Hello::MAGIC`].
     magic: I32,
-    /// The version of the protocol.
+    /// The version of the protocol between program and computer.
     version: I32,
-    /// The number of a [`Kind`].
+    /// The kind of program, as the number of a [`Kind`].
     kind: I32,
     /// The token that was rendered into the program; it identifies the program's owner.
     token: I32,
@@ -82,7 +82,7 @@ pub struct Hello {
 /// [`Hello`] in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelloRepr {
-    /// The version of the protocol; [`Hello::VERSION`] is supported.
+    /// The version of the protocol between program and computer; only [`Hello::VERSION`] is supported.
     pub version: i32,
     /// The kind of program.
     pub kind: Kind,
@@ -91,7 +91,7 @@ pub struct HelloRepr {
 }
 
 impl Hello {
-    /// The bytes `OUTR`.
+    /// The constant with which a greeting begins: the bytes `OUTR`.
     pub const MAGIC: i32 = 0x4F55_5452;
     /// The supported version of the protocol.
     pub const VERSION: i32 = 1;
@@ -132,7 +132,8 @@ impl HelloRepr {
 pub struct Order {
     /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     counter: I32,
-    /// The number of a [`What`], plus 65 536 times the number of further cycles that the values cover.
+    /// The kind of order, as the number of a [`What`], plus 65 536 times the number of further cycles that the
+    /// values cover.
     what: I32,
     /// Joint speeds \[µrad/s\], joint positions \[µrad\] or joint torques \[µNm\].
     values: [I32; 6],
@@ -208,7 +209,7 @@ impl Report {
     /// The size of a report \[B\].
     pub const LEN: usize = 4;
 
-    /// Reads the report from its bytes.
+    /// Converts the four bytes of a report, as received, into the report.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         let [high, low, first, second] = bytes;
@@ -220,7 +221,7 @@ impl Report {
         }
     }
 
-    /// Returns the bytes of the report.
+    /// Returns the four bytes that transmit the report.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
         let above = (self.lag & 0xFFF) << 4 | (self.ending.raw() & 15) as u16;
@@ -229,7 +230,7 @@ impl Report {
     }
 }
 
-/// Returns `bytes` as one `T`.
+/// Returns `bytes`, which must have exactly the size of `T`, as a reference to one `T`.
 fn exactly<T: FromBytes + KnownLayout + Immutable + Unaligned>(bytes: &[u8]) -> Result<&T, WireError> {
     T::ref_from_bytes(bytes).map_err(|_| WireError::new(WireErrorKind::BadLength, 0, size_of::<T>(), bytes.len()))
 }

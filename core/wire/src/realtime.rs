@@ -15,8 +15,8 @@
 //! | 1140 | 3.14, 3.15, 5.9 | three reserved |
 //! | 1220 | 5.10 and later | payload |
 //!
-//! Up to 812 bytes it is CB2's layout, from 1044 on the one of CB3 and later; a length between belongs to neither
-//! and is refused. Within a layout any length is taken: a field exists where its end is within the packet.
+//! A packet of up to 812 bytes has CB2's layout, one of at least 1044 bytes that of CB3 and later; a length between
+//! is rejected. Within a layout any length is accepted: a field exists if its end is within the packet.
 //!
 //! ```
 //! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
@@ -54,9 +54,9 @@ pub const MAX_SIZE: usize = 2048;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Layout {
-    /// 756 … 812 bytes, software 1.x.
+    /// The layout of CB2: 756 … 812 bytes, software 1.x.
     Cb2,
-    /// 1044 bytes and more: CB3, e-Series, PolyScope X.
+    /// The layout of CB3, e-Series and PolyScope X: 1044 bytes and more.
     Cb3,
 }
 
@@ -194,19 +194,20 @@ impl<'a> Packet<'a> {
         ControllerTime::from_secs(self.time())
     }
 
-    /// Returns the measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\], from the field of this layout.
+    /// Returns the measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\]; CB2 and later controllers send it in
+    /// different fields.
     #[must_use]
     pub fn measured_pose(&self) -> Option<[f64; 6]> {
         self.tool_vector_actual().or_else(|| self.tool_vector())
     }
 
-    /// Returns the TCP speed \[m/s, rad/s\], from the field of this layout.
+    /// Returns the TCP speed \[m/s, rad/s\]; CB2 and later controllers send it in different fields.
     #[must_use]
     pub fn measured_speed(&self) -> Option<[f64; 6]> {
         self.tcp_speed_actual().or_else(|| self.tcp_speed())
     }
 
-    /// Returns the tool acceleration x, y, z \[m/s²\], from the field of this layout.
+    /// Returns the tool acceleration x, y, z \[m/s²\]; CB2 and later controllers send it in different fields.
     #[must_use]
     pub fn tool_acceleration(&self) -> Option<[f64; 3]> {
         self.tool_accelerometer_values().or_else(|| self.cb2_tool_accelerometer_values())

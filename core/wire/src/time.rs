@@ -24,7 +24,7 @@ pub struct Instant(u64);
 pub struct Duration(u64);
 
 impl Instant {
-    /// The epoch of the clock.
+    /// The instant at which the clock is zero.
     pub const ZERO: Self = Self(0);
 
     /// Returns the instant `micros` µs after the epoch.
@@ -160,7 +160,8 @@ impl Duration {
         quotient(self.0, other.0)
     }
 
-    /// Returns the number of spans `other` that cover this span; a zero counts as a microsecond.
+    /// Returns the smallest number of spans `other` that together are at least as long as this span; a zero `other`
+    /// counts as a microsecond.
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn whole_up(self, other: Self) -> u64 {
         let other = if other.0 == 0 { 1 } else { other.0 };
@@ -195,8 +196,8 @@ pub const fn to_f32(value: u64) -> f32 {
     high as f32 * 4_294_967_296.0 + low as f32
 }
 
-/// Returns `dividend / divisor`; `None` if the divisor is zero. Spans mostly fit 32 bits, which a microcontroller
-/// divides in one instruction.
+/// Returns `dividend / divisor`, rounded down; `None` if the divisor is zero. Spans mostly fit 32 bits, which a
+/// microcontroller divides in one instruction.
 #[doc(hidden)]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {

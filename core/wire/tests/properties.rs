@@ -59,7 +59,7 @@ fn software() -> impl Strategy<Value = Option<SoftwareVersion>> {
     proptest::option::of((0..12_u8, 0..26_u8).prop_map(|(major, minor)| SoftwareVersion::new(major, minor)))
 }
 
-/// Reads everything that a message contains.
+/// Reads every field that a message contains, to find a panic.
 fn exhaust(bytes: &[u8], software: Option<SoftwareVersion>) -> Result<(), WireError> {
     let message = Message::new_checked(bytes)?;
     if let MessageKind::RobotState(packages) = message.kind() {

@@ -6,7 +6,7 @@ use crate::robot::{Generation, SoftwareVersion};
 /// The first software of a controller family that supports a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
-    /// Supported from `major.minor` on.
+    /// Supported from software `major.minor` on.
     From(u8, u8),
     /// A single source says "from `major.minor` on"; no second source confirms it.
     Reported(u8, u8),
@@ -20,19 +20,19 @@ use Since::{From, Never, Reported};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Support {
-    /// The software supports it.
+    /// The software supports the request.
     Yes,
     /// Unknown: the sources do not settle it. The request can be tried, because an unsupported request changes nothing.
     Perhaps,
     /// Not supported yet: the software's family supports it from this version on.
     From(SoftwareVersion),
-    /// No software of the family supports it.
+    /// No software of the controller's family supports the request.
     Never,
 }
 
 macro_rules! requests {
     ($($(#[$doc:meta])* $kind:ident $(($argument:ty))? $words:literal, $cb:expr, $e:expr, $x:expr, $remote:literal;)+) => {
-        /// One request with its argument.
+        /// One dashboard request with its argument, if it has one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub enum Request<'a> { $($(#[$doc])* #[doc = concat!("`", $words, "`.")] $kind $(($argument))?,)+ }
@@ -55,7 +55,7 @@ macro_rules! requests {
             /// All requests, in the order of the specification.
             pub const ALL: &'static [Self] = &[$(Self::$kind),+];
 
-            /// Returns the words of the request line, without any argument.
+            /// Returns the words with which the request line begins, without any argument.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$kind => $words),+ }

@@ -82,7 +82,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the result that a reply of the server means.
+    /// Converts the dashboard server's reply to a command into the command's result.
     pub fn of_reply(reply: &Reply<'_>) -> Self {
         match reply {
             Reply::Done(_) => Self::Taken,

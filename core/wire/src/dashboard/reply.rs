@@ -17,12 +17,12 @@ pub enum Reply<'a> {
     LoadedProgram(Option<Text<'a>>),
     /// The loaded program's name, and whether it is saved.
     ProgramSaved {
-        /// `true` if it is saved.
+        /// `true` if the loaded program is saved.
         saved: bool,
         /// The program's name; may be empty.
         program: Text<'a>,
     },
-    /// The state of the loaded program, and its name.
+    /// The state of the loaded program, and the program's name.
     ProgramState {
         /// The program's state.
         state: ProgramState,
@@ -97,7 +97,7 @@ impl<'a> Reply<'a> {
         refused.or_else(|| Self::answer(request, line)).unwrap_or(Self::Other(Text(line)))
     }
 
-    /// Reads the line as a reply of success; `None` if it is none.
+    /// Reads `line` as the reply to a request that succeeded; `None` if it is not such a reply.
     fn answer(request: RequestKind, line: &'a [u8]) -> Option<Self> {
         use RequestKind as Ask;
         let done = |phrases: &[&str]| phrases.iter().find_map(|phrase| after(line, phrase)).map(Text).map(Self::Done);
@@ -173,7 +173,7 @@ impl<'a> Reply<'a> {
 }
 
 impl<'a> Refusal<'a> {
-    /// Reads the line as a rejection that any request can get; `None` if it is none.
+    /// Reads `line` as one of the rejections with which any request can be answered; `None` if it is none of them.
     fn find(line: &'a [u8]) -> Option<Self> {
         if after(line, "Command is not allowed due to safety reasons").is_some() {
             return Some(Self::NeedsRemoteControl);

@@ -17,7 +17,7 @@ impl<'a> Argument<'a> {
     /// Returns `text` as an argument.
     ///
     /// # Errors
-    /// [`BadArgument`] if a request line cannot carry it.
+    /// [`BadArgument`] if `text` cannot be part of a request line.
     pub fn new(text: &'a str) -> Result<Self, BadArgument> {
         if text.len() > Self::MAX_LEN {
             return Err(BadArgument::TooLong { len: text.len() });
@@ -30,7 +30,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// Returns the unchanged text.
+    /// Returns the argument's text, unchanged.
     #[must_use]
     pub const fn as_str(self) -> &'a str {
         self.0
@@ -87,13 +87,13 @@ macro_rules! words {
             /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Returns the word used in requests and replies.
+            /// Returns the word for this value in requests and replies.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// Returns the value with this word, in any case.
+            /// Returns the value whose word is `word`, in upper or lower case; `None` if no value has it.
             #[must_use]
             pub fn from_word(word: &[u8]) -> Option<Self> {
                 Self::ALL.iter().copied().find(|known| known.word().as_bytes().eq_ignore_ascii_case(word))
@@ -109,11 +109,11 @@ words! {
         Programmer "programmer",
         /// Programs may be run but not changed.
         Operator "operator",
-        /// The passwords of the pendant decide, which is its own rule.
+        /// No role is set: the passwords that are configured at the pendant apply.
         None "none",
         /// No action is allowed.
         Locked "locked",
-        /// Less than an operator; exists in late 3.x.
+        /// Fewer rights than an operator; exists in late releases of software 3.x.
         Restricted "restricted",
     }
 }
@@ -131,11 +131,11 @@ words! {
 words! {
     /// The subject of a flight report.
     FlightReport {
-        /// The controller.
+        /// The controller alone.
         Controller "controller",
-        /// The user interface.
+        /// The user interface alone.
         Software "software",
-        /// Both of them.
+        /// The controller and the user interface.
         System "system",
     }
 }

@@ -11,7 +11,7 @@ use crate::rtde;
 #[derive(Clone, Copy, Debug)]
 pub struct Boundaries {
     framing: Framing,
-    /// The bytes of the length field received so far, `have` of them.
+    /// The bytes of the length field received so far; their number is in `have`.
     head: [u8; 4],
     have: usize,
     /// The number of bytes of the message that are still to come, once its length is known.

@@ -22,7 +22,7 @@ impl StreamCounts {
     pub const NONE: Self = Self { messages: 0, malformed: 0, oversize: 0, lost_sync: 0, unknown: 0 };
 }
 
-/// Adds one; saturates.
+/// Increments a counter by one, unless it already has its greatest value.
 pub fn count_one(counter: &mut u32) {
     *counter = counter.saturating_add(1);
 }

@@ -12,7 +12,7 @@ use crate::bytes::move_to_front;
 #[derive(Debug)]
 pub struct LineAssembler<'m> {
     memory: &'m mut [u8],
-    /// The received and unfetched bytes are `memory[start..end]`.
+    /// The start of the bytes that were received and not yet returned as a line: these are `memory[start..end]`.
     start: usize,
     end: usize,
     /// The length so far of a line that is longer than the memory \[B\].

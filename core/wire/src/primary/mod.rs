@@ -102,11 +102,11 @@ pub struct Message<'a> {
 /// The kind of a message, with its content.
 #[derive(Clone, Copy, Debug)]
 pub enum MessageKind<'a> {
-    /// Type 16.
+    /// Type 16: the robot state, as a sequence of sub-packages.
     RobotState(SubPackages<'a>),
-    /// Type 20.
+    /// Type 20: a robot message, which reports an event.
     RobotMessage(RobotMessage<'a>),
-    /// Type 25.
+    /// Type 25: a program-state message, with the names or values of a program's variables.
     ProgramState(ProgramStateMessage<'a>),
     /// Any other type: internal to the vendor, to be skipped.
     Internal {

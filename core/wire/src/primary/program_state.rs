@@ -35,23 +35,23 @@ pub enum ProgramStatePayload<'a> {
         /// The names.
         names: Names<'a>,
     },
-    /// 1: their values.
+    /// 1: the values of the global variables.
     Update {
         /// The number of the first variable.
         start_index: u16,
-        /// The values.
+        /// The values of the variables.
         variables: Variables<'a>,
     },
     /// 2: one variable as text; deprecated by the vendor.
     Variable {
         /// The title, at most 255 bytes.
         title: Text<'a>,
-        /// The text.
+        /// The text that describes the variable.
         text: Text<'a>,
     },
     /// Another kind, or values whose numbering is not known.
     Raw {
-        /// The kind of message.
+        /// The number of the kind of message, as received.
         subtype: u8,
         /// The payload.
         bytes: Text<'a>,
@@ -126,7 +126,7 @@ enum Type {
 /// A piece of a variable. A scalar is one element. A list or matrix is an opening element, its members, and `End`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Element<'a> {
-    /// No value.
+    /// A variable without a value.
     None,
     /// A constant string, at most 65 535 bytes.
     ConstString(Text<'a>),
@@ -158,7 +158,7 @@ pub enum Element<'a> {
     End,
 }
 
-/// Iterates over names, each of which ends with a newline. An error is the last item.
+/// Iterates over the names of variables, each of which ends with a newline. An error is the last item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names<'a>(Take<'a>);
 

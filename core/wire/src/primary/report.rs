@@ -28,7 +28,7 @@ pub enum ReportKind {
     RuntimeException(Option<(i32, i32)>),
 }
 
-/// One message of the controller to people.
+/// One message of the controller to people, with its text cut to [`TEXT_LEN`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -35,13 +35,13 @@ pub struct RobotMessage<'a> {
 /// The form of a message that changed between releases.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Software 1.x.
+    /// The form of software 1.x.
     Cb2,
-    /// 3.0 to 3.2.
+    /// The form of software 3.0 to 3.2.
     Cb3,
-    /// As documented from 5.9 on; 3.14 and 5.0 already had the change.
+    /// The form that is documented from 5.9 on; 3.14 and 5.0 already had the change.
     Later,
-    /// 3.3 to 3.13, or software unknown.
+    /// A form that is not known: that of software 3.3 to 3.13, or of unknown software.
     Unclear,
 }
 
@@ -95,11 +95,11 @@ pub enum RobotMessagePayload<'a> {
     },
     /// 12: undocumented; sent after the version message.
     Undocumented {
-        /// The first number.
+        /// The first number; its meaning is unknown.
         first: i32,
-        /// The second number.
+        /// The second number; its meaning is unknown.
         second: i32,
-        /// The third number.
+        /// The third number; its meaning is unknown.
         third: u8,
     },
     /// 14: the labels that each thread passed.

@@ -82,7 +82,7 @@ impl RobotModeData<'_> {
 
 record! {
     JointRecord, 41 bytes;
-    /// One joint of [`JointData`].
+    /// The values of one joint in [`JointData`].
     Joint;
      0 q_actual: F64, "rad", "Actual position";
      8 q_target: F64, "rad", "Target position";

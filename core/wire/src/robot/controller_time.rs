@@ -24,8 +24,8 @@ impl ControllerTime {
         Self::inlined_from_secs(secs)
     }
 
-    /// Inlined form of [`Self::from_secs`] for the head of every packet, because a call costs six instructions of a
-    /// budget.
+    /// Converts seconds as [`Self::from_secs`] does, but is inlined where the head of every packet is read, because
+    /// a call there costs six instructions of a budget.
     #[inline]
     pub(crate) fn inlined_from_secs(secs: f64) -> Option<Self> {
         let bits = secs.to_bits();

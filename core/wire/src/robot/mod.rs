@@ -1,4 +1,4 @@
-//! Values that messages and commands have in common: joints, poses, modes, versions.
+//! The values that messages and commands have in common: joints, poses, modes, versions.
 //!
 //! ```
 //! use outrigger_wire::robot::{JointPositions, RobotModel, SoftwareVersion};

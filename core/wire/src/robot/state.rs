@@ -9,11 +9,11 @@ use super::{
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Safety {
-    /// The safety mode of CB3 and later.
+    /// The safety mode, from CB3 and later.
     Mode(SafetyMode),
     /// CB2: the robot mode is used instead; `Ok` unless the mode is one of the stops.
     FromRobotMode(RobotMode),
-    /// Not contained in this stream.
+    /// No safety report, because the stream does not contain one.
     Unknown,
 }
 

@@ -8,7 +8,7 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// Stores the beginning of `bytes`.
+    /// Returns a text with the beginning of `bytes`, cut to `N` bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self { bytes: [0; N], len: 0 };

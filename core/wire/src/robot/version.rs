@@ -42,7 +42,8 @@ impl SoftwareVersion {
         (self.major, self.minor) >= (major, minor)
     }
 
-    /// Returns the family. Majors between the known ones belong to the earlier family.
+    /// Returns the family of controllers that has this version. Major versions between the known ones belong to the
+    /// earlier family.
     #[must_use]
     pub const fn generation(self) -> Generation {
         match self.major {

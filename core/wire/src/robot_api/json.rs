@@ -1,4 +1,4 @@
-//! Extracts one member of a JSON text that is read byte by byte.
+//! Reads a JSON text byte by byte and extracts the value of one member.
 
 use heapless::Vec;
 
@@ -26,7 +26,7 @@ pub enum Value<'a> {
         /// `true` if the end of the text was dropped.
         cut: bool,
     },
-    /// `null`.
+    /// The value is `null`.
     Null,
 }
 
@@ -60,7 +60,7 @@ enum Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Key,
-    /// The value of the member with this index in [`Member::path`].
+    /// The value of a member to extract; the number is its index in [`Member::path`].
     Wanted(u8),
     Other,
 }
@@ -76,7 +76,7 @@ pub(super) struct Scanner {
     objects: u64,
     /// The names of the current members of the outermost object and of the one inside it.
     keys: [Vec<u8, KEY>; 2],
-    /// The first half of a surrogate pair.
+    /// The first half of a surrogate pair, until the second half is read.
     high: Option<u16>,
     /// The index of the member that was found, and `true` if its value is `null`.
     found: Option<(u8, bool)>,
@@ -181,7 +181,8 @@ impl Scanner {
         }
     }
 
-    /// Returns the index of the current member in the list of paths; `None` if it is not in the list.
+    /// Returns the index of the current member in the paths of the member to extract; `None` if it is not among
+    /// them.
     fn wanted(&self) -> Option<u8> {
         if !self.in_object() || self.depth > 2 || (self.depth == 2 && self.objects & 2 == 0) {
             return None;

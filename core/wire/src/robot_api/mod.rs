@@ -38,9 +38,9 @@ pub const PORT: u16 = 80;
 /// The path of the API on the controller: all resources are below `http://<robot>` plus this path.
 pub const BASE: &str = "/universal-robots/robot-api";
 
-/// The software with the first API: state control, loading and playing programs.
+/// The first software that has the API: state control, loading and playing programs.
 pub const FIRST: SoftwareVersion = SoftwareVersion::new(10, 11);
-/// The software whose API has more queries (3.1.4).
+/// The first software whose API (version 3.1.4) has more queries.
 pub const WITH_QUESTIONS: SoftwareVersion = SoftwareVersion::new(10, 12);
 /// The version of the API that added queries.
 const QUESTIONS_SINCE: [u32; 3] = [3, 1, 4];
@@ -168,9 +168,10 @@ pub const fn member(request: RequestKind) -> Option<Member> {
     }
 }
 
-/// The version of the API in its description.
+/// The member of the API's description that contains the version of the API.
 pub const VERSION: Member = Member { path: &[("info", "version")] };
-/// The text of an error response. Its form is not documented, so each of the likely members is accepted.
+/// The member of an error response that contains its text. The form of such responses is not documented, so each of
+/// the likely members is accepted.
 pub const REFUSAL: Member = Member { path: &[("", "message"), ("", "detail"), ("", "error"), ("", "title")] };
 
 /// Returns the oldest software that has this version of the API; `None` if `version` is not a version.
@@ -182,7 +183,7 @@ pub fn software(version: &[u8]) -> Option<SoftwareVersion> {
     Some(if api >= QUESTIONS_SINCE { WITH_QUESTIONS } else { FIRST })
 }
 
-/// Writes text to memory of the caller; returns an error if it is full.
+/// Writes text to memory of the caller. Fails if the memory is full.
 struct Cursor<'o> {
     out: &'o mut [u8],
     len: usize,

@@ -56,9 +56,9 @@ impl core::error::Error for HttpError {}
 enum Part {
     Status,
     Header,
-    /// The body; the number of bytes that are still to come.
+    /// The body; the number of its bytes that are still to come.
     Body(u64),
-    /// The body up to the end of the connection.
+    /// The body of a response that states no length: it lasts up to the end of the connection.
     Rest,
     ChunkSize,
     Chunk(u64),
@@ -68,12 +68,12 @@ enum Part {
     Whole,
 }
 
-/// One response, and one member of the JSON text in it.
+/// One HTTP response that is being received, with one member of the JSON text in it.
 #[derive(Clone, Debug)]
 pub struct Response {
     part: Part,
     line: Vec<u8, LINE>,
-    /// `true` if the line is longer than its stored part.
+    /// `true` if the current line is longer than the part of it that is stored.
     long: bool,
     head: u32,
     status: u16,

@@ -117,7 +117,7 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Ok(Self { fields: memory.get_mut(..count).unwrap_or_default(), needed, direction })
     }
 
-    /// Discards the controller's answers, because the next answer comes from another controller or from updated
+    /// Discards the controller's answers. Call it if the next answer comes from another controller or from updated
     /// software.
     pub fn forget(&mut self) {
         self.fields.iter_mut().for_each(Field::forget);
@@ -306,7 +306,7 @@ impl<'n> Field<'n> {
     }
 }
 
-/// The values of one data package, whose length has been checked.
+/// The values of one data package. The length of the package has been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct RecipeData<'r, 'n> {
     fields: &'r [Field<'n>],

@@ -99,21 +99,21 @@ impl Protocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PackageType {
-    /// `V`.
+    /// `V`: the protocol version.
     ProtocolVersion,
-    /// `v`.
+    /// `v`: the version of the controller's software.
     ControllerVersion,
-    /// `M`.
+    /// `M`: a text.
     Text,
-    /// `U`.
+    /// `U`: values of inputs or outputs.
     Data,
-    /// `O`.
+    /// `O`: the setup of outputs, by their names or types.
     SetupOutputs,
-    /// `I`.
+    /// `I`: the setup of inputs, by their names or types.
     SetupInputs,
-    /// `S`.
+    /// `S`: the start of data.
     Start,
-    /// `P`.
+    /// `P`: the pause of data.
     Pause,
     /// A letter that no version defines.
     Unknown(u8),

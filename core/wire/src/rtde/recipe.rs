@@ -8,13 +8,13 @@ use crate::{Put, WireError, WireErrorKind};
 pub trait Recipe {
     /// The direction in which the variables are sent.
     const DIRECTION: Direction;
-    /// The names, joined by commas, as a request contains them.
+    /// The names of the variables, joined by commas, in the form in which a request contains them.
     const NAMES: &'static str;
-    /// The types, in the order of the names.
+    /// The types of the variables, in the order of the names.
     const TYPES: &'static [DataType];
-    /// The size of all values \[B\].
+    /// The size of the values of all variables \[B\].
     const SIZE: usize;
-    /// The size of a data package of version 2 \[B\].
+    /// The size of a version 2 data package with these values \[B\].
     const PACKAGE: usize;
 
     /// Checks that the controller's answer has the types that this recipe reads.
@@ -59,13 +59,13 @@ pub enum Problem {
     NotFound,
     /// Another client, or a fieldbus, owns this input.
     InUse,
-    /// The controller's type of the variable differs from the registry's.
+    /// The controller's type of the variable differs from the type in the registry.
     OtherType,
-    /// The answer ends before this variable.
+    /// The controller's answer ends before this variable.
     Unanswered,
-    /// The answer has more types than there are names.
+    /// The controller's answer has more types than the request has names.
     Surplus,
-    /// The memory has no room for all names.
+    /// The caller's memory has no room for all names.
     NoRoom,
     /// The controller has every variable, but rejects the recipe.
     Refused,

@@ -28,7 +28,7 @@ pub fn exists(software: SoftwareVersion) -> bool {
 pub enum Since {
     /// Since RTDE exists: 3.4, 5.0, 10.0.
     Rtde,
-    /// Since these releases. A generation without a release never had the variable.
+    /// Since the listed releases. A controller family without a release never had the variable.
     Release {
         /// The first release of CB3.
         cb3: Option<SoftwareVersion>,
@@ -69,9 +69,9 @@ impl Since {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Direction {
-    /// Written by a client.
+    /// The variable is written by a client.
     Input,
-    /// Sent by the controller.
+    /// The variable is sent by the controller.
     Output,
 }
 
@@ -135,13 +135,13 @@ impl Variable {
         })
     }
 
-    /// Returns the type.
+    /// Returns the type of the variable's values.
     #[must_use]
     pub const fn data_type(self) -> DataType {
         self.row.data_type
     }
 
-    /// Returns the unit; a dash if there is none.
+    /// Returns the unit of the variable's values; a dash if they have none.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         let (mut units, mut place) = (UNITS, self.row.unit);
@@ -176,7 +176,8 @@ impl core::fmt::Display for Variable {
 }
 
 impl Row {
-    /// Returns 0 if this is the row's name, or the register's number if it names one of the row's registers.
+    /// Returns 0 if `name` is this row's name, or the register's number if `name` is one of the row's registers;
+    /// `None` otherwise.
     const fn number_in(&self, name: &str) -> Option<u8> {
         let mut rest = name.as_bytes();
         let mut own = self.name.as_bytes();
@@ -196,7 +197,7 @@ impl Row {
     }
 }
 
-/// Reads a number without leading zeros.
+/// Converts decimal digits without leading zeros into a number; `None` for anything else.
 const fn decimal(digits: &[u8]) -> Option<u8> {
     if matches!(digits, [] | [b'0', _, ..]) {
         return None;
@@ -219,17 +220,17 @@ const fn version((major, minor, bugfix): (u8, u8, u32)) -> SoftwareVersion {
     SoftwareVersion { major, minor, bugfix }
 }
 
-/// Since these releases of 3.x and 5.x, and since the first release of PolyScope X.
+/// Returns "since these releases of 3.x and 5.x, and since the first release of PolyScope X".
 const fn both(cb3: (u8, u8, u32), e_series: (u8, u8, u32)) -> Since {
     Since::Release { cb3: Some(version(cb3)), e_series: version(e_series), polyscope_x: SoftwareVersion::new(10, 0) }
 }
 
-/// Since this release of 5.x and the first release of PolyScope X; never on 3.x.
+/// Returns "since this release of 5.x and the first release of PolyScope X; never on 3.x".
 const fn e_series(first: (u8, u8, u32)) -> Since {
     Since::Release { cb3: None, e_series: version(first), polyscope_x: SoftwareVersion::new(10, 0) }
 }
 
-/// Since these releases of 5.x and PolyScope X; never on 3.x.
+/// Returns "since these releases of 5.x and PolyScope X; never on 3.x".
 const fn later(first: (u8, u8, u32), polyscope_x: (u8, u8, u32)) -> Since {
     Since::Release { cb3: None, e_series: version(first), polyscope_x: version(polyscope_x) }
 }
@@ -317,7 +318,7 @@ macro_rules! rows {
     (@since $since:expr) => { $since };
 }
 
-/// The table. `input` and `out` are sent in one direction; `both` are inputs that can be read back.
+/// The table of all variables. `input` and `out` are sent in one direction; `both` are inputs that can be read back.
 ///
 /// `external_force_torque` has the right sign of its torques from 3.14.1 and 5.9.1 on.
 #[rustfmt::skip]

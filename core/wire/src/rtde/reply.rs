@@ -11,18 +11,18 @@ use zerocopy::big_endian::U32;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ControllerVersion {
-    /// The major version: 3, 5 or 10.
+    /// The major version of the software: 3, 5 or 10.
     pub major: u32,
-    /// The minor version: 15 of 5.15.
+    /// The minor version of the software: 15 of 5.15.
     pub minor: u32,
-    /// The bug-fix version: 2 of 5.12.2.
+    /// The bug-fix version of the software: 2 of 5.12.2.
     pub bugfix: u32,
-    /// The build number.
+    /// The build number of the software.
     pub build: u32,
 }
 
 impl ControllerVersion {
-    /// Returns the software version. Numbers that do not fit saturate.
+    /// Returns the software version without the build number. Numbers that do not fit saturate.
     #[must_use]
     pub fn software(&self) -> SoftwareVersion {
         let byte = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);
@@ -46,14 +46,14 @@ pub enum Reply<'a> {
     Outputs {
         /// The number of the recipe; `None` in version 1.
         recipe: Option<u8>,
-        /// One word per name. A `NOT_FOUND` among them makes the recipe invalid.
+        /// One type word for each requested name. A `NOT_FOUND` among them makes the recipe invalid.
         types: TypeList<'a>,
     },
     /// `I`: the types of the requested inputs.
     Inputs {
         /// The number of the recipe, 1 … 255; 0 if the recipe is rejected.
         recipe: u8,
-        /// One word per name.
+        /// One type word for each requested name.
         types: TypeList<'a>,
     },
     /// `S`: the answer to a request to start data.

@@ -7,13 +7,13 @@ use crate::{Take, WireError, WireErrorKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Level {
-    /// 0.
+    /// Level 0: an exception.
     Exception,
-    /// 1.
+    /// Level 1: an error.
     Error,
-    /// 2.
+    /// Level 2: a warning.
     Warning,
-    /// 3.
+    /// Level 3: information.
     Info,
     /// A number without a name.
     Unknown(u8),
@@ -57,7 +57,7 @@ pub struct TextMessage<'a> {
 }
 
 impl<'a> TextMessage<'a> {
-    /// Reads the form of all clients, and of controllers in version 2.
+    /// Reads a text message that has a source: from any client, and from controllers in version 2.
     pub(super) fn with_source(package: &Package<'a>) -> Result<Self, WireError> {
         let mut bytes = payload(package);
         let message = counted(&mut bytes)?;
@@ -65,7 +65,7 @@ impl<'a> TextMessage<'a> {
         Ok(Self { level: Level::from_raw(bytes.value::<u8>()?), message, source: Some(source) })
     }
 
-    /// Reads a controller's form.
+    /// Reads a text message from a controller, whose form depends on the version of the protocol.
     pub(super) fn from_controller(package: &Package<'a>, protocol: Protocol) -> Result<Self, WireError> {
         match protocol {
             Protocol::V1 => {
@@ -96,7 +96,7 @@ impl<'a> TextMessage<'a> {
     }
 }
 
-/// Reads bytes that are preceded by their number.
+/// Reads a byte that contains a number, and then as many bytes.
 fn counted<'a>(bytes: &mut Take<'a>) -> Result<&'a [u8], WireError> {
     let count = bytes.value::<u8>()?;
     bytes.bytes(count.into())

@@ -39,7 +39,7 @@ impl Form {
     }
 }
 
-/// The counts since the decoder was created; all saturate.
+/// The counts of a decoder since it was created; all saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -54,15 +54,15 @@ pub struct Figures {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// In a message whose beginning was received.
+    /// The decoder is in a message whose beginning was received.
     Collecting,
-    /// In a message that is too long.
+    /// The decoder is in a message that is too long, and skips it.
     Skipping,
-    /// In a message whose beginning was not received.
+    /// The decoder is in a message whose beginning was not received, and waits for the delimiter.
     Joining,
 }
 
-/// Cuts a stream into readings.
+/// Extracts readings from one stream of bytes.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     form: Form,

@@ -42,12 +42,12 @@ use crate::time::Instant;
 pub struct Reading {
     /// The sensor's counter, wrapping. It shows lost and repeated readings.
     pub seq: u32,
-    /// The numbers. NaN and infinity are accepted here; the engine rejects them with a reason.
+    /// The numbers of the reading. NaN and infinity are accepted here; the engine rejects them with a reason.
     pub value: SampleValue,
 }
 
 impl Reading {
-    /// Returns the engine's form of this reading: from `source`, received at `taken_at`.
+    /// Returns this reading in the form that the engine takes: from sensor `source`, received at `taken_at`.
     #[must_use]
     pub const fn sample(&self, source: SourceId, taken_at: Instant) -> Sample {
         Sample { source, value: self.value, seq: self.seq, taken_at }

@@ -8,7 +8,7 @@ use crate::time::Instant;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceId(pub u8);
 
-/// One to six numbers, in the unit that the law using them requires.
+/// The one to six numbers of a reading, in the unit that the law using them requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -65,14 +65,14 @@ impl SampleValue {
     }
 }
 
-/// One reading of one sensor.
+/// One reading of one sensor, with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sample {
-    /// The sensor.
+    /// The sensor that sent the reading.
     pub source: SourceId,
-    /// The reading.
+    /// The numbers of the reading.
     pub value: SampleValue,
     /// The sensor's own counter, which increases by one with each reading, wrapping.
     pub seq: u32,

@@ -65,32 +65,33 @@ pub struct SafetyModeMessage<'a> {
     pub code: i32,
     /// The argument of the code.
     pub argument: i32,
-    /// The part whose form depends on the software.
+    /// The detail, whose form depends on the software.
     pub detail: SafetyDetail<'a>,
 }
 
 /// The part of a [`SafetyModeMessage`] that depends on the software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SafetyDetail<'a> {
-    /// The form of 1.x.
+    /// The detail as software 1.x sends it: a text.
     Security(Text<'a>),
-    /// The form of 3.0 to 3.2.
+    /// The detail as software 3.0 to 3.2 sends it: the safety mode and a text.
     Mode {
         /// The safety mode.
         safety_mode_type: u8,
-        /// A text.
+        /// The text of the report.
         text: Text<'a>,
     },
-    /// The form of 3.14, 5.0 and later.
+    /// The detail as 3.14, 5.0 and later software send it: the safety mode and a value.
     Report {
         /// The safety mode.
         safety_mode_type: u8,
-        /// 2 a signed number, 3 a single-precision number, 4 hexadecimal, others unsigned.
+        /// The type of `report_data`: 2 a signed number, 3 a single-precision number, 4 hexadecimal, others
+        /// unsigned.
         report_data_type: u32,
-        /// The data.
+        /// The value of the report, whose type is given by `report_data_type`.
         report_data: u32,
     },
-    /// The undecoded data if the software is unknown, or if its form is.
+    /// The undecoded detail, if the software is unknown or if the form that it sends is unknown.
     Raw(Text<'a>),
 }
 
@@ -114,34 +115,35 @@ pub struct ErrorCode<'a> {
     pub code: i32,
     /// The argument of the code.
     pub argument: i32,
-    /// The part whose form depends on the software.
+    /// The detail, whose form depends on the software.
     pub detail: ErrorDetail<'a>,
 }
 
 /// The part of an [`ErrorCode`] that depends on the software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorDetail<'a> {
-    /// The form of 1.x.
+    /// The detail as software 1.x sends it: a text.
     Text(Text<'a>),
-    /// The form of 3.0 to 3.2.
+    /// The detail as software 3.0 to 3.2 sends it: a warning level and a text.
     Warning {
-        /// 1 info, 2 warning, 3 violation, 4 fault.
+        /// The severity: 1 info, 2 warning, 3 violation, 4 fault.
         warning_level: i32,
-        /// A text.
+        /// The text of the report.
         text: Text<'a>,
     },
-    /// The form of 3.14, 5.0 and later.
+    /// The detail as 3.14, 5.0 and later software send it: a report level, a value and a text.
     Report {
-        /// 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; 128 is added for developers.
+        /// The severity: 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; 128 is added for
+        /// reports to developers.
         report_level: i32,
-        /// 2 a signed number, 3 a single-precision number, 4 hexadecimal, others unsigned.
+        /// The type of `data`: 2 a signed number, 3 a single-precision number, 4 hexadecimal, others unsigned.
         data_type: u32,
-        /// The data.
+        /// The value of the report, whose type is given by `data_type`.
         data: u32,
-        /// A text.
+        /// The text of the report.
         text: Text<'a>,
     },
-    /// The undecoded data if the software is unknown, or if its form is.
+    /// The undecoded detail, if the software is unknown or if the form that it sends is unknown.
     Raw(Text<'a>),
 }
 
@@ -158,13 +160,13 @@ pub struct Titled<'a> {
     pub text: Text<'a>,
 }
 
-/// A request for a value.
+/// A program's request for a value from a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestValue<'a> {
     /// The number of the request.
     pub request_id: u32,
-    /// 0 boolean, 1 integer, 2 float, 3 string, 4 pose, 5 joint vector, 6 waypoint, 7 expression, 8 none; absent on
-    /// 1.x.
+    /// The requested type: 0 boolean, 1 integer, 2 float, 3 string, 4 pose, 5 joint vector, 6 waypoint, 7
+    /// expression, 8 none; absent on 1.x.
     pub requested_type: Option<u32>,
     /// The pop-up; present exactly if the requested type is 8.
     pub popup: Option<RequestPopup<'a>>,
@@ -200,7 +202,7 @@ pub struct ThreadLabel<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadLabels<'a>(pub(super) Take<'a>);
 
-/// Compares the remaining bytes.
+/// Compares the bytes of the labels that were not yet iterated over.
 impl PartialEq for ThreadLabels<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.0.rest() == other.0.rest()

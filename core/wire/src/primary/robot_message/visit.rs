@@ -127,7 +127,7 @@ fn visit_labels(labels: ThreadLabels<'_>, visitor: &mut dyn FieldVisitor) -> Res
     Ok(())
 }
 
-/// Short calls for the long list above.
+/// Short methods that report one field of a payload each to a visitor.
 struct Show<'v>(&'v mut dyn FieldVisitor);
 
 impl Show<'_> {
