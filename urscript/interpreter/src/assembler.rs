@@ -44,7 +44,7 @@ pub enum Service {
 /// ```
 #[derive(Clone, Debug)]
 pub struct LineAssembler {
-    /// The current line so far, without its newline.
+    /// The current line as far as its bytes have arrived, without its newline.
     line: Line,
     /// The lines of the block that is open.
     block: Option<Block>,
@@ -62,7 +62,7 @@ struct Line {
 #[derive(Clone, Debug, Default)]
 struct Block {
     text: String,
-    /// `true` if the block is longer than the limit: its text is dropped, and the rest is skipped up to its end.
+    /// `true` if the block is longer than the limit: its text was dropped, and its remaining lines are skipped.
     skipped: bool,
 }
 

@@ -10,7 +10,7 @@ pub(super) struct Function {
     pub(super) code: Vec<Op>,
     /// The position of each instruction in the text; as long as `code`.
     pub(super) positions: Vec<Position>,
-    /// The number of slots: parameters, then local variables.
+    /// The number of slots for variables: parameters, then local variables.
     pub(super) locals: u32,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Unary {
     Negate,
     Plus,
     Not,
-    /// Conversion to a boolean, as in a condition.
+    /// The conversion of a value to a boolean, as in a condition.
     Truth,
 }
 
@@ -64,23 +64,26 @@ pub(super) enum Binary {
 pub(super) enum Op {
     Constant(u32),
     Load(Place),
-    /// Takes this many indices; a member's index is its name.
+    /// Pushes an element of a variable, selected by this number of indices from the stack; a member's index is its
+    /// name.
     LoadElement(Place, u32),
     Store(Place),
-    /// Takes a value and, below it on the stack, this many indices.
+    /// Stores a value from the stack in an element of a variable, selected by this number of indices below the
+    /// value.
     StoreElement(Place, u32),
-    /// Takes this many values.
+    /// Makes a list of this number of values from the stack.
     List(u32),
-    /// Takes six values.
+    /// Makes a pose of six values from the stack.
     Pose,
-    /// Takes a value for each member; the constant with this index is a struct that has the members' names.
+    /// Makes a struct of a value from the stack for each member; the constant with this index is a struct that has
+    /// the members' names.
     Struct(u32),
-    /// Takes this many indices and, below them, the value to be indexed.
+    /// Pushes an element of a value from the stack, selected by this number of indices above the value.
     Index(u32),
     Unary(Unary),
     Binary(Binary),
     Jump(u32),
-    /// Takes a condition.
+    /// Takes a condition from the stack and jumps if it is false.
     JumpUnless(u32),
     /// Examines a condition: if it is false, replaces it with `False` and jumps, otherwise drops it.
     And(u32),

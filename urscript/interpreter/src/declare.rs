@@ -29,12 +29,12 @@ fn count(slots: &Slots) -> u32 {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Function {
     pub(super) name: Box<str>,
-    /// Begins with `thread`: can be run but not called.
+    /// `true` for a `thread`, which can be run but not called.
     pub(super) thread: bool,
     pub(super) params: Vec<Param>,
-    /// The parameters and the names declared `local`; after the pass, all local variables.
+    /// The slots of the parameters and of the names declared `local`; after the pass, of all local variables.
     locals: Slots,
-    /// For a line of interpreter mode: the function whose scope it uses.
+    /// The function whose scope a line of interpreter mode uses; `None` for other functions.
     pub(super) within: Option<u32>,
 }
 
@@ -48,7 +48,7 @@ impl Function {
 #[derive(Clone, Debug)]
 pub(super) struct Param {
     pub(super) name: Box<str>,
-    /// `true` if the parameter has a default.
+    /// `true` if the parameter has a default, so that a call may leave its argument out.
     pub(super) optional: bool,
 }
 
@@ -129,12 +129,12 @@ impl Declarations {
         Ok(())
     }
 
-    /// Returns the number of the function of this name; the program itself is not included.
+    /// Returns the number of the function `name`; the program itself is not included.
     pub(super) fn function(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()
     }
 
-    /// Returns the location of the variable of this name, as seen from a function.
+    /// Returns the location of the variable `name`, as seen from a function.
     pub(super) fn place(&self, function: u32, name: &str) -> Option<Place> {
         let local = self.functions.get(function as usize).and_then(|function| function.locals.get(name));
         local.map(|slot| Place::Local(*slot)).or_else(|| self.globals.get(name).map(|slot| Place::Global(*slot)))
@@ -152,7 +152,7 @@ struct Pass<'d, 's> {
     assigned: Vec<(u32, &'s str)>,
     /// `true` if `global` may name a variable for the first time.
     new_globals: bool,
-    /// The open blocks; a function's block has the function's number.
+    /// The open blocks, the innermost last: the number of the function for a function's block, `None` for any other.
     open: Vec<Option<u32>>,
     brackets: u32,
 }

@@ -5,14 +5,14 @@ use core::fmt;
 /// A position in a text. Both numbers count from 1, as in a controller's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The line.
+    /// The number of the line, from 1.
     pub line: u32,
-    /// The column, in characters.
+    /// The number of the column, from 1, in characters.
     pub column: u32,
 }
 
 impl Position {
-    /// The first character.
+    /// The position of the first character of a text.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for Position {
 /// `compile_error_name_not_found` was recorded from a controller; the other texts imitate it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
-    /// The position in the text.
+    /// The position of the error in the text.
     pub position: Position,
     /// The kind of error.
     pub kind: CompileErrorKind,
@@ -44,11 +44,11 @@ pub enum CompileErrorKind {
     NameAlreadyDefined(String),
     /// A statement of interpreter mode declares a global variable that the program does not have.
     NewGlobal(String),
-    /// Another token than the grammar requires.
+    /// The text has another token than the grammar requires.
     Syntax {
-        /// The tokens that were possible.
+        /// The tokens that the grammar allows at this position.
         expected: &'static str,
-        /// The token found.
+        /// The token in the text.
         found: String,
     },
     /// A number that is malformed or does not fit 32 bits.
@@ -57,7 +57,7 @@ pub enum CompileErrorKind {
     Arguments {
         /// The name of the function.
         function: String,
-        /// The mismatch.
+        /// The mismatch between arguments and parameters.
         what: ArgumentsError,
     },
     /// Blocks or expressions are nested deeper than [`Limits::nesting`](super::Limits::nesting).
@@ -72,16 +72,16 @@ pub enum CompileErrorKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArgumentsError {
-    /// More arguments than the function accepts.
+    /// The call has more arguments than the function accepts.
     TooMany {
-        /// The number of arguments that it accepts.
+        /// The number of arguments that the function accepts.
         allowed: usize,
     },
-    /// No argument for this parameter, which has no default.
+    /// The call has no argument for this parameter, which has no default.
     Missing(String),
-    /// No parameter of this name.
+    /// The function has no parameter with this name of an argument.
     NoSuchName(String),
-    /// Two arguments for this parameter.
+    /// The call has two arguments for this parameter.
     Twice(String),
 }
 
@@ -120,7 +120,7 @@ impl core::error::Error for CompileError {}
 /// The reason why a running program ended early.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// The position in the text.
+    /// The position of the failed operation in the text.
     pub position: Position,
     /// The kind of error.
     pub kind: FaultKind,
@@ -132,9 +132,9 @@ pub struct Fault {
 pub enum FaultKind {
     /// An operation does not accept values of this kind.
     Type {
-        /// The operation.
+        /// The name of the operation.
         operation: &'static str,
-        /// The kind, see [`Value::kind`](super::Value::kind).
+        /// The kind of the value, see [`Value::kind`](super::Value::kind).
         found: &'static str,
     },
     /// A variable is read before anything was assigned to it.
@@ -143,23 +143,23 @@ pub enum FaultKind {
     NoMember(String),
     /// A value has no method of this name, or none that accepts these arguments.
     NoMethod {
-        /// The method.
+        /// The name of the method.
         name: String,
         /// The kind of the value, see [`Value::kind`](super::Value::kind).
         found: &'static str,
     },
-    /// No element with this index.
+    /// A list, pose, struct or text has no element with this index.
     IndexOutOfRange {
-        /// The index.
+        /// The index in the program.
         index: i32,
-        /// The number of elements.
+        /// The number of elements of the value.
         len: usize,
     },
     /// The result of this operation is a whole number that does not fit 32 bits.
     Overflow(&'static str),
     /// The lengths of two lists do not match.
     Length {
-        /// The operation.
+        /// The name of the operation.
         operation: &'static str,
         /// The number of elements of the left list; if it is a matrix that is multiplied, the number of its columns.
         left: usize,
@@ -172,11 +172,11 @@ pub enum FaultKind {
     Limit(&'static str),
     /// A secondary program called a function that takes time.
     TooMuchBehind,
-    /// `interpreter_mode` is not possible here.
+    /// `interpreter_mode` is not possible at this place, for this reason.
     Interpreter(&'static str),
-    /// The host does not have this function.
+    /// The host does not have the function with this name.
     NotProvided(&'static str),
-    /// A controller has this function, but the devices that it uses are not simulated.
+    /// A controller has the function with this name, but the devices that it uses are not simulated.
     NotSimulated(&'static str),
     /// An error text of the host.
     Host(String),

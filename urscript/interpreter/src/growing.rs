@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct Growing<T> {
     fixed: Vec<T>,
-    /// The number of items behind `fixed` that were removed.
+    /// The number of items that were removed from the front of `recent`.
     forgotten: usize,
-    /// `None` until the program is compiled: until then items are pushed to `fixed`.
+    /// The removable items; `None` until the program is compiled, because until then items are pushed to `fixed`.
     recent: Option<VecDeque<T>>,
 }
 
@@ -54,13 +54,13 @@ impl<T> Growing<T> {
         }
     }
 
-    /// Removes the items that were pushed since the list had this length.
+    /// Removes the items that were pushed since the list had the length `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         let keep = len.saturating_sub(self.fixed.len()).saturating_sub(self.forgotten);
         self.recent.iter_mut().for_each(|recent| recent.truncate(keep));
     }
 
-    /// Removes the removable items before this index.
+    /// Removes the removable items whose index is below `before`.
     pub(super) fn forget(&mut self, before: usize) {
         let Some(recent) = &mut self.recent else { return };
         let count = before.saturating_sub(self.fixed.len()).saturating_sub(self.forgotten).min(recent.len());

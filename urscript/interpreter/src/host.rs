@@ -12,14 +12,15 @@ pub struct Call<'a> {
     /// arguments are in the places of their parameters; arguments that were not given have their default, or
     /// [`Value::None`].
     pub args: &'a [Value],
-    /// The calling thread.
+    /// The thread that makes the call.
     pub thread: ThreadId,
     /// The position of the call in the text.
     pub position: Position,
-    /// The number of repetitions: 0 the first time, then one more in every control cycle in which the call is repeated.
+    /// The number of repetitions of this call: 0 the first time, then one more in every control cycle in which the
+    /// call is repeated.
     pub repeat: u32,
-    /// Memory for the host: 0 the first time, preserved while the call is repeated. For instance the elapsed time, if
-    /// the speed slider stretches it.
+    /// Memory of the host for this call: 0 the first time, preserved while the call is repeated. The host may store
+    /// for instance the elapsed time, if the speed slider stretches it.
     pub scratch: &'a mut f64,
     /// The remaining part of the calling thread's control cycle, 1 at its beginning. A call that takes a part of a
     /// cycle subtracts it here and returns; if nothing remains, it returns [`CallResult::Again`].
@@ -34,7 +35,7 @@ impl Call<'_> {
     }
 }
 
-/// The result of a call.
+/// The result of one call of a host's function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallResult {
     /// The call has returned; the thread continues within the same control cycle.
@@ -47,7 +48,7 @@ pub enum CallResult {
     Error(String),
 }
 
-/// A host of programs.
+/// The provider of the functions that a program can call: the arm, its outputs and its clock.
 ///
 /// Functions that take time are called again in every control cycle until they return a value. An example is `sleep`:
 ///
@@ -80,6 +81,6 @@ pub enum CallResult {
 /// assert_eq!(machine.step(&mut Sleeper, 1000), Step::Done);
 /// ```
 pub trait Host {
-    /// Makes one call.
+    /// Executes one call, or one repetition of it, and returns its result.
     fn call(&mut self, call: Call<'_>) -> CallResult;
 }

@@ -65,7 +65,8 @@ impl Machine {
         self.interactive.queue.clear();
     }
 
-    /// Returns the numbers of statements.
+    /// Returns the numbers of the last statements that were executed, accepted and cleared, and the count of those
+    /// that wait.
     #[must_use]
     pub fn statements(&self) -> Statements {
         let Interactive { state, queue, current, .. } = &self.interactive;
@@ -74,7 +75,7 @@ impl Machine {
     }
 
     /// Executes one of the functions of interpreter mode; returns `false` if the call must be repeated in the next
-    /// cycle.
+    /// control cycle.
     pub(super) fn order(
         &mut self,
         order: Order,
@@ -113,7 +114,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends the current statement, then begins the next one, waits for one, or ends interpreter mode.
+    /// Ends the current statement of interpreter mode, then begins the next one, waits for one, or ends interpreter
+    /// mode.
     pub(super) fn next_statement(&mut self, thread: &mut Thread, budget: &mut u32) -> Result<bool, FaultKind> {
         if let Some(over) = self.interactive.current.take() {
             self.interactive.state.executed = over.id;

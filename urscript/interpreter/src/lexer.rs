@@ -20,7 +20,7 @@ pub(super) enum Token<'s> {
     Int(i32),
     Float(f64),
     Text(&'s str),
-    /// The end of the text; all tokens after the last one.
+    /// The end of the text, which is returned again for every further token.
     End,
 }
 
@@ -49,7 +49,7 @@ impl Token<'_> {
     }
 }
 
-/// A token and its position.
+/// A token with its position in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed<'s> {
     pub(super) token: Token<'s>,
@@ -86,7 +86,7 @@ const WORDS: [&str; 27] = [
     "xor",
 ];
 
-/// The signs, longer ones first.
+/// The operators and brackets, longer ones before their beginnings.
 const SIGNS: [&str; 19] =
     ["==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ":", "."];
 
@@ -141,7 +141,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Takes the longest run of characters that satisfy `accept` and returns it.
+    /// Takes the longest run of characters that satisfy `accept` off the text and returns it.
     fn run(&mut self, mut accept: impl FnMut(char) -> bool) -> &'s str {
         let from = self.offset();
         while self.peek().is_some_and(&mut accept) {

@@ -1,28 +1,29 @@
-//! Limits on the resources of a program. Controllers have such limits too; most of theirs are not published.
+//! Limits on the resources of a program. Controllers have such limits too; most of the controllers' values are not
+//! published.
 
 /// Limits on compiling and running. All of them are checked, and no input can exceed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The length of one program's text \[B\].
+    /// The greatest length of one program's text \[B\].
     pub source: usize,
-    /// The depth of nested blocks and expressions.
+    /// The greatest depth of nested blocks and expressions.
     pub nesting: usize,
-    /// The number of parameters of one function.
+    /// The greatest number of parameters of one function.
     pub parameters: usize,
-    /// The number of functions that were entered and not left, per thread.
+    /// The greatest number of functions that were entered and not left, per thread.
     pub frames: usize,
-    /// The number of values on the stack at once, per thread.
+    /// The greatest number of values on the stack at once, per thread.
     pub stack: usize,
-    /// The number of living threads, including the main thread.
+    /// The greatest number of living threads, including the main thread.
     pub threads: usize,
-    /// The depth of nested lists and structs; a matrix has two levels, a list of messages of ROS four.
+    /// The greatest depth of nested lists and structs; a matrix has two levels, a list of messages of ROS four.
     pub list_depth: usize,
-    /// The number of scalars in one list.
+    /// The greatest number of scalars in one list.
     pub list_weight: usize,
-    /// The length of one text \[B\]; 1023 on controllers.
+    /// The greatest length of one text \[B\]; 1023 on controllers.
     pub text: usize,
-    /// The number of lines of interpreter mode since the last `clear_interpreter()`. The vendor publishes no limit;
-    /// 8500 are documented for the controller of another vendor.
+    /// The greatest number of lines of interpreter mode since the last `clear_interpreter()`. The vendor publishes
+    /// no limit; 8500 are documented for the controller of another vendor.
     pub statements: usize,
 }
 

@@ -4,14 +4,15 @@ use std::collections::VecDeque;
 
 use super::code::Mark;
 
-/// The numbers of statements, as state queries report them; 0 for none.
+/// The numbers of statements of interpreter mode, as state queries report them; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statements {
-    /// The last statement that was executed completely.
+    /// The number of the last statement that was executed completely.
     pub executed: u32,
-    /// The last statement that was accepted.
+    /// The number of the last statement that was accepted.
     pub interpreted: u32,
-    /// The last statement that was removed by `clear_interpreter()`, or at the end of interpreter mode.
+    /// The number of the last statement that was removed by `clear_interpreter()`, or at the end of interpreter
+    /// mode.
     pub cleared: u32,
     /// The number of statements that were accepted and are not executed yet.
     pub waiting: u32,
@@ -21,7 +22,7 @@ pub struct Statements {
 pub(super) struct Statement {
     pub(super) id: u32,
     pub(super) function: u32,
-    /// The end of the statement's compiled form.
+    /// The mark behind the statement's compiled form.
     pub(super) end: Mark,
 }
 
@@ -36,9 +37,9 @@ pub(super) struct Interactive {
     /// `true` if the current statement requested the removal of statements.
     pub(super) clears: bool,
     pub(super) ends: bool,
-    /// The mark before the first line.
+    /// The mark before the compiled form of the first line.
     pub(super) first: Option<Mark>,
-    /// The number of statements accepted since the last one that clears.
+    /// The number of statements accepted since the last one that removes statements.
     pub(super) kept: usize,
     pub(super) state: Statements,
 }

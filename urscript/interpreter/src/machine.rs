@@ -31,9 +31,9 @@ pub enum Step {
     /// The budget is spent and this thread is not finished. If this continues, a controller ends the program with
     /// "runtime too much behind".
     Overrun(ThreadId),
-    /// The program ended. This result is permanent.
+    /// The program ended. All later calls return this result.
     Done,
-    /// The program ended with a run-time error. This result is permanent.
+    /// The program ended with a run-time error. All later calls return this result.
     Error(Fault),
 }
 
@@ -41,7 +41,7 @@ pub enum Step {
 pub struct Machine {
     pub(super) program: Program,
     globals: Vec<Option<Value>>,
-    /// The threads that still run in this cycle; `waiting` has those that wait for the next one.
+    /// The threads that still run in this cycle. Those that wait for the next cycle are in `waiting`.
     ready: VecDeque<Thread>,
     waiting: VecDeque<Thread>,
     next_id: u32,
@@ -51,9 +51,9 @@ pub struct Machine {
 
 /// The reason why a thread stopped executing.
 enum Exit {
-    /// Waits for the next cycle.
+    /// The thread waits for the next cycle.
     Waits,
-    /// Yields to threads that have more of this cycle left.
+    /// The thread yields to threads that have more of this cycle left.
     Yields,
     Ended,
     Exhausted,
@@ -61,7 +61,7 @@ enum Exit {
 }
 
 impl Machine {
-    /// Creates a machine with a program at its beginning.
+    /// Creates a machine for a program that has not begun.
     #[must_use]
     pub fn new(program: Program) -> Self {
         let main = Thread::new(&program, 0, ThreadId::MAIN, None);
@@ -76,7 +76,7 @@ impl Machine {
         }
     }
 
-    /// Returns the program.
+    /// Returns the program that runs.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
@@ -128,14 +128,15 @@ impl Machine {
         Ok(step)
     }
 
-    /// Takes the thread that has most of this cycle left; among equals, the one that was ready first.
+    /// Removes and returns the ready thread that has most of this cycle left; among equals, the one that was ready
+    /// first.
     fn next_thread(&mut self) -> Option<Thread> {
         let most = self.ready.iter().map(|thread| thread.slice).fold(0.0, f64::max);
         let at = self.ready.iter().position(|thread| thread.slice >= most).unwrap_or_default();
         self.ready.remove(at)
     }
 
-    /// Returns whether another thread has more of this cycle left.
+    /// Returns whether another ready thread has more of this cycle left than `thread`.
     fn is_behind(&self, thread: &Thread) -> bool {
         thread.slice < 1.0 && self.ready.iter().any(|other| other.slice > thread.slice)
     }
@@ -248,7 +249,7 @@ impl Machine {
         current.id == id || self.ready.iter().chain(&self.waiting).any(|thread| thread.id == id)
     }
 
-    /// Ends a thread and all threads that it started, directly or not; returns whether the current one is among them.
+    /// Ends a thread and all threads that it started, directly or not; returns whether `current` is among them.
     fn kill(&mut self, id: ThreadId, current: &Thread) -> bool {
         let mut alive: Vec<_> =
             self.ready.iter().chain(&self.waiting).map(|thread| (thread.id, thread.parent)).collect();

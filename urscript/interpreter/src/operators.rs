@@ -103,7 +103,7 @@ impl Binary {
         }))
     }
 
-    /// Returns the error for the operand that is not accepted: the left one, unless that is a number.
+    /// Returns the error for an operand that the operator does not accept: the left one, unless that is a number.
     fn fault(self, left: &Value, right: &Value) -> FaultKind {
         let found = if left.number().is_some() { right.kind() } else { left.kind() };
         FaultKind::Type { operation: self.sign(), found }
@@ -125,7 +125,7 @@ fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Returns the element of `base` that `indices` select, one level each.
+/// Returns the element of `base` that `indices` select, one level of lists or structs for each index.
 pub(super) fn element<'v>(base: &'v Value, indices: &[Value]) -> Result<Element<'v>, FaultKind> {
     let mut found = Element::Value(base);
     for index in indices {
@@ -143,11 +143,11 @@ pub(super) fn element<'v>(base: &'v Value, indices: &[Value]) -> Result<Element<
     Ok(found)
 }
 
-/// An element; borrowed if it is a separate value.
+/// An element of a value; borrowed if it is stored as a separate value.
 #[derive(Debug)]
 pub(super) enum Element<'v> {
     Value(&'v Value),
-    /// A number of a pose.
+    /// A number of a pose, which is not stored as a separate value.
     Number(f64),
 }
 

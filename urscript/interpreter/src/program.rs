@@ -11,7 +11,7 @@ use super::value::Value;
 pub enum ProgramKind {
     /// `def name():` … `end`: replaces the running program.
     Primary,
-    /// `sec name():` … `end`: runs in parallel to it, within one control cycle.
+    /// `sec name():` … `end`: runs in parallel to the running program, within one control cycle.
     Secondary,
     /// A single line: replaces the running program, like a primary program without a name.
     Line,
@@ -27,7 +27,7 @@ pub struct Program {
     pub(super) calls: Growing<CallSite>,
     /// The number of global variables.
     pub(super) globals: u32,
-    /// The names, for statements that are compiled into the program while it runs.
+    /// The names of functions and variables, for statements that are compiled into the program while it runs.
     pub(super) names: Declarations,
     /// `true` if operators accept lists and matrices.
     pub(super) arrays: bool,

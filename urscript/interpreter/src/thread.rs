@@ -10,21 +10,21 @@ use super::value::{ThreadId, Value};
 
 /// The action that the next instruction needs from the machine.
 pub(super) enum Event {
-    /// No action; continue.
+    /// No action: the thread continues.
     Going,
-    /// Make this call (number and arguments).
+    /// Make the call with this number and these arguments.
     Builtin(u32, Vec<Value>),
     /// Start this function as a thread and push its handle.
     Run(u32),
-    /// Wait for this thread.
+    /// Wait for the end of this thread.
     Join(Value),
-    /// End this thread and those it started.
+    /// End this thread and the threads that it started.
     Kill(Value),
     /// A line of interpreter mode has ended.
     LineEnded,
     /// The thread's function returned.
     Ended,
-    /// End the program.
+    /// End the whole program.
     Halt,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Thread {
     pub(super) pending: Option<Pending>,
     /// The remaining part of the thread's control cycle, 1 at the beginning.
     pub(super) slice: f64,
-    /// `true` between `enter_critical` and `exit_critical`.
+    /// `true` between `enter_critical` and `exit_critical`: no other thread may run.
     pub(super) critical: bool,
     /// The position of the current instruction in the text.
     pub(super) position: Position,
@@ -110,14 +110,14 @@ impl Thread {
         (first, self.stack.get(first..).unwrap_or_default())
     }
 
-    /// Returns to the instruction that was just executed.
+    /// Makes the thread execute the instruction again that it has just executed.
     pub(super) fn again(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.next = frame.next.saturating_sub(1);
         }
     }
 
-    /// Pushes the value that [`Event::Join`] took.
+    /// Pushes the value that [`Event::Join`] took off the stack.
     pub(super) fn unpop(&mut self, value: Value) {
         self.stack.push(value);
     }
@@ -319,7 +319,7 @@ impl Thread {
         }
     }
 
-    /// Returns the number of the function that the thread is in.
+    /// Returns the number of the function that the thread executes.
     pub(super) fn function(&self) -> u32 {
         self.frames.last().map_or(0, |frame| frame.function)
     }

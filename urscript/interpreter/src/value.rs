@@ -4,13 +4,13 @@ use core::fmt;
 
 use super::limits::Limits;
 
-/// A value. Lists are passed and assigned by value.
+/// A value of a program. Lists are passed and assigned by value.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     /// `None`; also an argument that was not given and has no default.
     #[default]
     None,
-    /// `True`, `False`.
+    /// A truth value: `True` or `False`.
     Bool(bool),
     /// A whole number of 32 bits.
     Int(i32),
@@ -18,13 +18,13 @@ pub enum Value {
     Float(f64),
     /// A text, whose bytes are read as ISO 8859-1.
     String(String),
-    /// `[a, b, c]`; a list of lists of equal length is a matrix.
+    /// A list, `[a, b, c]`; a list of lists of equal length is a matrix.
     List(Vec<Self>),
-    /// `p[x, y, z, rx, ry, rz]`: position \[m\] and rotation vector \[rad\].
+    /// A pose, `p[x, y, z, rx, ry, rz]`: position \[m\] and rotation vector \[rad\].
     Pose([f64; 6]),
-    /// `struct(name=value, …)`: the members in their order.
+    /// A struct, `struct(name=value, …)`: the members in their order.
     Struct(Vec<(String, Self)>),
-    /// A thread, as `run` returns it.
+    /// The handle of a thread, as `run` returns it.
     Thread(ThreadId),
     /// An object of the host, such as a publisher of ROS, identified by a number that the host chose. It has methods.
     Handle(u32),
@@ -40,7 +40,7 @@ impl ThreadId {
 }
 
 impl Value {
-    /// Returns a number of either kind.
+    /// Returns the value as a double-precision number if it is a whole number or a float; `None` for other kinds.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// Returns a whole number, even if it is stored as a float.
+    /// Returns the value as a whole number if it is one, even if it is stored as a float; `None` otherwise.
     #[must_use]
     pub fn whole(&self) -> Option<i32> {
         match self {
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// Returns `N` numbers: a list of them, or a pose.
+    /// Returns the value as `N` numbers if it is a list of as many numbers, or a pose; `None` otherwise.
     #[must_use]
     pub fn vector<const N: usize>(&self) -> Option<[f64; N]> {
         let mut out = [0.0; N];
@@ -80,7 +80,7 @@ impl Value {
         Some(out)
     }
 
-    /// Returns a text.
+    /// Returns the value if it is a text; `None` otherwise.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// Returns the kind of value, for error texts.
+    /// Returns the name of the value's kind, for error texts.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -116,7 +116,7 @@ impl Value {
         }
     }
 
-    /// Returns the memory that the value takes, in scalars; a text counts one for eight bytes.
+    /// Returns the size of the value in scalars; a text counts as one scalar for each eight bytes.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::List(items) => items.iter().fold(1, |sum, item| sum.saturating_add(item.weight())),
@@ -139,7 +139,7 @@ impl Value {
         }
     }
 
-    /// Returns whether a list is neither too large nor nested too deeply.
+    /// Returns whether a list is within the limits on its size and on its depth of nesting.
     pub(crate) fn fits(&self, limits: &Limits) -> bool {
         self.depth() <= limits.list_depth && self.weight() <= limits.list_weight
     }

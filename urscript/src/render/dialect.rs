@@ -11,7 +11,8 @@ pub struct Boundaries {
     /// From this version on `speedj` may be called without `t`, and a stream of commands works better without it.
     /// Default 3.1; the exact release is unconfirmed (announced in the notes of 3.2).
     pub speedj_time_omitted: Version,
-    /// From this version on `t` must be written again. Default 3.3; the change was made in 3.3.1 or 3.3.2.
+    /// From this version on `t` must be written in every `speedj` again. Default 3.3; the change was made in 3.3.1
+    /// or 3.3.2.
     pub speedj_time_given_again: Version,
     /// From this version on `servoj` accepts `lookahead_time` and `gain`. Default 3.1.
     pub servoj_lookahead: Version,
@@ -25,7 +26,7 @@ pub struct Boundaries {
     /// From this version on the force-torque sensor can be zeroed. Default 5.0, with the first arms that have the
     /// sensor. It is unconfirmed that no release of 3.x has the function.
     pub zero_ftsensor: Version,
-    /// From here on the tool has a serial line. Default 5.0.
+    /// From this version on the tool has a serial line. Default 5.0.
     pub tool_communication: Version,
 }
 
@@ -44,12 +45,12 @@ impl Default for Boundaries {
     }
 }
 
-/// The presence of the time argument in `speedj`, which is the third.
+/// The presence of the time argument `t` in a call of `speedj`, which is its third argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeArgument {
     /// The time is written in every call.
     Given,
-    /// The time is left out. With it, 3.1 and 3.2 execute a stream of commands with a large delay.
+    /// The time is left out. If it is written, 3.1 and 3.2 execute a stream of commands with a large delay.
     Omitted,
 }
 
@@ -72,24 +73,24 @@ pub enum OutputNames {
 }
 
 /// The URScript forms for one controller. Create it once per connection from the controller's [`Version`]; every
-/// `render` accepts either.
+/// `render` accepts either of the two types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// The controller's software.
+    /// The controller's software version.
     pub version: Version,
-    /// The form of `speedj`.
+    /// The form of `speedj`: with or without its time argument.
     pub speedj_time: TimeArgument,
-    /// The form of `servoj`.
+    /// The form of `servoj`: with or without look-ahead time and gain.
     pub servoj: ServoJArguments,
-    /// See [`Boundaries::named_outputs`].
+    /// The first version with named output functions, see [`Boundaries::named_outputs`].
     pub named_outputs: Version,
-    /// See [`Boundaries::payload_parts`].
+    /// The first version that sets the parts of a payload separately, see [`Boundaries::payload_parts`].
     pub payload_parts: Version,
-    /// See [`Boundaries::target_payload`].
+    /// The first version with inertia and transition time of a payload, see [`Boundaries::target_payload`].
     pub target_payload: Version,
-    /// See [`Boundaries::zero_ftsensor`].
+    /// The first version that can zero the force-torque sensor, see [`Boundaries::zero_ftsensor`].
     pub zero_ftsensor: Version,
-    /// See [`Boundaries::tool_communication`].
+    /// The first version whose tool has a serial line, see [`Boundaries::tool_communication`].
     pub tool_communication: Version,
 }
 
@@ -114,7 +115,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the names of the output functions.
+    /// Returns the names of the output functions that this controller has.
     #[must_use]
     pub fn outputs(&self) -> OutputNames {
         if self.version >= self.named_outputs { OutputNames::Named } else { OutputNames::Numbered }

@@ -2,7 +2,7 @@
 
 use super::version::Version;
 
-/// The rejected argument.
+/// The argument of a statement that was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -18,7 +18,7 @@ pub enum Argument {
     Travel,
     /// The acceleration of the leading axis \[rad/s²\].
     Acceleration,
-    /// The deceleration of the closing `stopj` \[rad/s²\].
+    /// The deceleration of the `stopj` that ends a program \[rad/s²\].
     StopAcceleration,
     /// The duration of a call \[s\].
     Time,
@@ -26,7 +26,7 @@ pub enum Argument {
     Lookahead,
     /// The gain of `servoj`.
     Gain,
-    /// The number of an output or flag.
+    /// The number of an output or of an internal flag of the controller.
     Index,
     /// The level of an analog output, relative to its full range.
     Level,
@@ -38,7 +38,7 @@ pub enum Argument {
     Gravity(u8),
     /// A number of the tool centre point's pose: 0 to 2 are x, y, z \[m\], 3 to 5 its rotation vector \[rad\].
     Tcp(u8),
-    /// The position of the speed slider.
+    /// The position of the speed slider, 0 to 1.
     SpeedSlider,
     /// The text of a message.
     Text,
@@ -48,11 +48,11 @@ pub enum Argument {
     Inertia(u8),
     /// The time within which a payload takes effect \[s\].
     TransitionTime,
-    /// Stop bits of the tool's serial line.
+    /// The number of stop bits of the tool's serial line.
     StopBits,
-    /// Silence after which received characters are passed on, in characters.
+    /// The silence on the tool's serial line after which received characters are passed on, in characters.
     RxIdleChars,
-    /// Silence between two transmissions, in characters.
+    /// The silence between two transmissions on the tool's serial line, in characters.
     TxIdleChars,
 }
 
@@ -94,33 +94,33 @@ impl core::fmt::Display for Argument {
 pub enum RenderError {
     /// The output buffer is too small for the text.
     BufferTooSmall {
-        /// The size of the text \[B\].
+        /// The size that the whole text needs \[B\].
         need: u16,
-        /// The size of the buffer \[B\].
+        /// The size of the caller's buffer \[B\].
         have: u16,
     },
     /// A number is not finite or out of its range.
     Number {
         /// The rejected argument.
         argument: Argument,
-        /// Its value; may be NaN.
+        /// The value of the argument; may be NaN.
         found: f32,
-        /// The allowed range.
+        /// The range of values that are allowed for the argument.
         allowed: Range,
     },
     /// A text contains a byte that cannot be written between quotes: a quote, a backslash, a control character or one
     /// outside ASCII.
     Character {
-        /// The rejected argument.
+        /// The argument whose text was rejected.
         argument: Argument,
         /// The offset of the byte in the text.
         at: u16,
-        /// The byte.
+        /// The rejected byte.
         found: u8,
     },
     /// A text is too long.
     TextTooLong {
-        /// The rejected argument.
+        /// The argument whose text was rejected.
         argument: Argument,
         /// The length of the text \[B\], saturating.
         found: u16,
@@ -129,14 +129,14 @@ pub enum RenderError {
     },
     /// The tool's serial line has no such baud rate.
     BaudRate {
-        /// The rate asked for \[baud\].
+        /// The baud rate that the caller requested \[baud\].
         found: u32,
     },
     /// The controller's software does not have the statement.
     Unsupported {
-        /// The controller's software.
+        /// The version of the controller's software.
         version: Version,
-        /// The first version that has it.
+        /// The first software version that has the statement.
         since: Version,
     },
 }
@@ -148,9 +148,9 @@ impl core::error::Error for RenderError {}
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Range {
-    /// The smallest value.
+    /// The smallest allowed value.
     pub min: f32,
-    /// The largest value.
+    /// The largest allowed value.
     pub max: f32,
 }
 
@@ -173,7 +173,8 @@ impl Range {
         }
     }
 
-    /// Checks each element of an array; an error names the argument by the element's index.
+    /// Checks that every element of an array is within the range. `argument` makes the name of an element for the
+    /// error from its index.
     pub(super) fn check_each(self, argument: fn(u8) -> Argument, values: &[f32]) -> Result<(), RenderError> {
         for (index, &found) in (0..).zip(values) {
             if !(found >= self.min && found <= self.max) {

@@ -24,11 +24,11 @@ use super::version::Version;
 pub struct ExternalControlProgram {
     /// The address of the computer.
     pub host: Ipv4Addr,
-    /// The computer's port for control messages.
+    /// The computer's TCP port for control messages.
     pub reverse_port: u16,
-    /// The computer's port for trajectory points.
+    /// The computer's TCP port for trajectory points.
     pub trajectory_port: u16,
-    /// The computer's port for one-time commands.
+    /// The computer's TCP port for one-time commands.
     pub command_port: u16,
     /// The look-ahead time of `servoj` \[s\]; limited to [`ServoJ::LOOKAHEAD`].
     pub lookahead: f32,
@@ -41,7 +41,7 @@ pub struct ExternalControlProgram {
     pub stop_deceleration: f32,
     /// The highest speed of each joint \[rad/s\]; limited to [`ExternalControlProgram::JOINT_SPEED`].
     pub joint_speeds: [f32; 6],
-    /// The limits in torque mode.
+    /// The limits in torque mode, beyond which the program brings the arm to rest.
     pub torque: TorqueBounds,
     /// A number from 1 on that identifies this text to the computer. The program sends it, big-endian, as the first
     /// four bytes of each connection, and accepts a trajectory point only if its last number is the token minus the
@@ -93,7 +93,7 @@ impl TorqueBounds {
     }
 }
 
-/// The values for the placeholders of the template, with their names.
+/// The name and the value of each placeholder in the template of the program.
 pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 42];
 
 impl ExternalControlProgram {
@@ -188,7 +188,7 @@ impl ExternalControlProgram {
     /// statements that replace the node.
     ///
     /// # Errors
-    /// None with values of [`ExternalControlProgram::values`].
+    /// No error occurs with values returned by [`ExternalControlProgram::values`].
     pub fn node<'a>(values: &'a [(&'a str, ScriptValue<'a>)], version: Version) -> Result<ScriptText<'a>, ScriptError> {
         ScriptText::new(Self::TEMPLATE, values, version)
     }
@@ -196,7 +196,7 @@ impl ExternalControlProgram {
     /// Returns the whole program, for a port that runs programs.
     ///
     /// # Errors
-    /// None with values of [`ExternalControlProgram::values`].
+    /// No error occurs with values returned by [`ExternalControlProgram::values`].
     pub fn headless<'a>(
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,

@@ -43,14 +43,14 @@ impl<'a> Line<'a> {
         self.at = self.at.saturating_add(N);
     }
 
-    /// Writes a text whose characters have been checked.
+    /// Writes a text unchanged. The caller has checked its characters.
     pub(super) fn text(&mut self, text: &str) {
         for byte in text.bytes() {
             self.put(&[byte]);
         }
     }
 
-    /// Writes `True` or `False`.
+    /// Writes a truth value as `True` or `False`.
     pub(super) fn boolean(&mut self, value: bool) {
         if value { self.put(b"True") } else { self.put(b"False") }
     }
@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         self.put(&text.to_le_bytes());
     }
 
-    /// Writes a number of 16 or more.
+    /// Writes the magnitude of a number of 16 or more.
     #[cold]
     #[inline(never)]
     fn large(&mut self, value: f32) {
@@ -140,7 +140,7 @@ fn four_digits(value: u32) -> u32 {
     digits | 0x3030_3030
 }
 
-/// Returns the magnitude in millionths if it is below 16, otherwise `None`.
+/// Returns the magnitude of a number in millionths if it is below 16, otherwise `None`.
 #[inline]
 fn millionths(value: f32) -> Option<u32> {
     let bits = value.to_bits();
@@ -164,7 +164,7 @@ fn millionths(value: f32) -> Option<u32> {
     }
 }
 
-/// Returns the magnitude as whole part and millionths. Values of 2³² and above saturate.
+/// Returns the magnitude of a number as whole part and millionths. Values of 2³² and above saturate.
 #[inline]
 fn fixed_point(value: f32) -> (u32, u32) {
     let bits = value.to_bits();

@@ -15,10 +15,10 @@ pub struct TextMsg<'a> {
 }
 
 impl TextMsg<'_> {
-    /// The length of the longest program \[B\].
+    /// The length of the longest rendered program \[B\].
     pub const MAX_LEN: usize = HEAD.len() + 10 + MAX_TEXT + END.len() + 1;
 
-    /// Writes a secondary program, which does not affect a running program.
+    /// Writes the message as a secondary program, which does not affect a running program.
     ///
     /// # Errors
     /// [`RenderError::Character`], [`RenderError::TextTooLong`] or [`RenderError::BufferTooSmall`].
@@ -39,19 +39,19 @@ impl TextMsg<'_> {
 pub struct Popup<'a> {
     /// The text: printable ASCII without `"` and `\`.
     pub text: &'a str,
-    /// The heading, of the same characters.
+    /// The title of the pop-up: printable ASCII without `"` and `\`.
     pub title: &'a str,
-    /// Shows it as a warning.
+    /// `true` if the pop-up is shown as a warning.
     pub warning: bool,
-    /// Shows it as an error.
+    /// `true` if the pop-up is shown as an error.
     pub error: bool,
 }
 
 impl Popup<'_> {
-    /// The length of the longest program \[B\].
+    /// The length of the longest rendered program \[B\].
     pub const MAX_LEN: usize = HEAD.len() + 8 + MAX_TEXT + 3 + MAX_TEXT + 1 + 2 * (1 + 5) + END.len();
 
-    /// Writes a secondary program, which does not affect a running program.
+    /// Writes the pop-up as a secondary program, which does not affect a running program.
     ///
     /// # Errors
     /// [`RenderError::Character`], [`RenderError::TextTooLong`] or [`RenderError::BufferTooSmall`].
@@ -76,7 +76,8 @@ impl Popup<'_> {
 const HEAD: &[u8; 25] = b"sec outrigger_message():\n";
 const END: &[u8; 6] = b")\nend\n";
 
-/// Checks a text. A backslash is rejected too, because no release documents whether it escapes a quote.
+/// Checks that a text can be written between quotes. A backslash is rejected too, because no release documents
+/// whether it escapes a quote.
 fn check(argument: Argument, text: &str) -> Result<(), RenderError> {
     if text.len() > MAX_TEXT {
         let found = u16::try_from(text.len()).unwrap_or(u16::MAX);

@@ -47,10 +47,10 @@ impl SpeedJ {
     pub const TIME: Range = Range::new(0.001, 60.0);
     /// The default duration \[s\]: the usual one on CB2, and at least two control periods on every controller.
     pub const DEFAULT_TIME: f32 = 0.02;
-    /// The length of the longest text, of either form \[B\].
+    /// The length of the longest rendered `speedj`, in either form \[B\].
     pub const MAX_LEN: usize = PROGRAM_LEN + 2 + STATEMENT_LEN + SLEEP_LEN + StopJ::MAX_LEN;
 
-    /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the statement for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
     /// [`RenderError::Number`] if a number is not finite or out of its range; [`RenderError::BufferTooSmall`].
@@ -111,10 +111,10 @@ pub struct StopJ {
 impl StopJ {
     /// The range of decelerations that are rendered \[rad/s²\].
     pub const DECELERATION: Range = Range::new(0.01, 150.0);
-    /// The length of the longest text \[B\].
+    /// The length of the longest rendered `stopj` \[B\].
     pub const MAX_LEN: usize = 6 + NUMBER_LEN + 2;
 
-    /// Writes the text, which is the same for all controllers.
+    /// Writes the statement, which is the same for all controllers.
     ///
     /// # Errors
     /// [`RenderError::Number`] if the deceleration is not finite or out of its range; [`RenderError::BufferTooSmall`].
@@ -157,10 +157,10 @@ impl ServoJ {
     pub const LOOKAHEAD: Range = Range::new(0.03, 0.2);
     /// The range of gains in the controllers' documents.
     pub const GAIN: Range = Range::new(100.0, 2000.0);
-    /// The length of the longest text \[B\].
+    /// The length of the longest rendered `servoj` \[B\].
     pub const MAX_LEN: usize = 7 + LIST_LEN + 4 + 2 * (1 + NUMBER_LEN) + 1 + 4 + 2;
 
-    /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the statement for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
     /// [`RenderError::Number`] if a number is not finite or out of its range; [`RenderError::BufferTooSmall`].

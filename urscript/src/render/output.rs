@@ -1,5 +1,5 @@
-//! Outputs, flags, payload, tool centre point and gravity as secondary programs (client interfaces, 5.3 and 5.5). These
-//! run in one control step, in parallel to the program that moves the arm.
+//! Outputs, flags, payload, tool centre point and gravity as secondary programs (client interfaces, 5.3 and 5.5).
+//! Secondary programs run in one control step, in parallel to the program that moves the arm.
 
 use super::dialect::{Dialect, OutputNames};
 use super::error::{Argument, Range, RenderError};
@@ -23,9 +23,9 @@ pub enum DigitalOutput {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AnalogDomain {
-    /// 4 to 20 mA.
+    /// A current of 4 to 20 mA.
     Current,
-    /// 0 to 10 V.
+    /// A voltage of 0 to 10 V.
     Voltage,
 }
 
@@ -34,16 +34,16 @@ pub enum AnalogDomain {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ToolVoltage {
-    /// 0 V.
+    /// No supply: 0 V.
     Off,
-    /// 12 V.
+    /// A supply of 12 V.
     V12,
-    /// 24 V.
+    /// A supply of 24 V.
     V24,
 }
 
 impl ToolVoltage {
-    /// Returns its number in URScript and in a controller's state \[V\].
+    /// Returns the voltage \[V\], which is also the number for it in URScript and in a controller's state.
     #[must_use]
     pub const fn volts(self) -> u8 {
         match self {
@@ -54,12 +54,12 @@ impl ToolVoltage {
     }
 }
 
-/// One setting. Several of them make a [`Sec`].
+/// One setting of the controller, such as the level of an output. Several of them make a [`Sec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
     /// The level of a digital output.
     Digital {
-        /// The output.
+        /// The digital output that is set.
         output: DigitalOutput,
         /// `true` for high, `false` for low.
         high: bool,
@@ -68,7 +68,7 @@ pub enum Output {
     Analog {
         /// The number of the output, 0 or 1.
         index: u8,
-        /// The quantity, which is set before the level; `None` leaves it unchanged.
+        /// The quantity of the output, which is set before the level; `None` leaves the present quantity unchanged.
         domain: Option<AnalogDomain>,
         /// The level, 0 to 1: relative to 10 V, or to the range of the current (0 is 4 mA).
         level: f32,
@@ -84,10 +84,10 @@ pub enum Output {
     },
     /// The payload at the tool flange.
     Payload {
-        /// The mass \[kg\], from 0 to `max_mass`.
+        /// The mass of the payload \[kg\], from 0 to `max_mass`.
         mass: f32,
-        /// The centre of gravity in the flange's frame \[m\]. `None` keeps the present one from 3.3 on; before, the
-        /// controller chooses it.
+        /// The centre of gravity of the payload in the flange's frame \[m\]. `None` keeps the present one from 3.3
+        /// on; before, the controller chooses it.
         center_of_gravity: Option<[f32; 3]>,
         /// The arm's rated payload \[kg\], at most [`Output::MASS`]`.max`.
         max_mass: f32,

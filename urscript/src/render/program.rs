@@ -24,7 +24,7 @@ use super::version::Version;
 /// The length of the longest number or address \[B\]: ten digits before the point, sign, point, decimals.
 const SCRATCH: usize = 20;
 
-/// The value of a placeholder.
+/// The value that replaces a placeholder of a template.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScriptValue<'a> {
     /// A whole number.
@@ -40,7 +40,7 @@ pub enum ScriptValue<'a> {
 }
 
 impl ScriptValue<'_> {
-    /// The range of decimals that are rendered.
+    /// The range of [`ScriptValue::Decimal`] values that are rendered.
     pub const DECIMAL: Range = Range::symmetric(4e9);
 
     fn is_sound(&self) -> bool {
@@ -54,7 +54,7 @@ impl ScriptValue<'_> {
         }
     }
 
-    /// Returns the number of times that the text is written.
+    /// Returns the number of times that the value is written: 1, except for a repeated text.
     const fn times(&self) -> usize {
         match *self {
             Self::Repeated(_, times) => times as usize,
@@ -62,7 +62,8 @@ impl ScriptValue<'_> {
         }
     }
 
-    /// Returns a text itself, or the text of a number, which is written to `scratch`.
+    /// Returns the bytes that are written for the value: a text itself, or a number's text, which is written to
+    /// `scratch`.
     fn bytes<'b>(&'b self, scratch: &'b mut [u8; SCRATCH]) -> &'b [u8] {
         let mut line = Line::new(scratch);
         match *self {
@@ -109,7 +110,7 @@ pub enum ScriptError {
     },
     /// A value is not finite, too large, or a text that could end its string.
     Value {
-        /// The index of the value in the list.
+        /// The index of the value in the list of values, from 0.
         index: u8,
     },
 }
@@ -156,7 +157,7 @@ enum Form {
 pub struct ScriptText<'a> {
     values: &'a [(&'a str, ScriptValue<'a>)],
     version: Version,
-    /// The templates that follow `rest`.
+    /// The templates of the program that follow `rest`, in order.
     after: [&'a [u8]; 5],
     rest: &'a [u8],
     /// The number of the current line of the template, from 1.
@@ -169,7 +170,7 @@ pub struct ScriptText<'a> {
     indents: bool,
     /// `true` if bytes from 128 on represent words.
     packed: bool,
-    /// The number of bytes already read of the value at the beginning of `rest`.
+    /// The number of bytes that were already read of the value for the placeholder at the beginning of `rest`.
     within: usize,
     len: usize,
 }
@@ -251,8 +252,8 @@ impl<'a> ScriptText<'a> {
         self.len == 0
     }
 
-    /// Fills a buffer with the next part of the text and returns its length \[B\]. It is shorter than the buffer at the
-    /// end of the text, and then 0.
+    /// Fills a buffer with the next part of the text and returns the part's length \[B\]. The length is smaller than
+    /// that of the buffer at the end of the text, and 0 after it.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         // Cannot fail, because `joined` has rendered all of it.
         self.fill(out).unwrap_or(0)
@@ -306,7 +307,7 @@ impl<'a> ScriptText<'a> {
         }
     }
 
-    /// Returns the value of a placeholder, and the bytes behind it.
+    /// Returns the value of the placeholder with which `place` begins, and the bytes behind the placeholder.
     fn value(&self, place: &'a [u8]) -> Option<(ScriptValue<'a>, &'a [u8])> {
         self.values.iter().find_map(|(name, value)| {
             let rest = place.strip_prefix(name.as_bytes())?.strip_prefix(b"}}")?;
@@ -363,7 +364,7 @@ impl<'a> ScriptText<'a> {
     }
 }
 
-/// Copies as many bytes as fit and returns their number.
+/// Copies as many bytes of `from` as fit into `to` and returns their number.
 fn copy(from: &[u8], to: &mut [u8]) -> usize {
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;
@@ -371,12 +372,13 @@ fn copy(from: &[u8], to: &mut [u8]) -> usize {
     from.len().min(to.len())
 }
 
-/// Returns `true` for a line feed and for a word with one.
+/// Returns `true` for a line feed and, in a packed template, for a byte that represents a word with a line feed.
 fn ends_line(byte: u8, packed: bool) -> bool {
     byte == b'\n' || packed && word(byte).is_some_and(|word| word.ends_with(b"\n"))
 }
 
-/// Copies up to a placeholder or a frequent word, or up to and including the end of the line, as far as the bytes fit.
+/// Copies bytes of a line up to a placeholder or a frequent word, or up to and including the end of the line, as far
+/// as they fit.
 fn copy_line(from: &[u8], to: &mut [u8], packed: bool) -> usize {
     let ends = |at: usize, byte: u8| {
         byte == b'\n' || (packed && is_word(byte)) || from.get(at..).is_some_and(|from| from.starts_with(b"{{"))

@@ -9,24 +9,24 @@ use super::line::{Line, NUMBER_LEN};
 /// A service line without arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceLine {
-    /// `power on`
+    /// `power on`: powers on the arm.
     PowerOn,
-    /// `power off`
+    /// `power off`: powers off the arm.
     PowerOff,
-    /// `brake release`; seen on CB2.
+    /// `brake release`: releases the brakes; seen on CB2.
     BrakeRelease,
-    /// `set robotmode run`; seen on CB2.
+    /// `set robotmode run`: requests robot mode `RUNNING`; seen on CB2.
     RobotModeRun,
-    /// `set robotmode freedrive`; seen on CB2.
+    /// `set robotmode freedrive`: requests freedrive; seen on CB2.
     RobotModeFreedrive,
-    /// `set unlock protective stop`
+    /// `set unlock protective stop`: unlocks a protective stop.
     UnlockProtectiveStop,
-    /// `stop program`
+    /// `stop program`: stops the running program.
     StopProgram,
 }
 
 impl ServiceLine {
-    /// All lines.
+    /// All service lines without arguments.
     pub const ALL: [Self; 7] = [
         Self::PowerOn,
         Self::PowerOff,
@@ -36,10 +36,10 @@ impl ServiceLine {
         Self::UnlockProtectiveStop,
         Self::StopProgram,
     ];
-    /// The length of the longest text \[B\].
+    /// The length of the longest service line \[B\].
     pub const MAX_LEN: usize = 27;
 
-    /// Returns the words, without the newline.
+    /// Returns the words of the line, without the newline.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -53,10 +53,10 @@ impl ServiceLine {
         }
     }
 
-    /// Writes the text.
+    /// Writes the line with its newline.
     ///
     /// # Errors
-    /// [`RenderError::BufferTooSmall`].
+    /// [`RenderError::BufferTooSmall`] if the line does not fit.
     pub fn render(self, out: &mut [u8]) -> Result<usize, RenderError> {
         let mut line = Line::new(out);
         line.text(self.words());
@@ -68,17 +68,17 @@ impl ServiceLine {
 /// `set speed`: moves the speed slider. An abrupt change during motion can trip a fault on the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpeedSlider(
-    /// The position, from 0 (standstill) to 1 (programmed speed).
+    /// The position of the slider, from 0 (standstill) to 1 (programmed speed).
     pub f32,
 );
 
 impl SpeedSlider {
     /// The range of the slider's position.
     pub const POSITION: Range = Range::new(0.0, 1.0);
-    /// The length of the longest text \[B\].
+    /// The length of the longest rendered line \[B\].
     pub const MAX_LEN: usize = 10 + NUMBER_LEN + 1;
 
-    /// Writes the text.
+    /// Writes the line with its newline.
     ///
     /// # Errors
     /// [`RenderError::Number`] if the position is not finite or out of range; [`RenderError::BufferTooSmall`].

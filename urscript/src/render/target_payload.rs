@@ -10,9 +10,9 @@ use super::output::{END, HEAD, Output, Sec, check_payload};
 /// written as `set_payload`, without a transition time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetPayload {
-    /// The mass \[kg\], from 0 to `max_mass`.
+    /// The mass of the payload \[kg\], from 0 to `max_mass`.
     pub mass: f32,
-    /// The centre of gravity in the flange's frame \[m\].
+    /// The centre of gravity of the payload in the flange's frame \[m\].
     pub center_of_gravity: [f32; 3],
     /// The inertia about the centre of gravity, in the axes of the flange: xx, yy, zz, xy, xz, yz \[kg·m²\].
     pub inertia: [f32; 6],
@@ -29,8 +29,8 @@ impl TargetPayload {
     pub const PRODUCT_OF_INERTIA: Range = Range::symmetric(50.0);
     /// The range of transition times \[s\].
     pub const TRANSITION_TIME: Range = Range::new(0.0, 5.0);
-    /// The length of the longest text \[B\]: eleven numbers with a sign, two digits, a point and the decimals at most
-    /// (a mass has three digits and no sign), ten commas between them, and four brackets.
+    /// The length of the longest rendered program \[B\]: eleven numbers with a sign, two digits, a point and the
+    /// decimals at most (a mass has three digits and no sign), ten commas between them, and four brackets.
     pub const MAX_LEN: usize = HEAD.len() + 20 + 11 * (NUMBER_LEN - 2) + 10 + 4 + 2 + END.len();
 
     /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts the payload.
@@ -50,7 +50,7 @@ impl TargetPayload {
         if none { Ok(()) } else { dialect.has(dialect.target_payload) }
     }
 
-    /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the program for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
     /// The errors of [`check`](Self::check); [`RenderError::BufferTooSmall`].

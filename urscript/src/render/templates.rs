@@ -31,7 +31,8 @@ words! {
     ", " "1\n" ":\n" "]\n" "at" "en" "er" "go" "in" "lo" "mo" "ne" "o[" "ol" "or" "st" "to"
 }
 
-/// The first of the bytes that represent words, in the order of the list.
+/// The smallest byte that represents a frequent word; the bytes from it on represent the words in the order of the
+/// list.
 const FIRST: u8 = 128;
 const _: () = assert!(WORDS.len() <= FIRST as usize, "more words than there are bytes for them");
 

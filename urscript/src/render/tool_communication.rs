@@ -8,16 +8,17 @@ use super::output::{END, HEAD, Output, ToolVoltage};
 /// The parity bit of each character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parity {
-    /// No parity bit.
+    /// Characters have no parity bit.
     None,
-    /// An odd number of ones.
+    /// The parity bit makes the number of ones odd.
     Odd,
-    /// An even number of ones.
+    /// The parity bit makes the number of ones even.
     Even,
 }
 
 impl Parity {
-    /// Returns the number of this parity in `set_tool_communication` and in the robot state of a controller.
+    /// Returns the parity's number in `set_tool_communication` and in a controller's robot state: 0 none, 1 odd, 2
+    /// even.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -28,21 +29,21 @@ impl Parity {
     }
 }
 
-/// A secondary program that enables the tool's RS-485 line with these settings, by `set_tool_communication`. Software before 5.0
-/// has no such line.
+/// A secondary program that enables the tool's RS-485 line with these settings, by `set_tool_communication`.
+/// Software before 5.0 has no such line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolCommunication {
     /// The baud rate, one of [`Self::BAUD_RATES`] \[baud\].
     pub baud_rate: u32,
-    /// The parity bit.
+    /// The parity bit of each character.
     pub parity: Parity,
     /// The number of stop bits, 1 or 2.
     pub stop_bits: u8,
-    /// Silence after which received characters are passed on, in characters.
+    /// The silence after which received characters are passed on, in characters.
     pub rx_idle_chars: f32,
-    /// Silence between two transmissions, in characters.
+    /// The silence between two transmissions, in characters.
     pub tx_idle_chars: f32,
-    /// Supply of the tool, set before the line; `None` leaves it as it is.
+    /// The supply voltage of the tool, which is set before the line is enabled; `None` leaves the voltage as it is.
     pub voltage: Option<ToolVoltage>,
 }
 
@@ -55,8 +56,8 @@ impl ToolCommunication {
     pub const RX_IDLE_CHARS: Range = Range::new(1.0, 40.0);
     /// The range of the silence between two transmissions, in characters.
     pub const TX_IDLE_CHARS: Range = Range::new(0.0, 40.0);
-    /// Bytes of the longest text: both calls, a rate of seven digits, two whole numbers, and two numbers with two digits, a point
-    /// and the decimals.
+    /// The length of the longest rendered program \[B\]: both calls, a rate of seven digits, two whole numbers, and
+    /// two numbers with two digits, a point and the decimals.
     pub const MAX_LEN: usize = HEAD.len() + Output::MAX_LEN + 30 + 7 + 2 + 2 * (NUMBER_LEN - 2) + 4 + 2 + END.len();
 
     /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts these settings.
@@ -74,7 +75,7 @@ impl ToolCommunication {
         Self::TX_IDLE_CHARS.check(Argument::TxIdleChars, self.tx_idle_chars)
     }
 
-    /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the program for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
     /// The errors of [`check`](Self::check), or a buffer that is too short.

@@ -16,7 +16,7 @@ use outrigger_urscript::Version;
 use setup::SETUP;
 use table::ALL;
 
-/// The first software with `struct` (assumed).
+/// The first software with the function `struct` (assumed).
 const STRUCTS: Version = Version::new(5, 11);
 
 /// Returns all functions of any software.
@@ -169,12 +169,12 @@ impl Builtins {
 pub(super) struct Signature {
     pub(super) name: &'static str,
     since: Version,
-    /// The first e-Series software that has the function; `None` means all of it.
+    /// The first e-Series software that has the function; `None` if every e-Series software has it.
     e_series_since: Option<Version>,
-    /// The first PolyScope X software that has the function; `None` means all of it.
+    /// The first PolyScope X software that has the function; `None` if every PolyScope X software has it.
     polyscope_x_since: Option<Version>,
     params: &'static [Param],
-    /// Accepts any number of arguments with any names, because the parameters are not known.
+    /// `true` if any number of arguments with any names is accepted, because the parameters are not known.
     takes_any: bool,
     pub(super) run: Run,
 }
@@ -237,9 +237,9 @@ pub(super) enum Order {
 pub(super) enum Run {
     Host,
     Here(fn(&[Value], &Limits) -> Result<Value, FaultKind>),
-    /// Executed by the machine, in interpreter mode.
+    /// The machine executes the function, in interpreter mode.
     Interpreter(Order),
-    /// Not executed: a call ends the program.
+    /// No component executes the function: a call ends the program.
     NotSimulated,
 }
 
@@ -251,9 +251,10 @@ pub(super) struct Param {
     pub(super) name: &'static str,
     default: Default,
     since: Version,
-    /// The first version in which the argument may be left out; before, it must be given even if it has a default.
+    /// The first version in which the argument may be left out; in earlier versions it must be given even if it has
+    /// a default.
     optional_since: Version,
-    /// An alternative name; empty if there is none.
+    /// An alternative name of the parameter; empty if there is none.
     pub(super) alias: &'static str,
 }
 
@@ -278,7 +279,7 @@ impl Param {
 #[derive(Clone, Copy, Debug)]
 enum Default {
     Required,
-    /// The host chooses the value.
+    /// No default: the host chooses the value.
     None,
     Bool(bool),
     Int(i32),

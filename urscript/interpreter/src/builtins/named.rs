@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 use super::{ALL, FIRST, Run, SETUP, Signature};
 use outrigger_urscript::Version;
 
-/// All such functions of any software.
+/// All functions of the manual that are not simulated, of any software.
 pub(super) static NAMED: LazyLock<Vec<Signature>> = LazyLock::new(|| {
     let executed = |name: &str| ALL.iter().chain(SETUP).any(|signature| signature.name == name);
     let lines = include_str!("../../manual.tsv").lines();
     lines.filter_map(signature).filter(|signature| !executed(signature.name)).collect()
 });
 
-/// Returns the function of a line of the list; `None` for a comment.
+/// Reads a line of `manual.tsv` and returns the function that it lists; `None` for a comment.
 fn signature(line: &'static str) -> Option<Signature> {
     let mut cells = line.split('\t').filter(|_| !line.starts_with('#'));
     let name = cells.next()?;
@@ -28,8 +28,9 @@ fn signature(line: &'static str) -> Option<Signature> {
     })
 }
 
-/// Returns the first software of a `generation` that has a function, from this cell of the list. If it is not
-/// published, returns the first software of the generation. `None` if no source lists the function for the generation.
+/// Reads a cell of `manual.tsv` and returns the first software of `generation` that has the function. If that is not
+/// published, returns the first software of the generation. `None` if no source lists the function for the
+/// generation.
 fn first_software(cell: &str, generation: Version) -> Option<Version> {
     if cell == "-" {
         return None;

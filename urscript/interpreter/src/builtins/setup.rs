@@ -4,7 +4,7 @@
 use super::Signature;
 use super::table::{float, host, req};
 
-/// All such functions of any software.
+/// All configuration functions of any software.
 pub(super) static SETUP: &[Signature] = &[
     // A pendant writes these at the beginning of every program: terminals, the tool's connector, inputs with an action,
     // outputs that follow the state of the program.

@@ -34,7 +34,7 @@ fn binding(token: Token<'_>) -> Option<(u8, Infix)> {
     })
 }
 
-/// The least binding strength of operators in the operand of `not`, and of a sign.
+/// The weakest binding strength of operators that may occur in the operand of `not`, and in that of a sign.
 const NOT: u8 = 4;
 const SIGN: u8 = 7;
 
@@ -219,7 +219,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// Returns the location of a variable that is read here.
+    /// Returns the location of the variable `name`, which is read at `position`.
     pub(super) fn variable(&self, name: &str, position: Position) -> Result<Place, CompileError> {
         let kind = || CompileErrorKind::NameNotFound(name.into());
         self.declared.place(self.current, name).ok_or_else(|| CompileError { position, kind: kind() })
@@ -392,7 +392,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// Returns the function of this name. The program's own functions have precedence over the controller's.
+    /// Returns the function `name`. The program's own functions have precedence over the controller's.
     fn callee(&self, name: &str, position: Position) -> Result<Callee<'c>, CompileError> {
         if let Some(number) = self.declared.function(name)
             && let Some(function) = self.declared.functions.get(number as usize)
@@ -426,12 +426,13 @@ impl<'c, 's> Compiler<'c, 's> {
 struct Callee<'s> {
     target: Target,
     params: Vec<Param<'s>>,
-    /// Accepts any number of arguments with any names.
+    /// `true` if any number of arguments with any names is accepted.
     takes_any: bool,
 }
 
 impl Callee<'_> {
-    /// Returns the slots of an object and of the given arguments; `None` if the arguments do not match the parameters.
+    /// Returns the slots of the parameters for an object, if there is one, and for the given arguments; `None` if
+    /// the arguments do not match the parameters.
     fn slots(&self, given: &[Option<&str>]) -> Option<Vec<u32>> {
         let mut slots = vec![0];
         for name in given {
@@ -452,7 +453,7 @@ impl Callee<'_> {
 
 struct Param<'s> {
     name: &'s str,
-    /// An alternative name; empty if there is none.
+    /// An alternative name of the parameter; empty if there is none.
     alias: &'s str,
     required: bool,
 }

@@ -68,7 +68,7 @@ impl Program {
         result
     }
 
-    /// Returns whether a line calls `clear_interpreter()` itself.
+    /// Returns whether a line of interpreter mode calls `clear_interpreter()` itself.
     pub(in super::super) fn line_clears(&self, line: u32) -> bool {
         let code = self.functions.get(line as usize).map(|function| function.code.as_slice()).unwrap_or_default();
         code.iter().any(|op| {
@@ -78,22 +78,23 @@ impl Program {
         })
     }
 
-    /// Returns whether a line was compiled within this function.
+    /// Returns whether a line of interpreter mode was compiled within the function `scope`.
     pub(in super::super) fn belongs(&self, line: u32, scope: u32) -> bool {
         self.names.functions.get(line as usize).is_some_and(|line| line.within == Some(scope))
     }
 
-    /// Returns how much has been compiled so far, for [`Program::forget`].
+    /// Returns a mark of how much has been compiled so far, for [`Program::forget`].
     pub(in super::super) fn mark(&self) -> Mark {
         Mark { functions: self.functions.len(), constants: self.constants.len(), calls: self.calls.len() }
     }
 
-    /// Removes the names of the functions between two marks, so that later lines cannot call them.
+    /// Removes the names of the functions that were compiled between two marks, so that later lines cannot call
+    /// them.
     pub(in super::super) fn unname_lines(&mut self, from: Mark, to: Mark) {
         self.names.unname(from.functions..to.functions);
     }
 
-    /// Removes the lines before a mark.
+    /// Removes the lines that were compiled before a mark.
     pub(in super::super) fn forget(&mut self, before: Mark) {
         self.functions.forget(before.functions);
         self.names.functions.forget(before.functions);

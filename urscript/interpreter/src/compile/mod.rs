@@ -86,9 +86,9 @@ struct Compiler<'c, 's> {
     builtins: &'c Builtins,
     limits: Limits,
     functions: Growing<Function>,
-    /// The function that is being written.
+    /// The number of the function that is being compiled.
     current: u32,
-    /// The function whose head follows next.
+    /// The number of the function whose head follows next in the text.
     next: u32,
     constants: Growing<Value>,
     calls: Growing<CallSite>,
@@ -99,9 +99,9 @@ struct Compiler<'c, 's> {
 
 /// An open `while`.
 struct Loop {
-    /// The index of the first instruction of its condition.
+    /// The index of the first instruction of the loop's condition.
     again: u32,
-    /// The jumps out of the loop, whose target is set when the loop ends.
+    /// The indices of the jumps out of the loop, whose target is set when the loop ends.
     breaks: Vec<u32>,
 }
 
@@ -123,7 +123,7 @@ impl<'s> Compiler<'_, 's> {
         self.at = self.at.saturating_add(1);
     }
 
-    /// Takes the next token if it is this one; returns whether it is.
+    /// Takes the next token if it equals `token`, and returns whether it did.
     fn accept(&mut self, token: Token<'_>) -> bool {
         let found = self.peek() == token;
         if found {
@@ -150,7 +150,7 @@ impl<'s> Compiler<'_, 's> {
         CompileError { position: self.position(), kind }
     }
 
-    /// Calls `inner` one level deeper.
+    /// Calls `inner` with the depth of nesting increased by one, and fails if that exceeds the limit.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, CompileError>) -> Result<T, CompileError> {
         self.depth = self.depth.saturating_add(1);
         if self.depth > self.limits.nesting {

@@ -7,7 +7,7 @@ use super::super::value::Value;
 use super::{CompileErrorKind, Compiler, Loop};
 
 impl<'s> Compiler<'_, 's> {
-    /// Compiles statements up to one of these tokens, which is not consumed.
+    /// Compiles statements up to one of the tokens `ends`, which is not consumed.
     pub(super) fn statements_until(&mut self, ends: &[Token<'_>]) -> Result<(), CompileError> {
         self.nested(|this| {
             loop {
@@ -157,8 +157,8 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    /// Returns the location of a variable that is assigned here. The first pass has found it unless the text is
-    /// invalid.
+    /// Returns the location of the variable `name`, to which a value is assigned. The first pass has found the
+    /// variable unless the text is invalid.
     fn place(&self, name: &str) -> Result<Place, CompileError> {
         self.declared.place(self.current, name).ok_or_else(|| self.unexpected("an assignment"))
     }

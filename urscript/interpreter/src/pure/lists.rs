@@ -42,7 +42,7 @@ pub(crate) fn size(args: &[Value], limits: &Limits) -> Outcome {
     }
 }
 
-/// Arguments: the number of elements, their value, and a capacity, which is ignored.
+/// Makes a list. Arguments: the number of elements, their value, and a capacity, which is ignored.
 pub(crate) fn make_list(args: &[Value], limits: &Limits) -> Outcome {
     let count = arg(args, 0);
     let number = count.whole().ok_or(FaultKind::Type { operation: "make_list", found: count.kind() })?;
@@ -54,7 +54,8 @@ pub(crate) fn make_list(args: &[Value], limits: &Limits) -> Outcome {
     bounded(vec![value.clone(); number], limits)
 }
 
-/// Exchanges rows and columns. A plain list is a row and becomes a column; a column becomes a plain list.
+/// Exchanges rows and columns of a matrix. A plain list is a row and becomes a column; a column becomes a plain
+/// list.
 pub(crate) fn transpose(args: &[Value], limits: &Limits) -> Outcome {
     let rows = items("transpose", args, 0)?;
     let fault = |found: &Value| FaultKind::Type { operation: "transpose", found: found.kind() };
@@ -78,7 +79,7 @@ pub(crate) fn transpose(args: &[Value], limits: &Limits) -> Outcome {
     bounded(columns.into_iter().map(Value::List).collect(), limits)
 }
 
-/// Returns 32 booleans, the least significant bit first.
+/// Converts a whole number into a list of 32 booleans, the least significant bit first.
 pub(crate) fn integer_to_binary_list(args: &[Value], limits: &Limits) -> Outcome {
     let value = arg(args, 0);
     let number = value.whole().ok_or(FaultKind::Type { operation: "integer_to_binary_list", found: value.kind() })?;
@@ -86,7 +87,7 @@ pub(crate) fn integer_to_binary_list(args: &[Value], limits: &Limits) -> Outcome
     bounded((0..32).map(|bit| Value::Bool(bits.checked_shr(bit).unwrap_or(0) & 1 == 1)).collect(), limits)
 }
 
-/// Argument: at most 32 booleans, the least significant bit first.
+/// Converts a list into a whole number. Argument: at most 32 booleans, the least significant bit first.
 pub(crate) fn binary_list_to_integer(args: &[Value], _: &Limits) -> Outcome {
     let items = items("binary_list_to_integer", args, 0)?;
     if items.len() > 32 {
@@ -102,7 +103,7 @@ pub(crate) fn binary_list_to_integer(args: &[Value], _: &Limits) -> Outcome {
     Ok(Value::Int(bits.cast_signed()))
 }
 
-/// Returns a list of numbers with length 1, in the direction of the argument.
+/// Returns the argument, a list of numbers, scaled to length 1.
 pub(crate) fn normalize(args: &[Value], limits: &Limits) -> Outcome {
     let items = items("normalize", args, 0)?;
     let number = |item: &Value| item.number().ok_or(FaultKind::Type { operation: "normalize", found: item.kind() });

@@ -43,7 +43,7 @@ impl Frame {
     }
 }
 
-/// Returns the rotation vector with a length of at most π.
+/// Returns the rotation vector of a quaternion, with a length of at most π.
 fn vector(turn: DQuat) -> [f64; 3] {
     let turn = turn.normalize();
     let turn = if turn.w < 0.0 { -turn } else { turn };
@@ -54,7 +54,7 @@ fn list(values: &[f64]) -> Value {
     Value::List(values.iter().copied().map(Value::Float).collect())
 }
 
-/// Returns a list of exactly `N` numbers.
+/// Returns the numbers of an argument that must be a list of exactly `N` numbers.
 fn numbers<const N: usize>(operation: &'static str, args: &[Value], index: usize) -> Result<[f64; N], FaultKind> {
     let value = arg(args, index);
     value.vector().ok_or(FaultKind::Type { operation, found: value.kind() })
@@ -78,7 +78,7 @@ fn difference(to: Frame, from: Frame) -> Frame {
     Frame { at: to.at - from.at, turn: from.turn.inverse() * to.turn }
 }
 
-/// Arguments: to, then from.
+/// Returns the difference of two poses. Arguments: to, then from.
 pub(crate) fn pose_sub(args: &[Value], _: &Limits) -> Outcome {
     Ok(difference(Frame::of("pose_sub", args, 0)?, Frame::of("pose_sub", args, 1)?).to_value())
 }
@@ -96,7 +96,7 @@ pub(crate) fn point_dist(args: &[Value], _: &Limits) -> Outcome {
     float("point_dist", a.at.distance(b.at))
 }
 
-/// Arguments: from, to, and the share of the way, which may be outside 0 … 1.
+/// Returns a pose between two poses. Arguments: from, to, and the share of the way, which may be outside 0 … 1.
 pub(crate) fn interpolate_pose(args: &[Value], _: &Limits) -> Outcome {
     let (from, to) = (Frame::of("interpolate_pose", args, 0)?, Frame::of("interpolate_pose", args, 1)?);
     let share = number("interpolate_pose", args, 2)?;
@@ -105,8 +105,9 @@ pub(crate) fn interpolate_pose(args: &[Value], _: &Limits) -> Outcome {
     Ok(Frame { at: from.at + (to.at - from.at) * share, turn }.to_value())
 }
 
-/// Arguments: the frame in which the result is expressed, and force with torque. The torque is reduced by the moment of
-/// the force about the new origin; the manual only says that it scales with the distance. Assumed.
+/// Expresses a force with torque in another frame. Arguments: the frame of the result, and force with torque. The
+/// torque is reduced by the moment of the force about the new origin; the manual only says that the torque scales
+/// with the distance. Assumed.
 pub(crate) fn wrench_trans(args: &[Value], _: &Limits) -> Outcome {
     let frame = Frame::of("wrench_trans", args, 0)?;
     let [fx, fy, fz, mx, my, mz] = numbers("wrench_trans", args, 1)?;
@@ -117,7 +118,8 @@ pub(crate) fn wrench_trans(args: &[Value], _: &Limits) -> Outcome {
     Ok(list(&[fx, fy, fz, mx, my, mz]))
 }
 
-/// Arguments: roll, pitch and yaw, about x, then y, then z of the fixed frame.
+/// Converts angles into a rotation vector. Arguments: roll, pitch and yaw, about x, then y, then z of the fixed
+/// frame.
 pub(crate) fn rpy2rotvec(args: &[Value], _: &Limits) -> Outcome {
     let [roll, pitch, yaw] = numbers("rpy2rotvec", args, 0)?;
     Ok(list(&vector(DQuat::from_euler(EulerRot::ZYX, yaw, pitch, roll))))

@@ -14,19 +14,19 @@ fn taken<'v>(operation: &'static str, args: &'v [Value], index: usize) -> Result
     value.text().ok_or(FaultKind::Type { operation, found: value.kind() })
 }
 
-/// Returns a position in a text, at most its length.
+/// Returns an argument that is a position in a text of length `len`. Rejects a position beyond `len`.
 fn place(operation: &'static str, args: &[Value], index: usize, len: usize) -> Result<usize, FaultKind> {
     let value = arg(args, index);
     let at = value.whole().ok_or(FaultKind::Type { operation, found: value.kind() })?;
     usize::try_from(at).ok().filter(|at| *at <= len).ok_or(FaultKind::IndexOutOfRange { index: at, len })
 }
 
-/// Returns the number of bytes. A text stores one character for each byte that a program can write.
+/// Returns the number of bytes of a text. A text stores one character for each byte that a program can write.
 fn bytes(source: &str) -> usize {
     source.chars().count()
 }
 
-/// Returns the bytes of a part of a text.
+/// Returns the bytes of a text between two positions.
 fn part(source: &str, from: usize, to: usize) -> String {
     source.chars().skip(from).take(to.saturating_sub(from)).collect()
 }
@@ -39,7 +39,7 @@ pub(crate) fn to_str(args: &[Value], limits: &Limits) -> Outcome {
     text(arg(args, 0).to_string(), limits)
 }
 
-/// Arguments: text and position.
+/// Returns the character of a text at a position. Arguments: text and position.
 pub(crate) fn str_at(args: &[Value], limits: &Limits) -> Outcome {
     let source = taken("str_at", args, 0)?;
     let len = bytes(source);
@@ -54,7 +54,8 @@ pub(crate) fn str_empty(args: &[Value], _: &Limits) -> Outcome {
     Ok(Value::Bool(taken("str_empty", args, 0)?.is_empty()))
 }
 
-/// Arguments: text, the text to be found, and the position to start from. Returns −1 if it is not found.
+/// Returns the position of a text within another one, −1 if there is none. Arguments: text, the text to be found,
+/// and the position to start from.
 pub(crate) fn str_find(args: &[Value], _: &Limits) -> Outcome {
     let source = taken("str_find", args, 0)?;
     let target = taken("str_find", args, 1)?;
@@ -69,7 +70,7 @@ pub(crate) fn str_len(args: &[Value], _: &Limits) -> Outcome {
     whole("str_len", bytes(taken("str_len", args, 0)?) as f64)
 }
 
-/// Arguments: text, position, and number of bytes; −1 for all that follow.
+/// Returns a part of a text. Arguments: text, position, and number of bytes; −1 for all that follow.
 pub(crate) fn str_sub(args: &[Value], limits: &Limits) -> Outcome {
     let source = taken("str_sub", args, 0)?;
     let len = bytes(source);
@@ -79,7 +80,7 @@ pub(crate) fn str_sub(args: &[Value], limits: &Limits) -> Outcome {
     text(part(source, from, to), limits)
 }
 
-/// Returns a whole number if the text has no point and no exponent.
+/// Converts a text into a number: a whole number if the text has no point and no exponent.
 pub(crate) fn to_num(args: &[Value], _: &Limits) -> Outcome {
     let source = taken("to_num", args, 0)?.trim();
     if let Ok(whole) = source.parse() {

@@ -38,7 +38,8 @@ impl Host for Objects {
     }
 }
 
-/// Returns the calls of a body of `def main():`, without those of factories, and the program's end.
+/// Runs a body of `def main():` and returns its calls of objects' methods, without the calls of factories, and the
+/// program's end.
 fn called(body: &str) -> (Vec<String>, Step) {
     let source = format!("def main():\n{body}\nend\n");
     let builtins = Builtins::of(Version::new(10, 7));

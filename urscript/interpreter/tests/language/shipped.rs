@@ -109,13 +109,13 @@ const VALUES: &[(&str, ScriptValue<'_>)] = &[
 /// The text for one place of a ring.
 const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
 
-/// The beginning of each template that mentions it in its first lines.
+/// The template with limits, which precedes each template that mentions it in its first lines.
 const LIMITS: &str = include_str!("../../../programs/limits.script");
-/// The part between the beginning and a template that mentions it.
+/// The template that is inserted between the limits and a template that mentions it.
 const POSITIONS: &str = include_str!("../../../programs/positions.script");
-/// The end of a template that mentions it in its first lines.
+/// The template that follows a template that mentions it in its first lines.
 const CONVERSATION: &str = include_str!("../../../programs/conversation.script");
-/// The alternative to [`CONVERSATION`] with registers.
+/// The template that replaces [`CONVERSATION`] if a program communicates by registers.
 const REGISTERS: &str = include_str!("../../../programs/registers.script");
 
 /// Returns the versions of controller software, and some possible later ones.

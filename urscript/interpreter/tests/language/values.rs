@@ -4,7 +4,7 @@ use crate::support::{error_of, said};
 use outrigger_interpreter::{Builtins, Machine, Program, Step};
 use outrigger_urscript::Version;
 
-/// Returns the printed value of an expression.
+/// Evaluates an expression and returns its value as `textmsg` prints it.
 fn value(expression: &str) -> String {
     said(&format!("textmsg({expression})\n")).concat()
 }

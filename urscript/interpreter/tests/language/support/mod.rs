@@ -40,12 +40,12 @@ impl Host for Recorder {
     }
 }
 
-/// Compiles for software 5.15 and runs until the end, at most 1000 cycles.
+/// Compiles a program for software 5.15 and runs it until its end, at most 1000 cycles.
 pub(crate) fn run(source: &str) -> (Recorder, Step) {
     run_on(Version::new(5, 15), source)
 }
 
-/// Compiles for a version and runs until the end, at most 1000 cycles.
+/// Compiles a program for a version and runs it until its end, at most 1000 cycles.
 pub(crate) fn run_on(version: Version, source: &str) -> (Recorder, Step) {
     let program = Program::compile(source, &Builtins::of(version)).unwrap_or_else(|error| panic!("{error}\n{source}"));
     let mut machine = Machine::new(program);
@@ -59,7 +59,7 @@ pub(crate) fn run_on(version: Version, source: &str) -> (Recorder, Step) {
     }
 }
 
-/// Returns one line per call, `cycle: name(args)`, and the program's end.
+/// Runs a program and returns one line per call, `cycle: name(args)`, and the program's end.
 pub(crate) fn trace(source: &str) -> String {
     let (host, end) = run(source);
     let mut lines: Vec<String> = host
