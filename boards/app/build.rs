@@ -1,4 +1,5 @@
-//! Sets a cfg that the code cannot determine itself: whether the core checks its stack pointer in hardware.
+//! Sets a cfg for a fact that the code cannot determine itself: whether the core checks its stack pointer in
+//! hardware.
 
 use std::env::var;
 

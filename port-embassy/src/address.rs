@@ -1,4 +1,4 @@
-//! Hardware addresses for devices whose network controller has none.
+//! Hardware addresses for devices whose network controller has no address of its own.
 
 /// Returns a hardware address for this device, derived from its chip's identifier: locally administered, unicast.
 #[must_use]

@@ -1,4 +1,4 @@
-//! ARP packets as claims of an address (RFC 826).
+//! ARP packets, read as claims of an IP address (RFC 826).
 
 use core::net::Ipv4Addr;
 
@@ -8,7 +8,7 @@ pub(crate) const ARP: [u8; 2] = [0x08, 0x06];
 pub(crate) const KINDS: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: [u8; 2] = [0, 1];
 
-/// The relevant fields of an ARP packet in a frame.
+/// The fields of an ARP packet that the guard uses.
 pub(crate) struct ArpClaim {
     /// `true` for a request; `false` for a reply or an unrequested announcement.
     pub(crate) request: bool,
@@ -16,7 +16,7 @@ pub(crate) struct ArpClaim {
     pub(crate) hardware: [u8; 6],
     /// The IP address that the sender claims.
     pub(crate) sender: Ipv4Addr,
-    /// The IP address that is requested.
+    /// The IP address whose owner the packet asks for.
     pub(crate) target: Ipv4Addr,
 }
 

@@ -54,7 +54,8 @@ impl ArpGuard {
         Self::new(if near { robot } else { gateway.unwrap_or(robot) })
     }
 
-    /// Examines a received frame and returns `true` if it may be passed to the stack.
+    /// Examines a frame that the network controller has received and returns `true` if it may be passed to the
+    /// stack.
     pub fn receive(&mut self, frame: &[u8]) -> bool {
         let Some(claim) = ArpClaim::of(frame).filter(|claim| self.is_about(claim.sender)) else { return true };
         if self.asked || self.holder.is_none_or(|holder| holder == claim.hardware) {
@@ -66,13 +67,13 @@ impl ArpGuard {
         false
     }
 
-    /// Examines a frame that the stack sends. The stack sends a request if it knows no owner, or its entry is a minute
-    /// old.
+    /// Examines a frame that the stack sends. The stack sends an ARP request if it knows no owner of the address, or
+    /// if its table entry is a minute old.
     pub fn transmit(&mut self, frame: &[u8]) {
         self.asked |= ArpClaim::of(frame).is_some_and(|claim| claim.request && self.is_about(claim.target));
     }
 
-    /// Returns the number of rejected claims.
+    /// Returns the number of rejected claims of the address since the guard was created.
     #[must_use]
     pub const fn refused(&self) -> u32 {
         self.refused
@@ -131,7 +132,7 @@ impl<D: Driver> Driver for Guarded<D> {
     }
 }
 
-/// A received frame.
+/// A received frame of the wrapped network controller, which the guard examines before the stack gets it.
 pub struct Received<'a, T>(T, &'a Cell<ArpGuard>, &'a FrameMonitor);
 
 impl<T: RxToken> RxToken for Received<'_, T> {
@@ -152,7 +153,7 @@ impl<T: RxToken> RxToken for Received<'_, T> {
     }
 }
 
-/// Logs the first, second, fourth, … rejected claim, because a claim may be repeated for a long time.
+/// Logs the first, second, fourth, … rejected claim of the address, because a claim may be repeated for a long time.
 fn tell(guard: &ArpGuard, frame: &[u8]) {
     if let Some(claim) = ArpClaim::of(frame).filter(|_| guard.refused().is_power_of_two()) {
         let [a, b, c, d] = claim.sender.octets();
@@ -172,7 +173,7 @@ fn tell(guard: &ArpGuard, frame: &[u8]) {
     }
 }
 
-/// A buffer for a frame to be sent.
+/// A buffer of the wrapped network controller for a frame to be sent, which the guard examines.
 pub struct Transmit<'a, T>(T, &'a Cell<ArpGuard>);
 
 impl<T: TxToken> TxToken for Transmit<'_, T> {

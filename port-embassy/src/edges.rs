@@ -1,16 +1,16 @@
-//! The queue of operators' messages for the robot's task.
+//! The queue of operators' messages for the robot's task, such as a request to command or a stop.
 
 use heapless::Vec;
 use outrigger_core::mode::{Contact, Epoch};
 
-/// A message of an operator.
+/// A message of an operator for the robot's task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
     Request(Epoch),
     Resume(Epoch),
     Release,
     Acknowledge,
-    /// A pin has changed its level.
+    /// A pin of the operator has changed its level; `true` is high.
     Pin(Contact, bool),
     Shutdown,
     #[cfg(feature = "programs")]

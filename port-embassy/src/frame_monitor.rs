@@ -1,4 +1,5 @@
-//! Counts received frames and classifies traffic from the robot's address below the IP stack, to explain why a connection fails.
+//! Counts received frames and classifies traffic from the robot's address below the IP stack, to explain why a
+//! connection fails.
 //!
 //! ```
 //! use core::net::Ipv4Addr;
@@ -16,11 +17,11 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::arp_claim::ArpClaim;
 
-/// The offset of the type in an Ethernet frame.
+/// The offset of the field for the type in an Ethernet frame \[B\].
 const TYPE: usize = 12;
 const CONTENT: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
-/// The offset of the sender's address in the frame of an IP packet (RFC 791).
+/// The offset of the sender's address in the frame of an IP packet (RFC 791) \[B\].
 const IP_SENDER: usize = CONTENT + 12;
 
 /// The traffic received from the robot's address since the start. It shows how far a failing connection gets.
@@ -30,15 +31,15 @@ pub enum LinkActivity {
     /// No frame has been received.
     #[default]
     Silence,
-    /// Only frames of other senders.
+    /// Only frames of other senders have been received.
     Others,
-    /// An ARP packet: a device has the robot's address.
+    /// An ARP packet from the robot's address has been received: a device has that address.
     Address,
-    /// IP packets.
+    /// IP packets from the robot's address have been received.
     Packets,
 }
 
-/// Counts and classifies received frames.
+/// Counts and classifies the received frames of one network interface.
 #[derive(Debug)]
 pub struct FrameMonitor {
     robot: Ipv4Addr,
@@ -57,13 +58,13 @@ impl FrameMonitor {
         Self { robot, frames: AtomicU32::new(0), activity: AtomicU8::new(0) }
     }
 
-    /// Returns the number of received frames; it wraps.
+    /// Returns the number of received frames since the start; it wraps.
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.frames.load(Ordering::Relaxed)
     }
 
-    /// Returns the traffic from the robot's address.
+    /// Returns the kind of traffic received from the robot's address since the start.
     #[must_use]
     pub fn activity(&self) -> LinkActivity {
         ALL.get(usize::from(self.activity.load(Ordering::Relaxed))).copied().unwrap_or_default()

@@ -25,9 +25,9 @@ use crate::trouble::Trouble;
 /// executors, and the copied data is small.
 pub struct Shared {
     cells: Mutex<CriticalSectionRawMutex, Cells>,
-    /// The epoch of the robot's mode machine.
+    /// The epoch of the robot's mode machine, as last reported by the robot's task.
     epoch: AtomicU32,
-    /// The waker of the robot's task.
+    /// The waker of the robot's task, called when a message arrives.
     waker: AtomicWaker,
 }
 
@@ -39,16 +39,16 @@ impl core::fmt::Debug for Shared {
 
 struct Cells {
     edges: Cell<Edges>,
-    /// The outputs to set, in order.
+    /// The outputs of the controller that are to be set, in the order of the calls.
     writes: Cell<Deque<Write, MAX_WRITES>>,
     /// The newest sample of each source.
     samples: [Cell<Option<Sample>>; MAX_SOURCES],
-    /// The source with which the search for a sample begins, so that no source is always the last.
+    /// The index of the source with which the search for a sample begins, so that no source is always the last.
     turn: Cell<usize>,
     troubles: Cell<[Option<Trouble>; LINKS.len() + 1]>,
 }
 
-/// One message for the robot's task.
+/// One message that the robot's task takes from its mailbox.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mail {
     Edge(Edge),
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// Sets the epoch of the robot's mode machine.
+    /// Stores the epoch of the robot's mode machine, which [`Handle::epoch`] returns.
     pub(crate) fn set_epoch(&self, epoch: Epoch) {
         self.epoch.store(epoch.number(), Ordering::Relaxed);
     }
@@ -293,7 +293,8 @@ mod tests {
         Sample { source: SourceId(source), value, seq, taken_at: Instant::from_micros(u64::from(seq)) }
     }
 
-    /// Takes all waiting messages: (source, number) of samples, 0 for messages of operators.
+    /// Takes all waiting messages and returns (source, number) for each sample, and 0 as number for messages of
+    /// operators.
     fn taken(shared: &Shared) -> heapless::Vec<(u8, u32), 8> {
         core::iter::from_fn(|| shared.take())
             .map(|input| match input {

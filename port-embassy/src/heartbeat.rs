@@ -12,7 +12,8 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The delay that the loop may have. It is far longer than a cycle, and far shorter than a watchdog's period.
+/// The delay by which the control loop may be overdue. It is far longer than a cycle, and far shorter than a
+/// watchdog's period.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The time at which the control loop must run again.
@@ -37,7 +38,7 @@ impl Heartbeat {
         Self { due: timeout.map(|at| at.max(now)) }
     }
 
-    /// Returns `true` if the loop is not overdue.
+    /// Returns `true` if the control loop is not overdue at `now`.
     #[must_use]
     pub fn beats(self, now: Instant) -> bool {
         self.due.is_none_or(|due| now.since(due) <= GRACE)

@@ -54,7 +54,8 @@ const COMMANDS: usize = 2;
 pub struct Buffers<const MEASUREMENTS: usize = 8> {
     receive: [[u8; MEASUREMENT_LEN]; MEASUREMENTS],
     transmit: [[u8; COMMAND_LEN]; COMMANDS],
-    /// Written when a socket is created, because the initial content is not all zeros.
+    /// The metadata of waiting datagrams, written when a socket is created, because its initial content is not all
+    /// zeros.
     metadata: MaybeUninit<Metadata>,
 }
 

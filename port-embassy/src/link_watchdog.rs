@@ -42,14 +42,14 @@ pub const GIVE_UP: Duration = Duration::from_secs(300);
 pub enum Restart {
     /// The network interface.
     Interface,
-    /// The board: a reset.
+    /// The board, by a reset of its chip.
     Board,
 }
 
 /// The state of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceState {
-    /// `true` if a link is present.
+    /// `true` if the interface has a link.
     pub linked: bool,
     /// The number of frames received since the boot; it may wrap.
     pub frames: u32,
@@ -57,18 +57,20 @@ pub struct InterfaceState {
     pub mode: Mode,
 }
 
-/// Monitors one interface from the boot on.
+/// The watchdog of one interface, which observes it from the boot on.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkWatchdog {
-    /// The length of the silence, and the time of the last observation during it.
+    /// The length of the current silence.
     silence: Duration,
+    /// The time of the last observation during the current silence.
     seen: Option<Instant>,
-    /// The silence at which the interface is restarted next, and the additional silence before the restart after that.
+    /// The length of silence at which the interface is restarted next.
     next: Duration,
+    /// The additional silence between that restart and the one after it.
     wait: Duration,
     frames: u32,
     heard: bool,
-    /// The number of restarts of the interface.
+    /// The number of restarts of the interface since the boot.
     interfaces: u32,
 }
 
@@ -86,7 +88,7 @@ impl LinkWatchdog {
         self.interfaces
     }
 
-    /// Returns the part to restart; the caller must do so at once. Call it about once a second.
+    /// Returns the part to restart at `now`; the caller must restart it at once. Call this about once a second.
     pub fn handle(&mut self, now: Instant, state: InterfaceState) -> Option<Restart> {
         let InterfaceState { linked, frames, mode } = state;
         if frames != self.frames || mode != Mode::Offline {

@@ -1,4 +1,4 @@
-//! The memory of one robot, which the caller provides.
+//! The memory of one robot's engine and sockets, which the caller provides.
 
 use outrigger_core::engine::ur::{Memory, TextPath};
 
@@ -10,7 +10,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Creates memory of zeros.
+    /// Creates memory that is filled with zeros.
     #[must_use]
     pub const fn new() -> Self {
         Self { primary: [0; Memory::LEAST_PRIMARY], realtime: [0; Memory::LEAST_REALTIME] }
@@ -51,7 +51,8 @@ impl Default for Windows {
 /// its memory for a client is full. [`with_rtde`](Self::with_rtde) fits into 10 560 bytes, those of a LAN9118.
 #[derive(Debug)]
 pub struct Buffers<const REALTIME: usize = { 5 * PACKET }, const RTDE: usize = 0, const REVERSE: usize = 0> {
-    /// Messages arrive every 100 ms and are read at once, so the rest of a longer message always has room.
+    /// The receive buffer of the connection to port 30001. Messages arrive every 100 ms and are read at once, so the
+    /// rest of a longer message always has room.
     primary_receive: [u8; PRIMARY],
     realtime_receive: [u8; REALTIME],
     realtime_transmit: [u8; TRANSMIT],
@@ -59,35 +60,39 @@ pub struct Buffers<const REALTIME: usize = { 5 * PACKET }, const RTDE: usize = 0
     reverse: [u8; REVERSE],
 }
 
-/// Less than a whole robot state: messages are assembled in the engine's window, not in the socket.
+/// The size of the receive buffer of port 30001 \[B\]. It is less than a whole robot state, because messages are
+/// assembled in the engine's window, not in the socket.
 const PRIMARY: usize = 1024;
 
 /// The size of the longest packet of port 30003, and of a state by RTDE with every variable \[B\].
 const PACKET: usize = 1220;
 const STATE: usize = 432;
 
-/// At most one command waits; behind it are the zero velocities and the `stopj` that end a motion. A text without room
-/// would end the connection.
+/// The size of the transmit buffer for commands \[B\]. At most one command waits, and behind it the zero velocities
+/// and the `stopj` that end a motion. A text without room would end the connection.
 const TRANSMIT: usize = 1024;
 const _: () = assert!(TRANSMIT >= 5 * TextPath::MAX_LEN);
 
-/// The longest request: the set-up of the outputs.
+/// The size of the transmit buffer of port 30004 \[B\]: that of the longest request, the set-up of the outputs.
 const RTDE_TRANSMIT: usize = 512;
-/// Four states may be in transit, so that three follow a lost one.
+/// The smallest size of both buffers of port 30004 \[B\]: four states may be in transit, so that three follow a lost
+/// one.
 const RTDE_LEAST: usize = RTDE_TRANSMIT + 4 * STATE;
 
 /// The size of the fourth socket's buffers \[B\]: several messages of a program, and eight orders.
 pub const FOR_A_PROGRAM: usize = 512;
-/// The sizes of the part for a program's messages, and of the whole with eight orders of 32 bytes \[B\].
+/// The size of the part of [`FOR_A_PROGRAM`] for a program's messages \[B\].
 const REVERSE_RECEIVE: usize = 128;
+/// The smallest size of both buffers for a program: its messages, and eight orders of 32 bytes \[B\].
 const REVERSE_LEAST: usize = REVERSE_RECEIVE + 8 * 32;
 
 /// The recommended sizes with RTDE: four packets and eight states, so that both links and the third fit into small
 /// interfaces.
 const REALTIME_WITH_RTDE: usize = 4 * PACKET;
 const RTDE_RECOMMENDED: usize = RTDE_TRANSMIT + 8 * STATE;
-/// Headers and check sequence of a frame, in whole words, and the frame memory of a LAN9118 \[B\].
+/// The size of a frame's headers and check sequence, in whole words \[B\].
 const FRAME: usize = 60;
+/// The size of the frame memory of a LAN9118 \[B\].
 const INTERFACE: usize = 10_560;
 const _: () = assert!(PRIMARY + 4 * PACKET + 8 * STATE + (2 + 4 + 8) * FRAME <= INTERFACE);
 
@@ -109,8 +114,8 @@ pub type SmallBuffers = Buffers<{ 4 * PACKET }>;
 pub type BuffersWithRtde<const REVERSE: usize = 0> = Buffers<REALTIME_WITH_RTDE, RTDE_RECOMMENDED, REVERSE>;
 
 impl<const REVERSE: usize> BuffersWithRtde<REVERSE> {
-    /// Creates buffers of zeros of the recommended size with RTDE. 30003 has less room than without, which is still
-    /// sufficient for states from software without RTDE.
+    /// Creates buffers of zeros of the recommended size with RTDE. The buffer of port 30003 is smaller than without
+    /// RTDE, but still sufficient for states from software without RTDE.
     #[must_use]
     pub const fn with_rtde() -> Self {
         Self::of_size()

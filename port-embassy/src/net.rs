@@ -66,7 +66,7 @@ impl<'d> Connections<'d> {
         Self { clock: EmbassyClock, links }
     }
 
-    /// Returns one socket for a link to which the robot connects.
+    /// Returns a socket for a link on which this device listens: the robot's controller connects to it.
     #[cfg(feature = "test-peer")]
     pub(crate) fn listening(
         id: LinkId,
@@ -102,7 +102,7 @@ impl Flush for Connections<'_> {
     }
 }
 
-/// Sockets whose resets must be sent at the end.
+/// A set of sockets whose resets must be sent before the robot's task ends.
 pub trait Flush {
     /// Waits until every reset is sent, at most for `limit`.
     fn flush(&mut self, limit: Duration) -> impl Future<Output = ()>;
@@ -184,7 +184,7 @@ impl<'d> Link<'d> {
         self.opening = opening;
     }
 
-    /// Waits for the end of the attempt, as the stack makes progress.
+    /// Waits for the end of the attempt to connect, whose state changes as the stack makes progress.
     async fn ended(&mut self) -> Result<(), Trouble> {
         let result = match self.opening {
             Opening::Failed(trouble) => Err(trouble),
@@ -329,7 +329,7 @@ impl Write for Link<'_> {
     }
 }
 
-/// The stack's metadata of waiting datagrams, in each direction.
+/// The memory in which the stack stores the sender and length of waiting datagrams, in each direction.
 pub(crate) type Metadata = [[PacketMetadata; DATAGRAMS]; 2];
 
 /// The number of datagrams of any length that may wait in each direction.
@@ -377,7 +377,7 @@ impl Flush for Flow<'_> {
     async fn flush(&mut self, _: Duration) {}
 }
 
-/// A UDP port.
+/// An open UDP port of the stack, over which the engine exchanges datagrams with a KRC.
 pub struct Datagrams<'d>(UdpSocket<'d>);
 
 impl drive::Datagrams for Datagrams<'_> {

@@ -29,7 +29,7 @@ pub trait Observer<const N: usize, P: Controller<N>, L> {
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant);
 }
 
-/// No observer.
+/// An observer that ignores everything.
 impl<const N: usize, P: Controller<N>, L> Observer<N, P, L> for () {
     fn event(&mut self, _: Event<P::Event>) {}
     fn observe(&mut self, _: &mut Engine<'_, N, P, L>, _: Instant) {}
@@ -57,7 +57,7 @@ pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize, const RTDE: usize, const RE
 /// The task for a robot with a controller of Universal Robots.
 pub type UrRunner<'d, 'm, L> = Runner<'d, 'm, 6, Ur<'m>, L, Connections<'d>>;
 
-/// The task of one robot.
+/// The task of one robot: [`Runner::run`] executes the engine's decisions on the sockets.
 #[derive(Debug)]
 pub struct Runner<'d, 'm, const N: usize, P: Controller<N>, L, M> {
     pub(crate) net: M,
@@ -66,8 +66,8 @@ pub struct Runner<'d, 'm, const N: usize, P: Controller<N>, L, M> {
 }
 
 impl<const N: usize, P: Controller<N>, L: Law<N>, M: Net + Flush> Runner<'_, '_, N, P, L, M> {
-    /// Connects, or listens, repeats this after every loss, and executes the engine's decisions. Returns after a
-    /// [`shutdown`](crate::Handle::shutdown) has been executed.
+    /// Runs the robot's task: connects, or listens, repeats this after every loss of a connection, and executes the
+    /// engine's decisions. Returns after a [`shutdown`](crate::Handle::shutdown) has been executed.
     ///
     /// If the future is dropped earlier, the connections stay open until the `Runner` is dropped, and the arm does what
     /// its controller does without commands.
@@ -78,7 +78,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>, M: Net + Flush> Runner<'_, '_,
     }
 }
 
-/// The application of the loop: takes inputs from the mailbox and passes all else to the observer.
+/// The application of the loop `core::drive`: takes inputs from the mailbox and passes all else to the observer.
 struct Desk<'r, O> {
     shared: &'r Shared,
     observer: &'r mut O,

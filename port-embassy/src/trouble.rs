@@ -21,7 +21,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// Returns a description, as a clause that starts in lower case.
+    /// Returns a description of the cause, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Trouble {
         }
     }
 
-    /// Returns the next step for a person.
+    /// Returns the next step that a person should take.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {

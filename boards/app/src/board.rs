@@ -1,4 +1,4 @@
-//! The start-up and the tasks that all boards have in common.
+//! The start-up code and the tasks that all boards have in common, as a macro.
 
 /// Declares, in the root of a board's firmware, its static memory and the tasks that differ between boards only in
 /// types.
@@ -43,23 +43,23 @@ macro_rules! board {
         #[cfg(not(krc))]
         use $crate::ur::{Memory, Robot, Settings, Shared};
 
-        /// The rate of the serial line at the bench \[Bd\].
+        /// The rate of the serial line over which settings are written at the bench \[Bd\].
         const BENCH_BAUD: u32 = 115_200;
-        /// The image that `build.rs` made of the board's file. It is used if the flash has no usable image.
+        /// The settings that `build.rs` made of the board's file. They are used if the flash has no usable image.
         static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
-        /// The parts of settings that this firmware can execute.
+        /// The settings that this firmware can execute: network requests, motions, dashboard commands, sensor ports.
         const BUILT: $crate::provision::Built = $crate::provision::Built {
             requests: cfg!(requests),
             motion: $motion,
             dashboard: cfg!(dashboard),
             ports: $ports,
         };
-        /// The number of the stack's sockets.
+        /// The number of sockets for which the network stack has room.
         const SOCKETS: usize = 6 + cfg!(requests) as usize + cfg!(dashboard) as usize;
         /// The time of the last turn of the tasks with the lowest priority.
         static TURNS: $crate::turns::Turns = $crate::turns::Turns::new();
 
-        /// Returns the settings in effect and their image.
+        /// Chooses the settings in effect and returns them with their image.
         fn choose_settings(
             flash: $Flash,
             begun: &mut $crate::boot::Begun,
@@ -71,7 +71,7 @@ macro_rules! board {
             ::defmt::unwrap!(in_force)
         }
 
-        /// Returns the driver with protection against conflicts over the robot's address.
+        /// Returns the network driver with protection against conflicts over the robot's address.
         fn guard_link(driver: $Driver, settings: &Settings) -> ($crate::Guarded<$Driver>, &'static $crate::FrameMonitor) {
             static MONITOR: ::static_cell::StaticCell<$crate::FrameMonitor> = ::static_cell::StaticCell::new();
             let monitor = &*MONITOR.init($crate::FrameMonitor::new(settings.robot));
@@ -80,7 +80,7 @@ macro_rules! board {
             ($crate::Guarded::new(driver, guard, monitor), monitor)
         }
 
-        /// Creates the stack and spawns its task; returns the executor's number of the task.
+        /// Creates the network stack and spawns its task; returns the executor's number of the task.
         fn start_network(
             spawner: ::embassy_executor::Spawner,
             driver: $crate::Guarded<$Driver>,
@@ -111,7 +111,7 @@ macro_rules! board {
             (::defmt::unwrap!(robot), device)
         }
 
-        /// Spawns the tasks that use the network without a key.
+        /// Spawns the tasks that use the network without a key: telemetry, and commands to the dashboard server.
         fn spawn_services(
             spawner: ::embassy_executor::Spawner,
             settings: &Settings,
@@ -140,7 +140,7 @@ macro_rules! board {
             id
         }
 
-        /// Returns a function that sets the priority of the running task.
+        /// Returns a function that sets the priority of the task that called this one.
         async fn own_priority() -> impl Fn(u8) {
             let task = ::embassy_executor::Metadata::for_current_task().await;
             move |priority| task.set_priority(priority)
@@ -206,7 +206,7 @@ macro_rules! board {
         }
 
         $(
-            /// `pins` are stop, acknowledge, request and brake release.
+            /// Watches the operator's contacts. `pins` are stop, acknowledge, request and brake release.
             #[::embassy_executor::task]
             async fn contacts(
                 operator: $crate::OperatorConfig,

@@ -21,7 +21,7 @@ use crate::shared::Shared;
 /// The longest wait for the controller to notice the end of the connection.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// The memory for the communication. It is all zeros and takes no flash.
+/// The memory for the communication with the dashboard server. It is all zeros and takes no flash.
 pub struct Memory {
     received: [u8; 512],
     sent: [u8; 128],
@@ -75,7 +75,8 @@ pub async fn carry_out<const N: usize, P: Controller<N, Event: PeerEvent>>(
     }
 }
 
-/// Executes one command and returns its outcome. Every wait ends by the command's own timeouts.
+/// Executes one command at the dashboard server and returns its outcome. Every wait ends by the command's own
+/// timeouts.
 async fn converse(
     command: &mut ServiceCommand<'_>,
     socket: &mut TcpSocket<'_>,

@@ -10,10 +10,12 @@
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 use core::ops::Range;
 
-/// The number of bytes at the far end of the stack that must not be used, if the core has no limit registers.
+/// The size of the region at the far end of the stack that must not be used, if the core has no limit registers
+/// \[B\]; 0 otherwise.
 pub const GUARD: usize = if cfg!(stack_limits) { 0 } else { 16_384 };
 
-/// Returns the end of the stack, above the guard, for memory that ends at `end`. A region is aligned to its size.
+/// Returns the lowest usable address of the stack, above the guard, for memory that ends at `end`. A region is
+/// aligned to its size.
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 const fn lowest(end: usize) -> usize {
     if GUARD == 0 { end.next_multiple_of(8) } else { end.next_multiple_of(GUARD) + GUARD }
@@ -23,15 +25,15 @@ const fn lowest(end: usize) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Guard {
-    /// The core's stack limit.
+    /// The core's stack limit register (ARMv8-M).
     Limit,
-    /// A region of the MPU.
+    /// A read-only region of the memory protection unit (ARMv7-M).
     Region,
     /// No guard, because this core has neither.
     None,
 }
 
-/// The fault registers of a core.
+/// The fault registers of a core at the time of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 struct FaultStatus {
@@ -50,7 +52,7 @@ impl FaultStatus {
     /// The stack pointer was below its limit (STKOF, only ARMv8-M).
     const BELOW_LIMIT: u32 = 1 << 20;
 
-    /// Returns `true` if the fault is a stack overflow; `guarded` is the range that cannot be written.
+    /// Returns `true` if the fault is a stack overflow; `guarded` is the range of addresses that cannot be written.
     fn is_stack_overflow(self, guarded: &Range<usize>) -> bool {
         let Self { why, address } = self;
         why & (Self::NO_FRAME | Self::BELOW_LIMIT) != 0
@@ -82,7 +84,7 @@ mod core_registers {
         static _stack_end: u32;
     }
 
-    /// Returns the end of the tasks' stack.
+    /// Returns the end of the tasks' stack: its lowest address.
     pub(crate) fn end() -> usize {
         lowest((&raw const _stack_end).addr())
     }
@@ -140,9 +142,10 @@ mod core_registers {
 
     #[cfg(not(stack_limits))]
     fn limit() -> Guard {
-        /// Enables the MPU; all other memory has its default attributes, and the MPU is off in faults.
+        /// The value that enables the MPU; all other memory has its default attributes, and the MPU is off in
+        /// faults.
         const ON: u32 = 1 | 1 << 2;
-        /// Normal memory that is read-only and not executable.
+        /// The attributes of normal memory that is read-only and not executable.
         const READ_ONLY: u32 = 1 << 28 | 0b101 << 24 | 0b001 << 19;
         let (base, size) = (end() - super::GUARD, (super::GUARD.trailing_zeros() - 1) << 1);
         // SAFETY: every such core has these registers, and nothing writes to the region's memory.

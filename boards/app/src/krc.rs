@@ -31,7 +31,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates unused memory.
+    /// Creates memory that no robot uses yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Default for Memory {
     }
 }
 
-/// A robot with a KRC.
+/// The engine, law and control loop of a robot with a KRC.
 pub type Robot = Ready<7, Krc, KrcRunner<'static, 'static, AnyLaw<7>>>;
 
 impl Robot {
@@ -87,7 +87,8 @@ impl Robot {
         })
     }
 
-    /// Runs the control loop until a shutdown has been executed. `cycle` changes its level with each measurement.
+    /// Runs the control loop until a shutdown has been executed. The pin `cycle` changes its level with each
+    /// measurement.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]

@@ -25,7 +25,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// The status before anything is known.
+    /// The status of a device that knows nothing yet: no network, offline, no latched reason.
     pub(crate) const DARK: Self = Self { linked: false, mode: Mode::Offline, latched: false };
 
     /// Returns whether the lamp is lit at `now`.
@@ -35,7 +35,7 @@ impl Status {
         self.pattern() >> tenth & 1 != 0
     }
 
-    /// Returns the pattern: one bit for each tenth of 2 s, the first in the lowest bit.
+    /// Returns the pattern of the lamp: one bit for each tenth of 2 s, the first in the lowest bit.
     const fn pattern(self) -> u32 {
         match (self.mode, self.latched, self.linked) {
             (Mode::Command, _, _) => 0b1111_1111_1111_1111_1111,

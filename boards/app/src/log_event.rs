@@ -43,37 +43,38 @@ pub(crate) enum LogEvent<E> {
     },
     /// The network interface was connected or disconnected.
     Network(bool),
-    /// The traffic from the robot's address until now.
+    /// The kind of traffic that was received from the robot's address until now.
     Heard(LinkActivity),
-    /// An event of the controller, and the network stack's knowledge about the link concerned.
+    /// An event of the controller, and the network stack's knowledge about the link that it concerns.
     Peer(E, Option<Trouble>),
     /// The quality grade of the link changed.
     Grade(GradeChange),
-    /// The quality grade of the link is too low, for this cause. The next line states what was rejected or ended.
+    /// The quality grade of the link is too low, for this cause. The next line of the log states what was rejected
+    /// or ended.
     GradeLow(GradeLow),
-    /// A request was accepted.
+    /// An operator's request to command was accepted.
     Arming,
-    /// Command was granted; the number of times since boot.
+    /// The engine begins to command; the number counts this since the boot.
     Armed(u32),
     /// A request or an acknowledgement was rejected.
     Refused(Refusal),
-    /// Arming was aborted.
+    /// Commanding was requested but did not begin, for this reason.
     NotArmed(Reason),
-    /// Commanding ended.
+    /// Commanding ended for this reason.
     Fallback(Reason),
     /// Commanding ended because an operator withdrew the request.
     Released,
-    /// Standstill was confirmed, or could not be confirmed.
+    /// Standstill of the arm was confirmed, or, for this reason, could not be confirmed.
     AtRest(Option<Reason>),
     /// A person ended commanding at the robot's pendant.
     ReleasedAtPendant(Reason),
-    /// A stop at the pendant cannot be detected, and is overridden.
+    /// A stop at the pendant cannot be detected, so a command overrides it.
     PendantOverridden,
-    /// The number of states that cannot be states of this arm.
+    /// The number of received states whose values are impossible for this arm.
     Impossible(u32),
-    /// The robot's speed scaling holds the arm, or no longer does.
+    /// The robot's speed scaling holds the arm at rest, or no longer does (`None`).
     Held(Option<Reason>),
-    /// The outcome of closing the brake contact.
+    /// The outcome of a request to release the brakes by closing the brake contact.
     BrakeRelease(Result<Outcome, BrakeRefusal>),
     /// The number of lines that were dropped because the queue was full.
     Missed(u32),
@@ -81,7 +82,7 @@ pub(crate) enum LogEvent<E> {
 
 /// An event that only one kind of controller reports, as the log shows it.
 pub trait PeerEvent: Copy {
-    /// Returns whether the event is logged, and the link concerned.
+    /// Returns whether the event is logged, and the link that it concerns.
     fn is_logged(&self) -> (bool, Option<LinkId>);
 
     /// Returns the controller's software if this event reports it.
@@ -89,7 +90,7 @@ pub trait PeerEvent: Copy {
         None
     }
 
-    /// Writes the line.
+    /// Writes the event to the log; `trouble` is the cause of a failed connection, if one is known.
     fn log(&self, trouble: Option<Trouble>);
 }
 
@@ -143,7 +144,7 @@ impl PeerEvent for UrEvent {
     }
 }
 
-/// Returns the name of a value of the KRC; the log shows its number behind it.
+/// Returns the name of a value that a KRC reports; the log shows the value's number behind it.
 fn named(name: Option<&'static str>) -> &'static str {
     name.unwrap_or("UNKNOWN")
 }
@@ -214,7 +215,7 @@ impl<E: PeerEvent> LogEvent<E> {
         }
     }
 
-    /// Writes the line.
+    /// Writes this line to the log.
     pub(crate) fn log(&self) {
         match self {
             Self::Booted { address, prefix, robot, law } => {

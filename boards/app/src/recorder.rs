@@ -24,8 +24,8 @@ enum Memory<'m> {
     New(&'m mut [u8]),
 }
 
-/// Gives the engine a recorder of at most `wanted` bytes, for a `device`. `pace` is that of telemetry if it has a
-/// listener.
+/// Gives the engine a recorder of at most `wanted` bytes, for a `device`. `pace` is that of telemetry if telemetry
+/// has a listener.
 pub(crate) fn record<'m, const N: usize, P: Controller<N>, L: Law<N>>(
     engine: Engine<'m, N, P, L>,
     wanted: Option<u32>,
@@ -54,7 +54,8 @@ fn mark(device: &Device<'_>) -> [u8; MARK_LEN] {
     mark
 }
 
-/// Writes the mark and returns at most `wanted` bytes of the memory behind it.
+/// Writes the mark of this firmware and these settings, and returns at most `wanted` bytes of the memory behind the
+/// mark.
 fn divided<'m>(kept: &'m mut [u8], mark: &[u8; MARK_LEN], wanted: usize, listens: bool) -> Memory<'m> {
     let Some((place, entries)) = kept.split_first_chunk_mut() else { return Memory::New(&mut []) };
     let is_ours = place == mark;
@@ -72,7 +73,7 @@ mod kept {
     use core::mem::MaybeUninit;
     use core::sync::atomic::{AtomicBool, Ordering};
 
-    /// The mark, and the recorder's memory.
+    /// The memory that a reset leaves unchanged: the mark, then the recorder's entries.
     type Kept = [u8; super::MARK_LEN + super::RECORDER];
 
     struct Place(UnsafeCell<MaybeUninit<Kept>>);
@@ -84,7 +85,7 @@ mod kept {
     static KEPT: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
     static TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// Returns the memory with its content; an empty slice the second time.
+    /// Returns the memory for the mark and the recorder, with its content; an empty slice the second time.
     pub(super) fn take() -> &'static mut [u8] {
         if TAKEN.swap(true, Ordering::Relaxed) {
             return &mut [];

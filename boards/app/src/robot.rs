@@ -8,7 +8,7 @@ use outrigger_embassy::Handle;
 
 use crate::shared::Shared;
 
-/// One robot with its control loop `R`, ready to be run.
+/// A robot that was created from settings: its control loop `R`, ready to be run, and its shared state.
 pub struct Ready<const N: usize, P: Controller<N> + 'static, R> {
     pub(crate) runner: R,
     pub(crate) handle: Handle<'static>,
@@ -45,9 +45,9 @@ impl<const N: usize, P: Controller<N>, R> Ready<N, P, R> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StartError {
-    /// The law rejects them.
+    /// The law rejects the settings.
     Law(BadValue),
-    /// The engine rejects them.
+    /// The engine rejects the settings.
     Engine(ConfigError),
     /// The settings of the parts around the engine are invalid.
     Device(BadValue),

@@ -67,7 +67,8 @@ impl AnalogSensor {
         })
     }
 
-    /// Converts; never returns. Errors are counted in `shared`. A count of `full` is a voltage of `volts` at the pin.
+    /// Converts the input's voltage periodically; never returns. Errors are counted in `shared`. A count of `full`
+    /// is a voltage of `volts` at the pin.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         adc: impl Adc,
@@ -81,7 +82,8 @@ impl AnalogSensor {
         pump(analog, robot, self.source).await
     }
 
-    /// Every count is a voltage. The source's range determines which of them are invalid for the sensor.
+    /// Returns the calibration of the input. Every count is a voltage; the source's range determines which counts
+    /// are invalid for the sensor.
     fn calibration(&self, full: u16, volts: f32) -> Calibration {
         let Scale { factor, offset } = self.scale;
         Calibration { gain: factor * volts / f32::from(full), offset, lowest: 0, highest: full.into() }

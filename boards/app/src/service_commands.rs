@@ -47,7 +47,8 @@ impl ServiceCommands {
         self.outcome.wait().await
     }
 
-    /// Records that the control loop has handled its requests.
+    /// Records that the control loop has handled the requests sent to it, among them the release that a command
+    /// waits for.
     pub(crate) fn observe(&self, robot: Handle<'_>) {
         if self.releasing.get() && !robot.is_waiting() {
             self.released.signal(());
@@ -59,7 +60,7 @@ impl ServiceCommands {
         self.asked.wait().await
     }
 
-    /// Ends the command, so that the next one is accepted.
+    /// Ends the command in execution, so that the next one is accepted.
     pub(crate) fn end(&self) {
         self.releasing.set(false);
         self.busy.set(false);
@@ -70,13 +71,13 @@ impl ServiceCommands {
         self.outcome.signal(outcome);
     }
 
-    /// Begins to wait for the control loop's release.
+    /// Begins to wait until the control loop has released the arm.
     pub(crate) fn await_release(&self) {
         self.released.reset();
         self.releasing.set(true);
     }
 
-    /// Returns `true` while the command waits for the control loop's release.
+    /// Returns `true` while a command waits until the control loop has released the arm.
     pub(crate) const fn awaits_release(&self) -> bool {
         self.releasing.get()
     }
@@ -86,7 +87,7 @@ impl ServiceCommands {
         self.released.wait().await;
     }
 
-    /// Ends the wait for the release.
+    /// Ends the wait for the release of the arm.
     pub(crate) fn end_release(&self) {
         self.releasing.set(false);
     }

@@ -37,10 +37,11 @@ const LINES: usize = 16;
 /// The period of the lamp and of the watchdog.
 const UPKEEP: Duration = Duration::from_millis(50);
 
-/// The time after which the kind of traffic from the robot's address is considered final and is logged.
+/// The time without a change after which the kind of traffic from the robot's address is considered final and is
+/// logged.
 const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(3);
 
-/// The age beyond which a robot's mode is considered unknown.
+/// The age beyond which the last reported robot mode is considered unknown.
 const MODE_IS_KNOWN_FOR: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_millis(300);
 
 /// Returns the traffic that `monitor` has classified, as telemetry's type.
@@ -53,7 +54,7 @@ fn activity(monitor: &FrameMonitor) -> LinkActivity {
     }
 }
 
-/// The facts that a board knows about itself.
+/// The facts that a board knows about its own start, clock and network interface.
 #[derive(Clone, Copy)]
 struct Origin {
     begun: &'static Begun,
@@ -61,7 +62,8 @@ struct Origin {
     monitor: &'static FrameMonitor,
 }
 
-/// The state shared between the control loop and the other tasks. The loop's part is a few stores.
+/// State shared between the control loop and the board's other tasks. The control loop only executes a few stores to
+/// it.
 pub struct Shared<const N: usize, P: Controller<N>> {
     lines: Channel<NoopRawMutex, LogEvent<P::Event>, LINES>,
     missed: Cell<u32>,
@@ -75,7 +77,7 @@ pub struct Shared<const N: usize, P: Controller<N>> {
     unsent: Cell<u32>,
     network: Cell<NetworkCounts>,
     origin: Cell<Option<Origin>>,
-    /// The traffic from the robot's address, the time since when it is so, and whether it was logged.
+    /// The kind of traffic from the robot's address, the time of its last change, and whether it was logged.
     heard: Cell<(LinkActivity, Instant, bool)>,
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
@@ -85,7 +87,7 @@ pub struct Shared<const N: usize, P: Controller<N>> {
     dashboard: Cell<Option<IpAddress>>,
     /// The controller's software and the robot's mode, as far as they are known.
     controller: Cell<(Option<SoftwareVersion>, Option<Held<RobotMode>>)>,
-    /// The outcome of the last closing of the brake contact.
+    /// The outcome of the last request to release the brakes by the brake contact.
     brakes: Cell<Option<&'static str>>,
     /// Signalled when the control loop has shut down.
     ended: Signal<NoopRawMutex, ()>,
@@ -93,7 +95,8 @@ pub struct Shared<const N: usize, P: Controller<N>> {
 }
 
 impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
-    /// Returns the state of a board that has just started. `device` and `pace` are those of telemetry.
+    /// Returns the state of a board that has just started. `device` identifies it in
+    /// telemetry, whose rate is `pace`.
     #[must_use]
     pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
         Self {
@@ -139,7 +142,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.network.set(counts);
     }
 
-    /// Sets the start of this device, its clock, and the monitor of its network controller's frames, for telemetry.
+    /// Stores the facts of this device's start, its clock, and the monitor of its network controller's frames, for
+    /// telemetry.
     pub fn comes_from(&self, begun: &'static Begun, clock: Clock, monitor: &'static FrameMonitor) {
         self.origin.set(Some(Origin { begun, clock, monitor }));
     }
@@ -159,7 +163,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.status.get().mode
     }
 
-    /// Makes the control loop bring the arm to rest and shut down, and waits for the end of that.
+    /// Makes the control loop bring the arm to rest and shut down, and waits until it has done so.
     #[cfg(feature = "provision")]
     pub(crate) async fn end(&self, robot: Handle<'_>) {
         self.starts_anew.set(true);
@@ -172,7 +176,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.ended.signal(());
     }
 
-    /// Returns whether this device is about to restart, with other settings.
+    /// Returns whether this device is about to restart with other settings.
     pub const fn starts_anew(&self) -> bool {
         self.starts_anew.get()
     }
@@ -205,13 +209,13 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.tell_of_brakes(Err(asked));
     }
 
-    /// Reports the outcome of closing the brake contact to the log and to telemetry.
+    /// Reports the outcome of a request by the brake contact to the log and to telemetry.
     pub(crate) fn tell_of_brakes(&self, came: Result<Outcome, BrakeRefusal>) {
         self.brakes.set(Some(came.map_or_else(BrakeRefusal::text, Outcome::text)));
         self.note(LogEvent::BrakeRelease(came));
     }
 
-    /// Returns the requests that wait for the control loop.
+    /// Returns the clients' requests that wait for the control loop.
     pub(crate) const fn inquiry(&self) -> &Inquiry {
         &self.inquiry
     }
@@ -252,7 +256,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Logs the traffic from the robot's address if it has not changed for some time and there is no session.
+    /// Logs the kind of traffic from the robot's address if it has not changed for some time and there is no
+    /// session.
     fn listen(&self, now: Instant) {
         let Some(Origin { monitor, .. }) = self.origin.get() else { return };
         let (heard, (known, since, told)) = (activity(monitor), self.heard.get());
@@ -314,8 +319,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
     }
 
     /// Restarts the interface or the board if no frames arrive, by the rule of
-    /// [`link_watchdog`](outrigger_embassy::link_watchdog); never returns. `restart` executes it, and does not return
-    /// from restarting the board.
+    /// [`link_watchdog`](outrigger_embassy::link_watchdog); never returns. `restart` executes a restart, and does
+    /// not return if it restarts the board.
     pub async fn watch_link(&self, mut restart: impl FnMut(Restart)) -> ! {
         let mut watchdog = LinkWatchdog::new();
         let mut ticker = Ticker::every(Duration::from_secs(1));
@@ -353,7 +358,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Writes the queued lines and the last one, before this device ends.
+    /// Writes the queued lines of the log and a last one, before this device restarts.
     pub fn flush(&self) {
         while let Ok(line) = self.lines.try_receive() {
             line.log();
@@ -364,7 +369,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
     }
 }
 
-/// The control loop's side of [`Shared`].
+/// The observer of the control loop, which stores what it observes in [`Shared`].
 pub(crate) struct LoopObserver<'d, const N: usize, P: Controller<N>, O> {
     #[cfg(feature = "motion")]
     motion: Stored<'static, N>,
@@ -396,8 +401,8 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
         self.motion = motion;
     }
 
-    /// Feeds as many waypoints as there is room for. All of them were checked when the firmware was built. If one is
-    /// rejected nevertheless, it is missing, and the motion ends with that reason.
+    /// Feeds as many waypoints to the engine as it has room for. All of them were checked when the firmware was
+    /// built. If one is rejected nevertheless, the rest is left out too, and the motion ends with that reason.
     #[cfg(feature = "motion")]
     fn feed<L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         while engine.motion_status().room > 0
@@ -409,7 +414,7 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
         }
     }
 
-    /// Shows the state of the engine; `newest` is the time of the newest state.
+    /// Stores the state of the engine for the lamp and telemetry; `newest` is the time of the newest state.
     fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, heartbeat: Heartbeat) {
         if newest != self.shown {
             self.shown = newest;

@@ -11,7 +11,8 @@ const STEP: usize = 512;
 /// A measurement of the stack from its far end, one piece per call.
 #[derive(Debug)]
 pub(crate) struct Gauge {
-    /// The number of words from the far end that still have their paint, as far as this pass has examined.
+    /// The number of words from the far end of the stack that still have their paint, as far as the current pass has
+    /// examined.
     at: Cell<usize>,
     /// The result of the newest complete pass \[B\].
     unused: Cell<Option<u32>>,
@@ -28,7 +29,8 @@ impl Gauge {
         self.pass(STEP, memory::word);
     }
 
-    /// Examines all of it and returns the number of bytes that were never used; `None` if the stack is not painted.
+    /// Examines the whole stack and returns the number of bytes that were never used; `None` if the stack is not
+    /// painted.
     pub(crate) fn look_at_all(&self) -> Option<u32> {
         self.at.set(0);
         self.pass(usize::MAX, memory::word);
@@ -64,7 +66,7 @@ mod memory {
         static _stack_start: u32;
     }
 
-    /// Returns the word at a position counted from the far end; `None` behind the near end.
+    /// Returns the stack's word at a position counted from the far end; `None` behind the near end.
     pub(super) fn word(at: usize) -> Option<u32> {
         // The guarded part is not accessible.
         let start = &raw const _stack_start;

@@ -15,7 +15,7 @@ pub use outrigger_remote::telemetry::Device;
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// The period in which the task checks whether a datagram is due.
+/// The period in which the task checks whether a datagram of telemetry is due.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The memory for transmission: for each listener two datagrams that wait for the wire, and one that is being written.

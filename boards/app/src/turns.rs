@@ -23,15 +23,15 @@ const LOOK: Duration = Duration::from_millis(5);
 /// The time that the other tasks wait for the network at most: ten cycles of the fastest UR controller.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The time of the last turn of the tasks with the lowest priority.
+/// The time at which a task of the lowest priority last ran.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// The time in ms of the clock, wrapping.
+    /// The time of the last turn on the clock \[ms\], wrapping.
     last: AtomicU32,
 }
 
 impl Turns {
-    /// Returns the state at the start of the clock.
+    /// Returns the state at the start of the clock: a turn at time zero.
     #[must_use]
     pub const fn new() -> Self {
         Self { last: AtomicU32::new(0) }
@@ -60,7 +60,7 @@ impl Turns {
         self.last.store(millis(now), Ordering::Relaxed);
     }
 
-    /// Returns the network's priority.
+    /// Returns the priority of the network's tasks at `now`.
     fn network(&self, now: Instant) -> u8 {
         let since = millis(now).wrapping_sub(self.last.load(Ordering::Relaxed));
         if u64::from(since) <= PATIENCE.as_millis() { NETWORK } else { REST }

@@ -39,7 +39,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates unused memory.
+    /// Creates memory that no robot uses yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Default for Memory {
     }
 }
 
-/// A robot of Universal Robots.
+/// The engine, law and control loop of a robot of Universal Robots.
 pub type Robot = Ready<6, Ur<'static>, UrRunner<'static, 'static, AnyLaw<6>>>;
 
 impl Robot {
@@ -100,7 +100,8 @@ impl Robot {
         })
     }
 
-    /// Runs the control loop until a shutdown has been executed. `cycle` changes its level with each control cycle.
+    /// Runs the control loop until a shutdown has been executed. The pin `cycle` changes its level with each control
+    /// cycle.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]

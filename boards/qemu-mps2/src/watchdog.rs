@@ -28,7 +28,7 @@ const LATE: u32 = TICKS / 10;
 // SAFETY: the watchdog of the MPS2 machines; it counts, interrupts and resets, and does not access memory.
 const WATCHDOG: Registers<0x1000> = unsafe { Registers::new(machine::THIS.watchdog) };
 
-/// The note of the previous boot: one of the words below, and any value after power-up.
+/// The note of the previous boot: `BOOTED`, `STARTED`, `UNFED` or `STOOD`, and any value after power-up.
 #[unsafe(link_section = ".uninit.watchdog")]
 static NOTE: MaybeUninit<AtomicU32> = MaybeUninit::uninit();
 

@@ -18,21 +18,21 @@ use super::{Arrival, Clock, Counters, Sensor};
 const CHANNELS: usize = 6;
 /// The size of one frame \[B\]: status, channels and checksum, three bytes each.
 const FRAME: usize = 3 * (1 + CHANNELS + 1);
-/// The null command: all zeros.
+/// The null command of the device: all zeros.
 const NULL: [u16; 5] = [0; 5];
-/// Writes four registers, beginning with MODE: MODE, CLOCK, GAIN1, GAIN2.
+/// The command that writes four registers, beginning with MODE: MODE, CLOCK, GAIN1, GAIN2.
 const WRITE_SETTINGS: u16 = 0b011 << 13 | 0x02 << 7 | 3;
-/// The reply that they were written.
+/// The device's reply to [`WRITE_SETTINGS`]: the four registers were written.
 const SETTINGS_WRITTEN: u16 = 0b010 << 13 | 0x02 << 7 | 3;
-/// 24-bit words, SPI timeout, and the flag of a reset cleared.
+/// The value of the register MODE: 24-bit words, SPI timeout on, and the flag of a reset cleared.
 const MODE: u16 = 0x0110;
-/// All channels on, high resolution; the rate is added.
+/// The value of the register CLOCK without the rate: all channels on, high resolution.
 const CLOCK: u16 = 0x3f02;
-/// A gain of 128 on each channel.
+/// The values of the registers GAIN1 and GAIN2: a gain of 128 on each channel.
 const GAINS: [u16; 2] = [0x7777, 0x0077];
-/// Status: the device was reset and has lost its settings.
+/// The bit of the status that is set after a reset of the device, which then has lost its settings.
 const RESET: u16 = 1 << 10;
-/// Status: every channel has an unread conversion.
+/// The bits of the status that are all set if every channel has an unread conversion.
 const READY: u16 = 0b11_1111;
 /// The voltage of one count \[V\]: 1.2 V divided by the gain and by 2²³.
 const VOLT: f32 = 1.2 / 128.0 / 8_388_608.0;
@@ -86,8 +86,8 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
         Self { spi, data_ready, rate, bridges, delay, clock, counters, seq: 0, in_step: false, set_up: false }
     }
 
-    /// Waits for conversions, as long as a connected device can take, and reads them \[counts\]. `None` if there are
-    /// none; the failure is counted, whatever its cause.
+    /// Waits for conversions, at most for the time that a connected device can take, and reads them \[counts\].
+    /// Returns `None` if there are none; the failure is counted, whatever its cause.
     async fn conversions(&mut self) -> Option<[i32; CHANNELS]> {
         // Out of step, two additional frames come first: they write the settings if necessary, and read the old
         // conversions.
@@ -135,7 +135,7 @@ fn frame(command: &[u16; 5]) -> [u8; FRAME] {
     frame
 }
 
-/// Returns the reply and the conversions of a frame; `None` if its checksum is wrong.
+/// Checks the frame's checksum and returns the device's reply and the conversions; `None` if the checksum is wrong.
 fn checked(frame: &[u8; FRAME]) -> Option<(u16, [i32; CHANNELS])> {
     let (content, [high, low, _]) = frame.split_last_chunk::<3>()?;
     if crc16(content) != u16::from_be_bytes([*high, *low]) {
@@ -164,7 +164,7 @@ fn crc16(bytes: &[u8]) -> u16 {
 }
 
 impl<S: SpiDevice, P: Wait, D: DelayNs> Sensor for Ads131m06<'_, S, P, D> {
-    /// Readings that were missed or failed are missing in the sequence.
+    /// Returns the next reading. A reading that was missed or failed leaves a gap in the sequence numbers.
     #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
     async fn next(&mut self) -> Arrival {
         loop {

@@ -26,13 +26,13 @@ pub trait Adc {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Calibration {
-    /// SI units per count.
+    /// The SI units per count.
     pub gain: f32,
-    /// The value at zero counts \[SI unit\].
+    /// The value at zero counts, in the SI unit.
     pub offset: f32,
-    /// The least count of an intact wire.
+    /// The least count that an intact wire can cause.
     pub lowest: i32,
-    /// The greatest count of an intact wire.
+    /// The greatest count that an intact wire can cause.
     pub highest: i32,
 }
 
@@ -47,7 +47,7 @@ impl Calibration {
         Some(Self { gain, offset: a.1 - gain * a.0 as f32, lowest, highest })
     }
 
-    /// Returns the value at `counts` \[SI unit\]; NaN if the wire is not intact.
+    /// Returns the calibrated value at `counts`, in the SI unit; NaN if the wire is not intact.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "converters have at most 24 bits")]
     pub fn value(&self, counts: i32) -> f32 {
@@ -82,7 +82,7 @@ impl<'d, A: Adc, D: DelayNs> Analog<'d, A, D> {
 }
 
 impl<A: Adc, D: DelayNs> Sensor for Analog<'_, A, D> {
-    /// A failed conversion is missing in the sequence.
+    /// Returns the next reading. A failed conversion leaves a gap in the sequence numbers.
     async fn next(&mut self) -> Arrival {
         loop {
             self.delay.delay_us(self.period_us).await;
@@ -122,7 +122,8 @@ mod tests {
         }
     }
 
-    /// 4…20 mA for 0…0.5 m, at 150 Ω and 12 bits of 3.3 V: 745 and 3 723 counts.
+    /// Returns the calibration of a laser sensor: 4…20 mA for 0…0.5 m, at 150 Ω and 12 bits of 3.3 V: 745 and 3 723
+    /// counts.
     fn laser() -> Calibration {
         Calibration::through((745, 0.0), (3723, 0.5), 670, 3890).unwrap()
     }

@@ -14,7 +14,7 @@ pub struct Counters {
     faults: AtomicU32,
 }
 
-/// The counts since boot; all saturate.
+/// The counts of a sensor since the boot; all saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Counted {
@@ -36,7 +36,7 @@ impl Counters {
         }
     }
 
-    /// Returns the counts.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counted(&self) -> Counted {
         let of = |counter: &AtomicU32| counter.load(Ordering::Relaxed);

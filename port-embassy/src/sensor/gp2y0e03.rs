@@ -14,10 +14,11 @@ use super::{Arrival, Clock, Counters, Sensor};
 const ADDRESS: u8 = 0x40;
 const SHIFT: u8 = 0x35;
 const DISTANCE: u8 = 0x5e;
-/// The period after which there is a new measurement \[ms\].
+/// The period after which the sensor has a new measurement \[ms\].
 const PERIOD_MS: u32 = 40;
-/// The smallest distance of the range \[m\], and the largest below. Beyond them the sensor still reports a number.
+/// The smallest distance of the sensor's range \[m\]. For a nearer object the sensor still reports a number.
 const NEAREST: f32 = 0.04;
+/// The largest distance of the sensor's range \[m\]. For a farther object the sensor still reports a number.
 const FARTHEST: f32 = 0.5;
 
 /// Measures the distance to an object \[m\]; NaN outside the sensor's range.
@@ -68,7 +69,7 @@ impl<'d, B: I2c, D: DelayNs> Gp2y0e03<'d, B, D> {
 }
 
 impl<B: I2c, D: DelayNs> Sensor for Gp2y0e03<'_, B, D> {
-    /// A failed attempt is missing in the sequence.
+    /// Returns the next reading. A failed attempt leaves a gap in the sequence numbers.
     async fn next(&mut self) -> Arrival {
         loop {
             self.delay.delay_ms(PERIOD_MS).await;

@@ -58,7 +58,7 @@ pub struct Arrival {
     pub at: Instant,
 }
 
-/// A sensor.
+/// A sensor of a board, of any kind.
 #[expect(async_fn_in_trait, reason = "sensors run in tasks of their own, on the executor that made them")]
 pub trait Sensor {
     /// Waits for the next reading. Never fails: failures are counted, and the sensor tries again at its own pace.

@@ -52,7 +52,7 @@ impl<R: Read, D: DelayNs> Uart<'_, R, D> {
 }
 
 impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
-    /// Dropping the future loses no bytes beyond those that the port has lost.
+    /// Returns the next reading. Dropping the future loses no bytes beyond those that the port itself has lost.
     async fn next(&mut self) -> Arrival {
         let mut bytes = [0; CHUNK];
         loop {

@@ -1,10 +1,10 @@
-//! A record in memory that a reset preserves: the number of starts, the stage of the last run, and the cause of its
-//! end.
+//! A record in memory that a reset preserves: the number of starts, the stage that the last run reached, and the
+//! cause of its end.
 
 use heapless::String;
 use outrigger_remote::telemetry::{Place, Stage};
 
-/// The number of words in the record. The last one is only for [`settle`].
+/// The number of words in the record. The last word is used only by [`settle`].
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 pub(super) const WORDS: usize = SPARE + 1;
 /// The number of bytes stored of a panic's file name: the last part of its path.
@@ -23,7 +23,7 @@ const SECOND: usize = 5;
 const TEXT: usize = 6;
 const TEXT_WORDS: usize = 12;
 const CHECK: usize = TEXT + TEXT_WORDS;
-/// In a different double word than all words before it.
+/// The index of a word that is in a different double word than all words before it, for [`settle`].
 const SPARE: usize = (CHECK / 2 + 1) * 2;
 
 const PANIC: u32 = 1;
@@ -50,7 +50,7 @@ pub(super) enum End {
     StackOverflow(Option<Place>),
 }
 
-/// The record of the previous run.
+/// The record of the run before this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) starts: u32,
@@ -121,12 +121,12 @@ pub(super) fn settle(words: &impl Words) {
     words.write(SPARE, 0);
 }
 
-/// Returns the FNV-1a hash of the words. A short loss of power changes single bits of memory.
+/// Returns the FNV-1a hash of the record's words, because a short loss of power changes single bits of memory.
 fn sum(words: &impl Words) -> u32 {
     (0..CHECK).fold(0x811c_9dc5, |sum, at| (sum ^ words.read(at)).wrapping_mul(0x0100_0193))
 }
 
-/// Returns the record if all of it is valid.
+/// Returns the record if all of it is valid, otherwise `None`.
 fn read(words: &impl Words) -> Option<Before> {
     if words.read(MARK) != MAGIC || words.read(CHECK) != sum(words) {
         return None;
@@ -144,7 +144,7 @@ fn read(words: &impl Words) -> Option<Before> {
     Some(Before { starts: words.read(STARTS), stage, end })
 }
 
-/// Returns the text; bytes that are not printable ASCII become dots.
+/// Returns the recorded name of the source file; bytes that are not printable ASCII become dots.
 fn text(words: &impl Words, length: usize) -> String<PLACE> {
     let bytes = (0..TEXT_WORDS).flat_map(|place| words.read(TEXT + place).to_le_bytes()).take(length);
     let mut text = String::new();
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Memory with error correction over double words.
+    /// A model of memory with error correction over double words.
     struct Memory {
         words: [Cell<u32>; WORDS],
         /// The last write, which a reset may still undo: its position, and the previous word there.

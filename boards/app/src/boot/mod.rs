@@ -57,8 +57,8 @@ pub enum ClockSource {
 }
 
 impl ClockSource {
-    /// Returns whether the clock is accurate enough to measure the ages of states. With the other clock commanding is
-    /// not allowed; `tests/tables/clock.md` has the reason.
+    /// Returns whether the clock is accurate enough to measure the ages of states. A board must not command with its
+    /// internal oscillator; `tests/tables/clock.md` has the reason.
     #[must_use]
     pub const fn may_command(self) -> bool {
         matches!(self, Self::External)
@@ -103,7 +103,7 @@ pub fn faulted(frame: usize, at: u32, from: u32) {
     crash_record::faulted(memory::WORDS, &end);
 }
 
-/// Resets the board after all writes to the record have completed.
+/// Resets the board after all writes to the crash record have completed.
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub fn reset() -> ! {
     crash_record::settle(memory::WORDS);
@@ -111,8 +111,8 @@ pub fn reset() -> ! {
 }
 
 impl Begun {
-    /// Shows on the lamp the stage that the previous run reached, if it never reached `Running`: a flash of half a
-    /// second for each stage. `wait` waits for a [`MOMENT`].
+    /// Shows on the lamp the stage that the previous run reached, if that run did not reach `Running`: a flash of
+    /// half a second for each stage. `wait` waits for a [`MOMENT`].
     pub fn show(&self, mut lamp: impl FnMut(bool), mut wait: impl FnMut()) {
         let mut wait = |moments: u32| (0..moments).for_each(|_| wait());
         let flashes = self.flashes();
@@ -147,7 +147,7 @@ impl Begun {
         stage.filter(|stage| *stage < Stage::Running).map_or(0, |stage| stage as u32 + 1)
     }
 
-    /// Returns the start in the form of telemetry, at `stage` of this run.
+    /// Returns the facts about the start in the form of telemetry, at `stage` of this run.
     #[must_use]
     pub(crate) fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
         let crash = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
@@ -167,7 +167,7 @@ impl Begun {
         }
     }
 
-    /// Writes the report to the log.
+    /// Writes the facts about the start to the log.
     pub fn log(&self, clock: Clock) {
         let Boot { cause, starts, before, crash, .. } = self.report(Stage::Clocks, clock);
         info!("reset by {=str}; start {=u32} since power", cause.name(), starts);
@@ -202,7 +202,7 @@ mod memory {
 
     use super::crash_record;
 
-    /// The words of the record in memory that the start-up code neither clears nor fills.
+    /// The words of the crash record, in memory that the start-up code neither clears nor fills.
     #[repr(align(8))]
     pub(super) struct Kept(UnsafeCell<MaybeUninit<[u32; crash_record::WORDS]>>);
 
@@ -238,7 +238,7 @@ mod memory {
 mod memory {
     use super::crash_record;
 
-    /// An empty record, for systems whose memory does not outlive the program.
+    /// An empty crash record, for systems whose memory does not outlive the program.
     pub(super) struct Nothing;
 
     pub(super) const WORDS: &Nothing = &Nothing;

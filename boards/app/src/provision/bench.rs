@@ -1,4 +1,4 @@
-//! The choice of settings at a start, and the parts that serve the bench afterwards.
+//! The choice of settings at a start, and the flash and memory for the task that receives settings at the bench.
 
 use embedded_storage::nor_flash::NorFlash;
 use outrigger_core::engine::SettingsError;

@@ -34,7 +34,8 @@ use crate::shared::Shared;
 /// The longest image \[B\]: settings, a key, and a motion of about eighty waypoints.
 pub const IMAGE_MAX: usize = 8192;
 
-/// The memory for the image in effect and for the incoming one. It is all zeros and takes no flash.
+/// The memory for the image of settings in effect and for an image that is being received. It is all zeros and takes
+/// no flash.
 pub struct Memory {
     in_force: [u8; IMAGE_MAX],
     incoming: [u8; IMAGE_MAX],
@@ -47,7 +48,7 @@ impl Memory {
         Self { in_force: [0; IMAGE_MAX], incoming: [0; IMAGE_MAX] }
     }
 
-    /// Returns the part for the image in effect and the part for the incoming one.
+    /// Returns the memory for the image in effect, and that for an image that is being received.
     const fn split(&'static mut self) -> (&'static mut [u8], &'static mut [u8]) {
         (&mut self.in_force, &mut self.incoming)
     }
@@ -61,7 +62,7 @@ impl Default for Memory {
 
 /// The provisioning of a board over a serial line, with its flash.
 pub struct Serving<S, P, F> {
-    /// The image in effect, and where it came from.
+    /// The image in effect, and its origin.
     selection: Selection<S>,
     /// The memory for the next image.
     incoming: &'static mut [u8],
@@ -71,13 +72,13 @@ pub struct Serving<S, P, F> {
     build: &'static str,
     /// A random number that differs at each start.
     boot: u32,
-    /// The serial line.
+    /// The serial line at the bench.
     port: P,
-    /// The copies in flash.
+    /// The flash with the two copies of the image.
     store: Store<F>,
-    /// Extends the watchdog's period by the time that writing takes.
+    /// A function that extends the watchdog's period by the time that writing to flash takes.
     patience: fn(),
-    /// Restarts the board.
+    /// A function that restarts the board.
     reset: fn(),
 }
 
@@ -85,9 +86,9 @@ pub struct Serving<S, P, F> {
 const LAST_WORD: Duration = Duration::from_millis(100);
 
 impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
-    /// Answers at the serial line; never returns. One request at a time is checked, which takes time from the control
-    /// loop: an image is read and checked as at a start, which takes some ten thousand instructions, and only while the
-    /// arm is not commanded.
+    /// Answers requests at the serial line; never returns. Requests are checked one at a time, which takes time from
+    /// the control loop: an image is read and checked as at a start, which takes some ten thousand instructions.
+    /// This is done only while the arm is not commanded.
     pub async fn serve<const N: usize, Q: Controller<N, Event: PeerEvent>>(
         self,
         robot: Handle<'_>,

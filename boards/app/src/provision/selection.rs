@@ -1,4 +1,4 @@
-//! The check of an image, and the choice of the image to use.
+//! The check of an image of settings, and the choice of the image to use.
 
 use core::fmt::Write as _;
 use core::marker::PhantomData;
@@ -11,15 +11,15 @@ use outrigger_remote::provision::{Copy, Fingerprint, Image, Origin, Refusal};
 use super::store::{Header, Store};
 use crate::robot::StartError;
 
-/// A description of an image's error.
+/// A description of the error in an image, cut to 96 bytes.
 pub(super) type Text = String<96>;
 
 /// The reason why an image is not used.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unfit {
-    /// The reason.
+    /// The reason, as a value of the protocol.
     pub(super) why: Refusal,
-    /// The details, if the reason does not contain all of them.
+    /// The details of the error, if the reason does not contain all of them.
     pub(super) text: Text,
 }
 
@@ -43,19 +43,19 @@ impl From<Refusal> for Unfit {
 /// The parts that a firmware was built with, in addition to its kind of controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// Requests over the network.
+    /// `true` if the firmware accepts requests over the network.
     pub requests: bool,
-    /// Motions that are longer than the engine's memory.
+    /// `true` if the firmware supports motions that are longer than the engine's memory.
     pub motion: bool,
-    /// Commands to the controller's dashboard server.
+    /// `true` if the firmware sends commands to the controller's dashboard server.
     pub dashboard: bool,
-    /// The ports that sensors can be connected to.
+    /// The ports of the board that sensors can be connected to.
     pub ports: Ports,
 }
 
 /// The settings of a board for one kind of controller.
 pub trait StoredSettings: Sized {
-    /// The letter of the kind.
+    /// The letter that identifies the kind of controller in an image.
     const KIND: u8;
 
     /// Decodes the settings in `bytes`.
@@ -68,7 +68,7 @@ pub trait StoredSettings: Sized {
     /// stack accept them, and that the board has a port for each sensor.
     ///
     /// # Errors
-    /// The first problem.
+    /// The first problem that was found.
     fn check(&self, ports: &Ports) -> Result<(), StartError>;
 
     /// Returns whether the settings need a firmware that sends commands to a dashboard server by itself.
@@ -101,7 +101,7 @@ macro_rules! stored_settings {
 }
 pub(crate) use stored_settings;
 
-/// Returns the settings of the image in `bytes` if a firmware with these parts can use all of it.
+/// Checks the image in `bytes` and returns its settings if a firmware with the parts `built` can use all of it.
 ///
 /// # Errors
 /// The first part of the image that the firmware cannot use.
@@ -139,9 +139,9 @@ pub(super) fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S
 /// The settings in effect, and their origin.
 #[derive(Clone, Debug)]
 pub(super) struct InForce<S> {
-    /// The settings.
+    /// The settings in effect.
     pub(super) settings: S,
-    /// The whole image.
+    /// The image that contains the settings.
     pub(super) image: Image<'static>,
     /// The origin of the image.
     pub(super) selection: Selection<S>,

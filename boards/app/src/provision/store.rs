@@ -24,7 +24,7 @@ pub(super) struct Store<F> {
     pub(super) flash: F,
 }
 
-/// The header of a copy.
+/// The content of a copy's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// A sequence number that increases with each copy that is written, wrapping.
@@ -47,7 +47,7 @@ impl<F: NorFlash> Store<F> {
         Self { flash }
     }
 
-    /// Returns the length of the longest image that fits \[B\].
+    /// Returns the length of the longest image that fits into one copy \[B\].
     pub(super) fn room(&self) -> usize {
         self.half().saturating_sub(PAGE)
     }
@@ -57,12 +57,12 @@ impl<F: NorFlash> Store<F> {
         half - half % F::ERASE_SIZE
     }
 
-    /// Returns the address of a copy.
+    /// Returns the address at which a copy begins in flash.
     fn begin(&self, copy: u8) -> u32 {
         number(usize::from(copy & 1) * self.half())
     }
 
-    /// Reads a copy to the beginning of `memory`.
+    /// Reads a copy from flash to the beginning of `memory`.
     ///
     /// # Errors
     /// The state of a copy that is not complete. A copy that the flash cannot read is damaged; this can result from an
@@ -81,7 +81,7 @@ impl<F: NorFlash> Store<F> {
         if crc32(image) == header.image.crc { Ok(header) } else { Err(Copy::Damaged) }
     }
 
-    /// Writes `image` as this copy and replaces its previous content.
+    /// Writes `image` to flash as this copy and replaces the copy's previous content.
     ///
     /// # Errors
     /// [`NotTaken`] with the address at which the flash rejected the write, or has different content afterwards. The
@@ -103,7 +103,7 @@ impl<F: NorFlash> Store<F> {
     /// Erases both copies, and the one in effect last, so that it remains in effect until it is erased.
     ///
     /// # Errors
-    /// [`NotTaken`] with the address at which the flash rejected it.
+    /// [`NotTaken`] with the address at which the flash rejected the erasure.
     pub(super) fn erase(&mut self, last: u8) -> Result<(), NotTaken> {
         self.clear(last ^ 1)?;
         self.clear(last)
@@ -114,7 +114,7 @@ impl<F: NorFlash> Store<F> {
         self.flash.erase(begin, begin + number(self.half())).map_err(|_| NotTaken(begin))
     }
 
-    /// Writes at most a page, padded to whole units, and reads it back.
+    /// Writes at most a page to flash, padded to whole units, and reads it back.
     fn write(&mut self, at: u32, bytes: &[u8]) -> Result<(), NotTaken> {
         let mut page = [0xff; PAGE];
         page[..bytes.len()].copy_from_slice(bytes);

@@ -27,8 +27,9 @@ struct Nor<const WRITE: usize, const ERASE: usize> {
     dead: bool,
 }
 
-/// The state of a written unit: complete, or unreadable.
+/// The state of a unit of flash that was written completely.
 const WHOLE: u8 = 1;
+/// The state of a unit of flash that cannot be read.
 const SPOILT: u8 = 2;
 
 impl<const WRITE: usize, const ERASE: usize> Nor<WRITE, ERASE> {
@@ -157,7 +158,7 @@ fn started<F: NorFlash>(store: &mut Store<F>) -> InForce<Any> {
     InForce::choose(store, leaked(vec![0; CAPACITY]), leaked(image(b"compiled in")), BUILT).expect("an image")
 }
 
-/// Writes the next copy over the one that is not in effect, as a board does.
+/// Writes an image over the copy that is not in effect, as a board does.
 fn told<F: NorFlash>(store: &mut Store<F>, settings: &[u8]) -> Result<(), NotTaken> {
     let (copy, sequence) = started(store).selection.next;
     store.keep(copy, sequence, &image(settings))

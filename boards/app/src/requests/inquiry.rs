@@ -15,14 +15,15 @@ use outrigger_embassy::Handle;
 use outrigger_remote::request::keyed::Reply;
 use outrigger_wire::time::Instant;
 
-/// The number of output events that can wait to be processed. It is small because requests set few outputs at once.
+/// The number of results of output requests that can wait to be processed. It is small because requests set few
+/// outputs at once.
 const NEWS: usize = 8;
 
 /// The requests that wait for the control loop, and its decisions.
 pub(crate) struct Inquiry {
     /// `true` if a request has not been answered yet.
     wanted: Cell<bool>,
-    /// The mode and latched reason at the last observation.
+    /// The engine's mode and latched reason when the control loop was last observed.
     seen: Cell<(Mode, Option<Reason>)>,
     standing: Cell<Reply>,
     refused: Cell<Option<Refusal>>,
@@ -43,17 +44,17 @@ impl Inquiry {
         }
     }
 
-    /// Sets whether [`observed`](Self::observed) is awaited.
+    /// Sets whether a task waits for [`observed`](Self::observed).
     pub(super) fn want(&self, wanted: bool) {
         self.wanted.set(wanted);
     }
 
-    /// Returns the state of the session.
+    /// Returns the state of the session, as the reply to a status request.
     pub(super) const fn standing(&self) -> Reply {
         self.standing.get()
     }
 
-    /// Takes the newest rejection.
+    /// Removes and returns the newest rejection by the engine.
     pub(super) fn refused(&self) -> Option<Refusal> {
         self.refused.take()
     }

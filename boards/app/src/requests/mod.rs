@@ -23,7 +23,8 @@ use crate::shared::Shared;
 /// The wait after a datagram that was dropped.
 const AFTER_DROPPED: Duration = Duration::from_millis(2);
 
-/// The port and the key, as the build script compiles them in: the file `requests` next to the settings.
+/// The UDP port and the key of the request service, as the build script compiles them in: the file `requests` next
+/// to the settings.
 #[derive(Clone, Debug)]
 pub struct Port {
     number: u16,
@@ -31,7 +32,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// Reads port and key; `None` if no port is to be opened.
+    /// Reads port and key from the compiled-in file; `None` if no port is to be opened.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let (number, key) = bytes.split_first_chunk()?;
@@ -40,7 +41,7 @@ impl Port {
     }
 }
 
-/// The memory for reception and transmission. It is all zeros and takes no flash.
+/// The memory for receiving requests and sending answers. It is all zeros and takes no flash.
 pub struct Memory {
     received: [u8; 4 * DATAGRAM_MAX],
     sent: [u8; 2 * ANSWER_LEN],

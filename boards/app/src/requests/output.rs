@@ -7,8 +7,8 @@ use outrigger_remote::request::keyed::News;
 use outrigger_remote::request::number;
 use outrigger_wire::robot::Pose;
 
-/// Reads an output; `None` for invalid text, and for the outputs that only a host's `set` has: analog outputs and the
-/// speed slider.
+/// Reads an output and its value from the text of a request; `None` for invalid text, and for the outputs that only
+/// a host's `set` supports: analog outputs and the speed slider.
 pub(super) fn parsed(text: &str) -> Option<Write> {
     let Some((name, value)) = text.split_once('=') else {
         return (text == "zero-force-torque").then_some(Write::ZeroForceTorqueSensor);
@@ -51,7 +51,7 @@ pub(super) fn parsed(text: &str) -> Option<Write> {
     })
 }
 
-/// Returns a write of a variable; `index` counts from 1.
+/// Returns a request to write a variable; `index` counts from 1.
 fn variable(index: u8, value: VariableValue) -> Option<Write> {
     (index > 0).then_some(Write::Variable { index, value })
 }
@@ -65,7 +65,7 @@ fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     parts.next().is_none().then_some(numbers)
 }
 
-/// Returns the result of setting an output; `None` while that is undecided.
+/// Returns the result of setting an output, as it is reported to a client; `None` while it is undecided.
 pub(super) const fn news(of: WriteNews) -> Option<News> {
     Some(match of {
         WriteNews::Sent | WriteNews::Overwritten => return None,

@@ -1,4 +1,4 @@
-//! Passes requests to the robot's task, and collects the answers.
+//! Passes clients' requests to the robot's task, and collects the answers.
 
 use heapless::Vec;
 use outrigger_core::client::dashboard::{ArmCommand, Outcome};
@@ -14,17 +14,17 @@ use super::inquiry::Inquiry;
 use super::output;
 use crate::service_commands::{Asker, ServiceCommands};
 
-/// The longest wait for the control loop, which normally takes far less.
+/// The longest wait for the control loop's decision, which normally takes far less.
 const DECIDED_IN: Duration = Duration::from_millis(200);
-/// The longest wait if nothing was requested of the control loop. Without a controller it runs rarely, and nothing
-/// changes meanwhile.
+/// The longest wait for a new observation of the engine if nothing was requested of the control loop. Without a
+/// controller the loop runs rarely, and nothing changes meanwhile.
 const LOOKED_IN: Duration = Duration::from_millis(50);
 /// The longest wait for the result of setting an output; longer than the engine's own timeout.
 const NEWS_IN: Duration = Duration::from_secs(10);
 /// The longest wait for the dashboard server; longer than a connection, its greeting and the answer may take.
 const READY_IN: Duration = Duration::from_secs(20);
-/// The number of pending answers. It is more than sessions can have open, because only the newest request of each is
-/// answered.
+/// The greatest number of pending answers. It is more than sessions can have open, because only the newest request
+/// of each session is answered.
 const PENDING_MAX: usize = 8;
 
 /// The event that a pending answer waits for.
@@ -41,7 +41,7 @@ enum Waits {
     #[cfg(feature = "programs")]
     Program(Word),
     Output(Write),
-    /// The result of a command to the dashboard server.
+    /// The result of a command to the controller's dashboard server.
     Dashboard,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct RequestServer<'d> {
     robot: Handle<'d>,
     inquiry: &'d Inquiry,
     service_commands: &'d ServiceCommands,
-    /// The request that armed the arm.
+    /// The request that started commanding, if commanding was requested by a client.
     armed: Armed<Ticket>,
     pending: Vec<PendingReply, PENDING_MAX>,
     /// The verdicts that are to be sent, one after the other: a service sends one datagram at a time.
@@ -69,7 +69,7 @@ impl<'d> RequestServer<'d> {
         Self { robot, inquiry, service_commands, armed: Armed::new(), pending: Vec::new(), decided: Vec::new() }
     }
 
-    /// Processes a received request.
+    /// Processes a request that the service has received.
     pub(super) fn take<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) {
         let robot = self.robot;
         let Some(Asked { ticket, ask }) = service.poll_request(robot.epoch()) else { return };
@@ -224,7 +224,7 @@ impl<'d> RequestServer<'d> {
         self.give_up(now);
     }
 
-    /// Completes the command to the dashboard server.
+    /// Answers the request for a command to the dashboard server with the command's outcome.
     pub(super) fn complete_dashboard(&mut self, outcome: Outcome) {
         self.settle(|pending| (pending.waits == Waits::Dashboard).then_some(Verdict::Dashboard(outcome)));
         self.inquiry.want(!self.pending.is_empty());
@@ -262,7 +262,7 @@ impl<'d> RequestServer<'d> {
         });
     }
 
-    /// Sends the next answer; returns `false` if there is none.
+    /// Sends the next answer that is ready; returns `false` if there is none.
     pub(super) fn answer_next<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) -> bool {
         if self.decided.is_empty() {
             return false;

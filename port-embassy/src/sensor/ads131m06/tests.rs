@@ -17,7 +17,7 @@ enum Step {
     IsHeardBadly([i32; CHANNELS]),
     /// The bus reports an error.
     Fails,
-    /// The power was interrupted for a moment.
+    /// The device's power was interrupted for a moment.
     Resets,
 }
 
@@ -26,7 +26,7 @@ struct Device<'s> {
     script: &'s [Step],
     registers: [u16; 4],
     kept: heapless::Vec<[i32; CHANNELS], 2>,
-    /// The first word of the next frame; `None` is the status.
+    /// The first word of the next frame; `None` if that is the status.
     answer: Option<u16>,
     written: usize,
 }
@@ -96,7 +96,7 @@ impl SpiDevice for Device<'_> {
     }
 }
 
-/// A DRDY line that is always low; the device above converts when the line is read.
+/// A DRDY line that is always low; the simulated device makes its conversion when the line is read.
 struct Low;
 
 impl digital::ErrorType for Low {
@@ -121,7 +121,7 @@ impl Wait for Low {
     }
 }
 
-/// One newton or newton metre per count of the channel, with ten counts without load.
+/// Returns a calibration: one newton or newton metre per count of the channel, with ten counts without load.
 fn bridges() -> Bridges {
     let mut matrix = [[0.0; CHANNELS]; CHANNELS];
     for (axis, row) in matrix.iter_mut().enumerate() {
@@ -165,7 +165,7 @@ fn good(n: i32) -> Step {
     Step::Converts([n; CHANNELS])
 }
 
-/// Returns sequence number and first axis of every reading.
+/// Reads until the script ends and returns sequence number and first axis of every reading.
 fn all(sensor: &mut impl Sensor) -> heapless::Vec<(u32, i32), 8> {
     core::iter::from_fn(|| wrench(sensor)).map(|(seq, [first, ..])| (seq, first)).collect()
 }

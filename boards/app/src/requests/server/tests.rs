@@ -89,14 +89,14 @@ impl Rig {
         rig
     }
 
-    /// Delivers the client's datagram to the service.
+    /// Delivers the datagram that the client has written to the service.
     fn send(&mut self) {
         let datagram = self.caller.poll_output().expect("a datagram");
         self.service.receive_window()[..datagram.len()].copy_from_slice(datagram);
         self.service.commit(self.now, datagram.len(), 1, EPOCH);
     }
 
-    /// Delivers the service's datagram to the client.
+    /// Delivers the datagram that the service has written to the client.
     fn receive(&mut self) -> Option<Learned> {
         let (_, datagram) = self.service.poll_output()?;
         self.caller.receive_window()[..datagram.len()].copy_from_slice(datagram);
@@ -104,7 +104,7 @@ impl Rig {
         self.caller.poll_event()
     }
 
-    /// Sends a request, and returns the verdict if there is one at once.
+    /// Sends a client's request, and returns the verdict if there is one at once.
     fn ask(&mut self, ask: Ask<'_>) -> Option<Verdict> {
         self.caller.ask(self.now, EPOCH, Message { id: None, challenge: None, ask }).expect("room");
         self.send();
