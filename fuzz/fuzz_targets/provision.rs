@@ -15,7 +15,8 @@ use outrigger_wire::time::Instant;
 const MODES: [Mode; 5] = [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];
 const ROOM: usize = 1024;
 
-/// Returns a board's answers to `stream`, cut into pieces of these lengths, and the images that it stored.
+/// Passes `stream` to a board in pieces of these lengths, and returns the board's answers and the images that it
+/// stored.
 fn answered(stream: &[u8], mode: Mode, mut pieces: impl Iterator<Item = usize>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let mut memory = [0xa5; ROOM];
     let mut board = Service::new(&mut memory);

@@ -26,17 +26,17 @@ use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 use peer::Peer;
 
-/// The highest joint speed [rad/s].
+/// The highest joint speed that may be commanded [rad/s].
 const LIMIT: f32 = 0.5;
 /// The greatest number of cycles in one wait.
 const MOST: u32 = 300;
-/// The number of cycles in one case; later events are skipped.
+/// The greatest number of cycles in one case; later events are skipped.
 const CYCLES: u32 = 800;
 /// The number of cycles after which a state that may last forever ends a wait.
 const LASTS: u32 = 40;
-/// The time without a packet after which the engine stops commanding: the default.
+/// The time without a packet after which the engine stops commanding; it is the engine's default.
 const STALE_AFTER: Duration = Duration::from_millis(40);
-/// The memory for a snapshot [B].
+/// The size of the memory for a snapshot [B].
 const ROOM: usize = 8192;
 const SENSOR: SourceId = SourceId(1);
 const SOFTWARE: [SoftwareVersion; 4] =
@@ -71,8 +71,9 @@ struct Around {
     reading: f32,
     taken: u32,
     mode: Mode,
-    /// The safety mode in the newest packet that has arrived, and the time of its first packet.
+    /// The safety mode in the newest packet that has arrived.
     shown_safety: u8,
+    /// The time of the first packet with that safety mode.
     shown_since: Instant,
     /// `true` if noise has arrived: the search for the next packet may have dropped packets.
     noisy: bool,
@@ -369,7 +370,7 @@ fn is_setting(text: &[u8]) -> bool {
     (text.starts_with(b"sec ") || text.starts_with(b"set speed ")) && !moves
 }
 
-/// Returns a setting, which may be one that cannot be set.
+/// Returns a request to set an output or another value, which may be one that cannot be set.
 fn write(much: u8) -> Write {
     let (index, high) = (much % 16, much >= 64);
     match much / 16 {

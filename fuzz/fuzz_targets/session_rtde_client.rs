@@ -21,10 +21,11 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The number of the output recipe.
 const OUTPUTS: u8 = 7;
-/// The memory for reception and transmission [B]; not enough for everything that can be sent or requested.
+/// The size of the memory for reception [B]; not enough for everything that can be sent.
 const RECEIVE: usize = 256;
+/// The sizes of the memory for transmission [B]; the smaller is not enough for everything that can be requested.
 const TRANSMIT: [usize; 2] = [192, 1024];
-/// The requested outputs: with a clock and a mirrored register, with only a counter, with neither.
+/// The outputs that a case requests: with a clock and a mirrored register, with only a counter, or with neither.
 const READ: [&str; 3] =
     ["timestamp,actual_q,output_int_register_25", "control_step,output_int_register_25", "robot_mode,actual_q"];
 const OPTIONAL: &str = "payload,no_such_variable";
@@ -100,7 +101,7 @@ struct World<'n, 'm> {
     habits: Habits,
     software: SoftwareVersion,
     now: Instant,
-    /// The greatest number of bytes per read.
+    /// The greatest number of bytes that one read returns.
     cut: usize,
     transmit: usize,
     received: u64,

@@ -11,7 +11,7 @@ use outrigger_wire::robot::SoftwareVersion;
 const INTERPRETER: &[u8] =
     b"def main():\n x = 0\n def f():\n  interpreter_mode()\n end\n while True:\n  f()\n  sync()\n end\nend\n";
 
-/// Calls every kind of read in turn and sends the results back.
+/// A program that calls every kind of read in turn and sends the results back.
 const READER: &[u8] = b"def main():\n socket_open(\"server\", 1)\n while True:\n  \
     socket_send_line(socket_read_binary_integer(2, \"socket_0\", 0.004))\n  \
     socket_send_line(socket_read_ascii_float(3, \"socket_0\", 0.004))\n  \

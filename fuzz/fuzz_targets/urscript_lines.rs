@@ -13,7 +13,7 @@ const BUDGET: u32 = 2_000;
 const CYCLES: usize = 20;
 const LONGEST: usize = 512;
 
-/// Answers calls at random from a seed, and records the calls.
+/// A host that answers calls at random from a seed, and records the calls.
 struct Chance {
     noise: Noise,
     calls: Vec<String>,
@@ -47,7 +47,7 @@ fn assemble(stream: &[u8], mut pieces: impl FnMut() -> usize) -> (Vec<Assembled>
     (assembled, assembler.oversize())
 }
 
-/// Returns the result of every cycle, and all calls.
+/// Runs a program and returns the result of every cycle, and all calls.
 fn run(program: Program, seed: u64) -> (Vec<Step>, Vec<String>) {
     let secondary = program.kind() == ProgramKind::Secondary;
     let mut host = Chance { noise: Noise::seeded(seed), calls: Vec::new() };

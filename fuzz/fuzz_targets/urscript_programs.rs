@@ -147,7 +147,7 @@ impl Choices<'_> {
     }
 }
 
-/// Answers calls at random from a seed, and counts them.
+/// A host that answers calls at random from a seed, and counts them.
 struct Chance {
     noise: Noise,
     calls: usize,

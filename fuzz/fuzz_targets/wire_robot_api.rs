@@ -12,7 +12,8 @@ struct Read {
     whole: Result<bool, HttpError>,
     ended: Result<(), HttpError>,
     status: u16,
-    /// The text, if the member is one, and `true` if it was cut.
+    /// The extracted text and `true` if it was cut; `Some(None)` if the member is `null`, `None` if it was not
+    /// found.
     value: Option<Option<(Vec<u8>, bool)>>,
     excerpt: Vec<u8>,
 }

@@ -75,7 +75,7 @@ fn compare(recipe: &[(&str, &str)], values: &[u8]) {
     assert_eq!(difference(&core.seen, &cells), None, "{names}");
 }
 
-/// Compares for a recipe from names and words; its length is that of the shorter list.
+/// Compares core and oracle for a recipe from names and type words; the recipe's length is that of the shorter list.
 fn any_recipe(names: &[u8], words: &[u8], values: &[u8]) {
     let text = |item| std::str::from_utf8(item).unwrap_or("?");
     let words: Vec<_> = NameList(words).iter().map(text).filter(|word| !word.is_empty()).collect();

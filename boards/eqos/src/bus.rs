@@ -2,7 +2,7 @@
 
 use core::task::Waker;
 
-/// The registers of the controller, a clock with an alarm, and the barriers of the core.
+/// The registers of the Ethernet controller, a clock with an alarm, and the barriers of the core.
 ///
 /// An implementation may be cloned or made twice: the driver has one, the interrupt handler another. No method fails or
 /// waits.
@@ -65,7 +65,8 @@ pub trait Cells {
     /// Writes a word, 0 to 3, of a descriptor, atomically.
     fn store(&self, index: usize, word: usize, value: u32);
 
-    /// Lends a buffer of [`BUFFER`](crate::BUFFER) bytes to `f` and returns its result.
+    /// Lends the buffer of descriptor `index`, [`BUFFER`](crate::BUFFER) bytes, to `f` and returns the result of
+    /// `f`.
     ///
     /// The driver calls it only while the descriptor belongs to the core.
     fn with<R>(&mut self, index: usize, f: impl FnOnce(&mut [u8]) -> R) -> R;

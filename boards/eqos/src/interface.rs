@@ -21,21 +21,21 @@ use crate::transmit::TransmitRing;
 const MAX_FRAME: usize = 1_514;
 /// The number of frames received before other tasks run: a flood must not starve them.
 const BURST: u8 = 8;
-/// The shortest time from one start to the next \[µs\].
+/// The shortest time between the beginnings of two starts of the interface \[µs\].
 const AGAIN: u64 = 1_000_000;
-/// The time limit of the controller's reset \[µs\].
+/// The time limit for the controller to end its reset \[µs\].
 const RESET: u64 = 500_000;
-/// The time between two reads of the reset bit \[µs\].
+/// The time between two reads of the reset bit of the controller \[µs\].
 const RESET_LOOK: u64 = 1_000;
 /// The time between two checks of a running interface \[µs\].
 const LOOK: u64 = 100_000;
 /// The time limit of transmission with a link \[µs\]: a frame takes 1.2 ms at 10 Mbit/s.
 const SENDING: u64 = 2_000_000;
 
-/// The progress of the start.
+/// The progress of the interface's start.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// Waiting for the next start.
+    /// The interface waits for its next start.
     Idle { not_before: u64 },
     /// The controller is in reset.
     Resetting { until: u64 },
@@ -60,15 +60,16 @@ pub struct Interface<'s, B, T, R> {
     receive: ReceiveRing<R>,
     phy: Phy,
     phase: Phase,
-    /// The number of failed starts in a row.
+    /// The number of starts in a row that failed.
     failed: u32,
     started: u64,
     link: Option<LinkMode>,
-    /// The number of frames sent at the last check, and since when none was sent while some waited.
+    /// The number of frames that had been sent at the last check.
     sent: u32,
+    /// The time since which no frame was sent although some waited; `None` if none waits or frames are sent.
     stuck_since: Option<u64>,
     checked: u64,
-    /// The number of frames received since other tasks have run.
+    /// The number of frames received since other tasks last ran.
     burst: u8,
 }
 
@@ -109,8 +110,9 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         }
     }
 
-    /// Continues the start, or checks what runs. Returns the time of the next call \[µs\]. Never waits: a few dozen accesses, and
-    /// one pass over the descriptors when the rings are started.
+    /// Continues the start of the interface, or checks a running one. Returns the time of the next call \[µs\].
+    /// Never waits: the call makes a few dozen accesses, and one pass over the descriptors when the rings are
+    /// started.
     fn advance(&mut self) -> u64 {
         let now = self.bus.now();
         match self.phase {
@@ -183,7 +185,8 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         next.min(self.checked + LOOK)
     }
 
-    /// Checks both processes of the DMA; returns why they must be restarted, if they must.
+    /// Checks reception and transmission of the DMA; returns the reason for a restart of the interface, `None` if
+    /// both work.
     fn health(&mut self, now: u64) -> Option<Cause> {
         if self.bus.read(DMADSR) >> DMADSR_RPS0 & 0xf == STOPPED {
             return Some(Cause::Stopped);
@@ -204,7 +207,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         None
     }
 
-    /// Sets MAC and DMA up, and starts both rings.
+    /// Sets the MAC and the DMA up, and starts both rings.
     fn run(&mut self) {
         let Self { bus, .. } = self;
         bus.write(MAC1USTCR, self.megahertz.saturating_sub(1));
@@ -259,7 +262,8 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         self.idle()
     }
 
-    /// Stops until the next start, a second after the last one at the earliest. Returns its time \[µs\].
+    /// Stops the interface until its next start, which is at least a second after the last one. Returns the time of
+    /// the next start \[µs\].
     fn idle(&mut self) -> u64 {
         let not_before = self.started + AGAIN;
         self.bus.write(DMACIER, 0);
@@ -273,7 +277,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
     }
 }
 
-/// Sets bits of a register and keeps the others, whose values from the reset matter.
+/// Sets `bits` of a register and keeps its other bits, whose values from the reset matter.
 fn set(bus: &impl Bus, register: usize, bits: u32) {
     bus.write(register, bus.read(register) | bits);
 }
@@ -338,7 +342,8 @@ impl<B: Bus, T: Cells, R: Cells> Driver for Interface<'_, B, T, R> {
     }
 }
 
-/// A received frame, without its check sequence. Dropped unconsumed, it stays the next one.
+/// A received frame, without its check sequence. If it is dropped unconsumed, it stays the next frame to be
+/// received.
 pub struct ReceiveToken<'a, B, R> {
     bus: &'a B,
     shared: &'a Shared,

@@ -44,7 +44,8 @@ impl<const N: usize> Default for RingMemory<N> {
     }
 }
 
-/// Returns the address as the DMA sees it, 32 bits of it, and lets the compiler know that it leaves the program.
+/// Returns the address of a part of the ring as the DMA sees it, 32 bits of it, and makes the compiler assume that
+/// other code uses the address.
 fn address<T>(of: *const T) -> u32 {
     of.expose_provenance() as u32
 }

@@ -5,15 +5,15 @@
 use crate::bus::Bus;
 use crate::registers::{MACMDIOAR, MACMDIOAR_MB, MACMDIOAR_READ, MACMDIOAR_WRITE, MACMDIODR};
 
-/// The time limit of a transfer \[µs\], which is 64 bits at 2 MHz.
+/// The time limit of a transfer to the transceiver \[µs\]; a transfer is 64 bits at 2 MHz.
 const TRANSFER: u64 = 10_000;
 /// The time between two reads of the state of a transfer \[µs\].
 const LOOK: u64 = 50;
-/// The time limit of a reset \[µs\]: at most half a second by clause 22.2.4.1.1.
+/// The time limit of the transceiver's reset \[µs\]: at most half a second by clause 22.2.4.1.1.
 const RESET: u64 = 600_000;
-/// The time between two reads of the reset bit \[µs\].
+/// The time between two reads of the transceiver's reset bit \[µs\].
 const RESET_LOOK: u64 = 10_000;
-/// The time between two reads of the link \[µs\].
+/// The time between two reads of the state of the link \[µs\].
 const LINK_LOOK: u64 = 100_000;
 
 const CONTROL: u8 = 0;
@@ -24,8 +24,10 @@ const ADVERTISED: u8 = 4;
 const PARTNER: u8 = 5;
 
 const CONTROL_RESET: u16 = 1 << 15;
-/// 100 Mbit/s, full duplex; both only until there is a partner to negotiate with.
+/// The content of the control register that starts a negotiation. 100 Mbit/s and full duplex in it apply only until
+/// there is a partner to negotiate with.
 const NEGOTIATE: u16 = 1 << 13 | 1 << 12 | 1 << 9 | 1 << 8;
+/// The bit of the status register that is set once the negotiation has ended.
 const NEGOTIATED: u16 = 1 << 5;
 const LINKED: u16 = 1 << 2;
 /// The abilities that are advertised: IEEE 802.3, and 10 and 100 Mbit/s in both duplexes.
@@ -62,25 +64,25 @@ pub(crate) enum Failure {
     TransferStuck,
     /// No transceiver at any of the 32 addresses.
     None,
-    /// The transceiver at this address does not end its reset.
+    /// The transceiver at this address, 0 to 31, does not end its reset.
     ResetStuck(u8),
 }
 
-/// The result of a poll.
+/// The result of one poll of the transceiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// No work before this time \[µs\].
+    /// The transceiver needs no poll before this time \[µs\].
     At(u64),
     /// The transceiver was found and negotiates.
     Ready {
-        /// Its address, 0 to 31.
+        /// The address of the transceiver, 0 to 31.
         address: u8,
-        /// Its identifier, register 2 above register 3.
+        /// The identifier of the transceiver: register 2 in the upper half, register 3 in the lower.
         identifier: u32,
     },
-    /// The link as read now; `None` without one.
+    /// The mode of the link, as just read; `None` without a link.
     Link(Option<LinkMode>),
-    /// The transceiver cannot be used.
+    /// The transceiver cannot be used, for this reason.
     Failed(Failure),
 }
 
@@ -107,18 +109,19 @@ pub(crate) struct Phy {
     begun: Option<u64>,
     /// The earliest time of the next transfer \[µs\].
     next: u64,
-    /// The part of [`MACMDIOAR`] that sets the rate.
+    /// The field of [`MACMDIOAR`] that sets the rate of transfers.
     clock: u32,
 }
 
 impl Phy {
-    /// Returns the state before the search. `clock_range` is the field CR of [`MACMDIOAR`]: 4 for a bus of 150 to 250 MHz.
+    /// Returns the state before the search for the transceiver. `clock_range` is the field CR of [`MACMDIOAR`]: 4
+    /// for a bus of 150 to 250 MHz.
     pub(crate) const fn new(clock_range: u8) -> Self {
         let clock = (clock_range as u32 & 0xf) << 8;
         Self { address: 0, high: 0, low: 0, step: Step::Find, begun: None, next: 0, clock }
     }
 
-    /// Begins or ends one transfer at most. Never waits.
+    /// Begins at most one transfer to the transceiver, or ends one. Never waits.
     pub(crate) fn poll(&mut self, bus: &impl Bus) -> Progress {
         let now = bus.now();
         let Some(begun) = self.begun else {
@@ -140,7 +143,7 @@ impl Phy {
         self.ended(bus.read(MACMDIODR) as u16, now)
     }
 
-    /// Begins the transfer of this step.
+    /// Begins the transfer that the current step requires.
     fn begin(&self, bus: &impl Bus) {
         let (register, value) = match self.step {
             Step::Find => (IDENTIFIER, None),

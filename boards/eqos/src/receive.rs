@@ -5,7 +5,7 @@ use crate::registers::{
     CTXT, DMACRXDLAR, DMACRXDTPR, DMACRXRLR, DMADSR, DMADSR_RPS0, ES, FD, LD, LENGTH, OWN, RX_BUF1V, RX_IOC, SUSPENDED,
 };
 
-/// The descriptors and buffers of received frames, and the index of the next one.
+/// The descriptors and buffers of received frames, and the index of the next descriptor.
 #[derive(Debug)]
 pub struct ReceiveRing<M> {
     cells: M,
@@ -32,7 +32,8 @@ impl<M: Cells> ReceiveRing<M> {
         bus.write(DMACRXDTPR, self.cells.descriptor(len - 1));
     }
 
-    /// Returns the length of the next frame \[B\]. Counts and returns unusable ones to the DMA, at most one ring of them.
+    /// Returns the length of the next usable frame \[B\]; `None` if there is none. Counts unusable frames and
+    /// returns their buffers to the DMA, at most one ring of them.
     pub fn look(&mut self, bus: &impl Bus) -> Option<usize> {
         for _ in 0..self.cells.len() {
             let word = self.cells.load(self.next, 3);
@@ -62,7 +63,7 @@ impl<M: Cells> ReceiveRing<M> {
         result
     }
 
-    /// Returns the number of unusable frames: damaged, in pieces, or longer than a buffer.
+    /// Returns the number of unusable frames since the start: damaged, in pieces, or longer than a buffer.
     pub const fn bad(&self) -> u32 {
         self.bad
     }
@@ -83,7 +84,8 @@ impl<M: Cells> ReceiveRing<M> {
         index.checked_sub(1).unwrap_or(self.cells.len() - 1)
     }
 
-    /// Gives the next descriptor to the DMA. The tail names it: the DMA may process those before it, and not it.
+    /// Gives the next descriptor to the DMA. The tail pointer names it: the DMA may process the descriptors before
+    /// it, but not this one.
     fn give_back(&mut self, bus: &impl Bus) {
         // The core has read the frame before the DMA may write the next one over it.
         bus.order();

@@ -1,4 +1,4 @@
-//! The state that interrupt handler, driver and application share: counters, log, requested restart.
+//! The state that the interrupt handler, the driver and the application share: counters, log, requested restart.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -10,14 +10,15 @@ use crate::bus::Bus;
 use crate::phy::LinkMode;
 use crate::registers::{AIS, CLEARABLE, DMACIER, DMACSR, FBE, NIS, RBU, RI, RPS, TI, TPS};
 
-/// The interrupts while the driver waits for received frames.
+/// The interrupts that are enabled while the driver waits for received frames.
 pub(crate) const ALERT: u32 = NIS | AIS | TI | RI | RBU | RPS | FBE;
-/// The interrupts while it takes them: a flood must not interrupt for every frame.
+/// The interrupts that are enabled while the driver takes received frames: a flood must not interrupt for every
+/// frame.
 const BUSY: u32 = NIS | AIS | TI | RPS | FBE;
-/// The events after which the DMA does nothing more.
+/// The events after which the DMA does no more work.
 const DEADLY: u32 = FBE | RPS | TPS;
 
-/// A reason why a start failed. It is repeated after a second.
+/// A reason why a start of the interface failed. The start is repeated after a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The controller does not end its reset within 500 ms: the reference clock of the transceiver is missing.
@@ -55,11 +56,12 @@ pub enum News {
         /// The identifier of the transceiver: register 2 in the upper half, register 3 in the lower.
         identifier: u32,
     },
-    /// A start failed, and so many in a row have. Only the first, second, fourth, eighth and so on are reported.
+    /// The last starts have failed, the newest for this reason; the number counts the failed starts in a row. Only
+    /// the first, second, fourth, eighth and so on are reported.
     Failed(Fault, u32),
-    /// The link changed; `None` without one.
+    /// The mode of the link changed; `None` if the link was lost.
     Link(Option<LinkMode>),
-    /// The interface is being restarted.
+    /// The interface is being restarted, for this reason.
     Restarted(Cause),
 }
 
@@ -97,7 +99,7 @@ impl defmt::Format for News {
     }
 }
 
-/// Counts since boot. They stop at `u32::MAX`, except `received`, which wraps.
+/// Counts of an interface since boot. They stop at `u32::MAX`, except `received`, which wraps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// The number of received frames that the stack has taken.
@@ -181,7 +183,8 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// Returns the next event for the log, oldest first. Holds eight; later ones are lost until one is fetched.
+    /// Returns the next event for the log, oldest first. Eight events are stored; later ones are lost until one is
+    /// fetched.
     pub fn news(&self) -> Option<News> {
         self.news.try_receive().ok()
     }
@@ -224,7 +227,7 @@ impl Shared {
         }
     }
 
-    /// Counts a failed start. Each failure is a timeout.
+    /// Counts a failed start of the interface. Each failure is a timeout.
     pub(crate) fn count_failure(&self) {
         add(&self.timeouts);
     }
@@ -238,7 +241,7 @@ impl Shared {
         self.unsent.store(unsent, Ordering::Relaxed);
     }
 
-    /// Takes the reason for a restart since the last call, if there is one.
+    /// Takes the reason for a restart that was requested since the last call; `None` if there is none.
     pub(crate) fn take_cause(&self) -> Option<Cause> {
         let deadly = self.deadly.swap(0, Ordering::Relaxed);
         let asked = self.asked.swap(false, Ordering::Relaxed);

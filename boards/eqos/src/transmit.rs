@@ -3,14 +3,14 @@
 use crate::bus::{Bus, Cells};
 use crate::registers::{DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, ES, FD, LD, OWN, TX_IOC, TX_SUSPENDED};
 
-/// The descriptors and buffers of frames to be sent. One of them stays empty, so that the tail pointer never equals the
-/// position of the DMA while frames wait.
+/// The descriptors and buffers of frames to be sent. One descriptor stays empty, so that the tail pointer never
+/// equals the position of the DMA while frames wait.
 #[derive(Debug)]
 pub struct TransmitRing<M> {
     cells: M,
-    /// The index of the next frame.
+    /// The index of the descriptor for the next frame.
     next: usize,
-    /// The index of the oldest frame that was not taken back yet.
+    /// The index of the oldest frame that was given to the DMA and not yet taken back.
     oldest: usize,
     waiting: usize,
     sent: u32,
@@ -23,7 +23,8 @@ impl<M: Cells> TransmitRing<M> {
         Self { cells, next: 0, oldest: 0, waiting: 0, sent: 0, failed: 0 }
     }
 
-    /// Empties the ring for a DMA that is not running; frames that waited in it are lost, and counted as failed.
+    /// Empties the ring for a DMA that is not running. Frames that waited in the ring are lost, and counted as
+    /// failed.
     pub fn start(&mut self, bus: &impl Bus) {
         self.failed = self.failed.saturating_add(self.waiting as u32);
         (self.next, self.oldest, self.waiting) = (0, 0, 0);
@@ -39,7 +40,7 @@ impl<M: Cells> TransmitRing<M> {
         bus.write(DMACTXDTPR, self.cells.descriptor(0));
     }
 
-    /// Takes sent frames back, and returns whether there is room for another one.
+    /// Takes sent frames back from the DMA, and returns whether there is room for another frame.
     pub fn has_room(&mut self, bus: &impl Bus) -> bool {
         while self.waiting > 0 {
             let word = self.cells.load(self.oldest, 3);
@@ -86,12 +87,12 @@ impl<M: Cells> TransmitRing<M> {
         asleep
     }
 
-    /// Returns the number of frames that wait, or were not taken back yet.
+    /// Returns the number of frames that wait to be sent, or were sent and not yet taken back.
     pub const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Returns the number of frames that were sent, wrapping: it changes while transmission works.
+    /// Returns the number of frames that were sent, wrapping; the number changes while transmission works.
     pub const fn sent(&self) -> u32 {
         self.sent
     }

@@ -22,10 +22,11 @@ struct Rig {
     woken: Arc<Woken>,
     waker: Waker,
     received: Vec<Vec<u8>>,
-    /// The frames to be sent, and the number of frames that were sent.
+    /// The frames that the test's stack has to send.
     to_send: Vec<Vec<u8>>,
+    /// The number of frames that the test's stack has sent.
     sent: u32,
-    /// The greatest number of register accesses in one call.
+    /// The greatest number of register accesses in one call of the driver.
     dearest: Cell<u64>,
     up: bool,
 }
@@ -65,8 +66,8 @@ impl Rig {
         value
     }
 
-    /// Polls once as the network's task does: takes received frames, sends waiting ones, reads the link. Returns the
-    /// number of received frames.
+    /// Polls the interface once as the network's task does: takes received frames, sends waiting ones, reads the
+    /// link. Returns the number of received frames.
     fn poll(&mut self) -> usize {
         self.woken.0.store(false, Ordering::Relaxed);
         let waker = self.waker.clone();
@@ -96,8 +97,8 @@ impl Rig {
         taken
     }
 
-    /// Runs for a time \[µs\], and polls when the task is woken or due. Returns the greatest number of frames in one
-    /// poll.
+    /// Runs the interface for a time \[µs\], and polls when the task is woken or due. Returns the greatest number of
+    /// frames in one poll.
     fn run(&mut self, time: u64) -> usize {
         let end = self.port.machine.borrow().now + time;
         let mut most = 0;

@@ -48,7 +48,7 @@ impl Rings {
         f(&mut self.port.machine.borrow_mut())
     }
 
-    /// Runs until nothing is waiting, and returns the frames received meanwhile.
+    /// Runs the model until nothing is waiting, and returns the frames received meanwhile.
     fn settle(&mut self) -> Vec<Vec<u8>> {
         let mut received = Vec::new();
         loop {
@@ -83,7 +83,7 @@ fn every(interventions: usize, mut story: impl FnMut(Every)) -> u64 {
     }
 }
 
-/// Makes decisions only after it was armed.
+/// Makes the decisions "no event" until it is armed, and those of the enumeration afterwards.
 struct Late(Every, Rc<RefCell<bool>>);
 
 impl Choose for Late {

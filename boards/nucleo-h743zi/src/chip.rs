@@ -50,7 +50,7 @@ pub(crate) fn find_clock() -> ClockSource {
     ClockSource::Internal
 }
 
-/// Returns whether the external clock runs. Switches it on if necessary; it may start later.
+/// Returns whether the external clock runs. Switches it on if it is off; it may start after this call.
 pub(crate) fn is_clock_there() -> bool {
     let control = RCC.cr().read();
     if !control.hseon() {
@@ -128,7 +128,7 @@ pub(crate) fn reset_cause() -> ResetCause {
     }
 }
 
-/// Returns the processor's clock.
+/// Returns the processor's clock for telemetry: its rate and its source.
 pub(crate) const fn clock(source: ClockSource) -> Clock {
     Clock { hertz: 400_000_000, source }
 }

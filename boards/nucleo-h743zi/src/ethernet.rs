@@ -43,7 +43,7 @@ pub(crate) fn counts() -> NetworkCounts {
     NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts }
 }
 
-/// The interrupt handler.
+/// The handler of the Ethernet controller's interrupt.
 pub(crate) struct Handler;
 
 impl typelevel::Handler<typelevel::ETH> for Handler {
@@ -139,7 +139,7 @@ fn alternate(function: u8, pin: Peri<'static, impl Pin>) {
     core::mem::forget(pin);
 }
 
-/// Returns the interface. It is not started; its first poll starts it.
+/// Returns the network interface. It is not started; its first poll starts it.
 pub(crate) fn interface(
     _controller: Peri<'static, ETH>,
     _management: Peri<'static, ETH_SMA>,

@@ -18,7 +18,7 @@ const BANK: usize = 1;
 /// Makes handlers of priority -1 ignore bus faults of loads (CCR).
 const IGNORE_BUS_FAULTS: u32 = 1 << 8;
 
-/// The two sectors.
+/// The two sectors of flash in which settings are stored.
 pub(crate) struct Sectors {
     flash: Flash<'static, Blocking>,
 }
@@ -36,9 +36,9 @@ impl ErrorType for Sectors {
 impl ReadNorFlash for Sectors {
     const READ_SIZE: usize = 1;
 
-    /// Reads bytes. A word of 32 bytes whose write was interrupted has more wrong bits than can be corrected. The chip
-    /// sets a flag, and may answer the load with a bus fault, which would end the firmware at every start. The fault is
-    /// ignored, and the flag is checked.
+    /// Reads bytes of the flash. A word of 32 bytes whose write was interrupted has more wrong bits than can be
+    /// corrected. The chip sets a flag, and may answer the load with a bus fault, which would end the firmware at
+    /// every start. The fault is ignored, and the flag is checked.
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
         check_read(self, offset, bytes.len())?;
         let bank = pac::FLASH.bank(BANK);
@@ -73,7 +73,7 @@ const fn kind(_: Error) -> NorFlashErrorKind {
     NorFlashErrorKind::Other
 }
 
-/// Reads at the priority of a hard fault, with bus faults ignored; nothing else runs meanwhile.
+/// Calls `read` at the priority of a hard fault, with bus faults ignored; nothing else runs meanwhile.
 fn ignoring_bus_faults<T>(read: impl FnOnce() -> T) -> T {
     // SAFETY: one bit of a register that no other code here writes; it is restored below, and nothing runs in between.
     let control = unsafe { &(*SCB::PTR).ccr };

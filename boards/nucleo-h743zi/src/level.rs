@@ -7,10 +7,10 @@ use embassy_stm32::adc::{self, AnyAdcChannel, SampleTime};
 use embassy_stm32::peripherals::ADC1;
 use outrigger_app::Adc;
 
-/// The one converter for all inputs.
+/// The only analog-to-digital converter, which all inputs share.
 pub(crate) type Converter = adc::Adc<'static, ADC1>;
 
-/// One pin of the converter.
+/// One analog input, a pin of the converter.
 pub(crate) struct Level3V3 {
     pub(crate) adc: &'static RefCell<Converter>,
     pub(crate) pin: AnyAdcChannel<'static, ADC1>,

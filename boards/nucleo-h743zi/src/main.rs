@@ -42,7 +42,7 @@ use flash::Sectors;
 use level::{Converter, Level3V3};
 use ports::PORTS;
 
-/// The rate of the I²C bus.
+/// The rate of the I²C bus of the distance sensor.
 const BUS_RATE: Hertz = Hertz(100_000);
 /// The rate of the force/torque sensor's bus: 24 bytes take 0.1 ms, and its wires may have the length of a hand.
 const SENSOR_BUS_RATE: Hertz = Hertz(2_000_000);
@@ -229,7 +229,7 @@ async fn watch_link(shared: &'static Shared) -> ! {
     shared.watch_link(restart).await
 }
 
-/// Waits for an external clock that starts late.
+/// Waits for an external clock that starts late, and then restarts the board.
 #[embassy_executor::task]
 async fn await_clock(shared: &'static Shared) -> ! {
     shared.await_clock(chip::is_clock_there, || boot::reset()).await

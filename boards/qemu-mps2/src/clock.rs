@@ -18,10 +18,12 @@ use crate::mmio::Registers;
 const TICKS_PER_MICROSECOND: u32 = machine::THIS.megahertz;
 /// The processor's nominal clock, as the machine states it; QEMU runs as fast as it can.
 pub(crate) const RATE: Rate = Rate { hertz: TICKS_PER_MICROSECOND * 1_000_000, source: ClockSource::External };
-/// The whole microseconds of a round of timer 1, and the remaining ticks.
+/// The number of whole microseconds in one round of timer 1.
 const ROUND: u64 = (1 << 32) / TICKS_PER_MICROSECOND as u64;
+/// The number of ticks that remain of one round of timer 1 after its whole microseconds.
 const LEFT_OVER: u32 = ((1_u64 << 32) % TICKS_PER_MICROSECOND as u64) as u32;
-/// The longest time of an alarm \[µs\]; the queue is polled again then. It fits the timer: 2.5·10⁹ ticks at most.
+/// The longest time until an alarm \[µs\]; afterwards the queue of alarms is polled again. It fits the timer:
+/// 2.5·10⁹ ticks at most.
 const LONGEST_ALARM: u64 = 100_000_000;
 
 // Timer 1; timer 2 has the same registers at an offset of 0x20.
@@ -30,7 +32,7 @@ const CLOCK_VALUE: usize = 0x04;
 const CLOCK_CONTROL: usize = 0x08;
 const CLOCK_CLEAR: usize = 0x0c;
 const CLOCK_RAISED: usize = 0x10;
-/// The value that is loaded at the next wrap; writing it does not disturb the count.
+/// The register with the value that is loaded at the next wrap; writing it does not disturb the count.
 const CLOCK_RELOAD: usize = 0x18;
 const ALARM_LOAD: usize = 0x20;
 const ALARM_CONTROL: usize = 0x28;

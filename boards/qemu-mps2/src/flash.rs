@@ -9,34 +9,35 @@ use embedded_storage::nor_flash::{
 use crate::host::Cut;
 use crate::{machine, watchdog};
 
-/// The machine's PSRAM.
+/// The base address of the simulated flash, in the machine's PSRAM.
 const BASE: usize = machine::THIS.kept;
-/// The address of the cells. Before them is the state that this model preserves over a reset.
+/// The address of the simulated flash's content. Before it is the state that this model preserves over a reset.
 const CELLS: usize = BASE + 0x1000;
-/// The capacity: two copies of the longest image, each with a page for its header, in whole sectors.
+/// The capacity of the simulated flash \[B\]: two copies of the longest image, each with a page for its header, in
+/// whole sectors.
 const CAPACITY: usize = 6 * SECTOR;
 const SECTOR: usize = 4096;
-/// As on an STM32H7.
+/// The size of a unit that is written at once \[B\], as on an STM32H7.
 const UNIT: usize = 32;
 
 /// A mark that the machine was switched on before. Initially its memory is zeros, but a new flash is erased.
 const KNOWN: u32 = u32::from_le_bytes(*b"NOR1");
 
-/// The state that is preserved over a reset.
+/// The state of the simulated flash that is preserved over a reset.
 #[repr(C)]
 struct Past {
     known: u32,
-    /// The number of operations since QEMU was started.
+    /// The number of operations of the flash since QEMU was started.
     operations: u32,
-    /// The number of operations since the last reset.
+    /// The number of operations of the flash since the last reset.
     recent: u32,
-    /// 1 if the power failed at the end of that run, otherwise 0.
+    /// 1 if the power failed at the end of the previous run, otherwise 0.
     was_cut: u32,
     /// With [`Cut::Each`]: the operation after a reset in which the power fails next.
     next: u32,
 }
 
-/// The flash; there is only one.
+/// The simulated flash; there is only one.
 pub(crate) struct Nor {
     past: &'static mut Past,
     cells: &'static mut [u8],
@@ -44,7 +45,7 @@ pub(crate) struct Nor {
 }
 
 impl Nor {
-    /// Returns the flash with its previous content. Call it once.
+    /// Returns the flash with its previous content. May be called only once.
     pub(crate) fn connect(cut: Option<Cut>) -> Self {
         // SAFETY: RAM of the machine, aligned, any bits of which are values of these types. The linker does not use it,
         // and this is the only place that makes references to it, once.
@@ -60,7 +61,7 @@ impl Nor {
         Self { past, cells, cut }
     }
 
-    /// Applies an operation to `cells`, or only to the first half of them if the power fails.
+    /// Applies an operation to `length` cells from `from` on, or only to the first half of them if the power fails.
     fn operate(&mut self, from: usize, length: usize, each: impl Fn(&mut u8, usize)) {
         let past = &mut *self.past;
         past.operations += 1;

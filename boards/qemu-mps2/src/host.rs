@@ -36,7 +36,7 @@ pub(crate) enum Cut {
     Each,
 }
 
-/// A failure to be caused.
+/// A failure that the firmware is to cause in itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Panic,
@@ -75,7 +75,7 @@ impl Options {
     }
 }
 
-/// Causes the requested failure, unless it is a later one.
+/// Causes the requested failure, unless it is one that occurs later.
 pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
     match fault {
         None | Some(Fault::Hang) => {}
@@ -92,7 +92,7 @@ pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
     }
 }
 
-/// Calls itself without end, with a frame of half a kilobyte.
+/// Recurses without end to overflow the stack, with a frame of half a kilobyte per call.
 #[inline(never)]
 fn descend(depth: u32) -> u32 {
     let frame = core::hint::black_box([depth; 128]);

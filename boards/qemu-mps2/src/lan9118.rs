@@ -33,17 +33,17 @@ const TX_USED: usize = 0x80;
 const CSR_COMMAND: usize = 0xa4;
 const CSR_DATA: usize = 0xa8;
 
-/// Received frames are waiting.
+/// The interrupt bit for received frames that are waiting.
 const RX_LEVEL: u32 = 1 << 3;
-/// Enabled, active high, push-pull: any other setting keeps QEMU's line asserted.
+/// The setting of the interrupt line: enabled, active high, push-pull. Any other setting keeps QEMU's line asserted.
 const IRQ_LINE: u32 = 0x111;
 const RX_DUMP: u32 = 1 << 15;
 const TX_ON: u32 = 1 << 1;
 const SOFT_RESET: u32 = 1;
-/// 5 KiB for transmission, and the bit that real chips require to be set.
+/// The setting of the FIFOs: 5 KiB for transmission, and the bit that real chips require to be set.
 const FIFO_SPLIT: u32 = 0x0015_0000;
 
-/// The registers behind the command register.
+/// The number of the MAC's control register, which is accessed through the command register like the ones after it.
 const MAC_CONTROL: u32 = 1;
 const ADDRESS_HIGH: u32 = 2;
 const ADDRESS_LOW: u32 = 3;
@@ -75,20 +75,20 @@ fn count_bad_frame() {
     BAD_FRAMES.store(bad_frames().saturating_add(1), Ordering::Relaxed);
 }
 
-/// The machine has no such controller at its address.
+/// The error for a machine that has no such controller at its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, defmt::Format)]
 pub(crate) struct Missing;
 
-/// The controller; there is only one.
+/// The Ethernet controller; there is only one.
 pub(crate) struct Lan9118 {
     address: [u8; 6],
     received: Buffer,
     transmitted: Buffer,
-    /// The number of frames taken since the FIFO was last found empty or the turn was given up.
+    /// The number of frames taken since the FIFO was last found empty or other tasks last got their turn.
     burst: u8,
 }
 
-/// One frame; a whole number of words.
+/// The memory for one frame; a whole number of words.
 #[repr(align(4))]
 struct Buffer([u8; BUFFER]);
 

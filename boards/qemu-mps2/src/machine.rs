@@ -2,32 +2,32 @@
 //!
 //! All machines have the same devices. Sources: QEMU's `hw/arm/mps2.c`, `hw/arm/mps2-tz.c` and `hw/arm/armsse.c`, 7.2.
 
-/// One machine.
+/// The addresses, interrupts and clock rate of one machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine {
     /// The name of this board in telemetry.
     pub(crate) board: &'static str,
     /// The rate of the clock of timers, watchdog and serial ports \[MHz\].
     pub(crate) megahertz: u32,
-    /// The dual timer.
+    /// The base address of the dual timer.
     pub(crate) timer: usize,
     pub(crate) timer_interrupt: u16,
-    /// The first serial port; its interrupt is that of received bytes.
+    /// The base address of the first serial port; the interrupt is that of received bytes.
     pub(crate) uart: usize,
     pub(crate) uart_interrupt: u16,
-    /// The second serial port, at the bench.
+    /// The base address of the second serial port, at the bench.
     pub(crate) bench: usize,
     pub(crate) bench_interrupt: u16,
-    /// The third serial port, which represents a contact.
+    /// The base address of the third serial port, which represents a contact.
     pub(crate) contact: usize,
-    /// Memory to which nothing is loaded, and which a reset therefore leaves unchanged.
+    /// The base address of memory to which nothing is loaded, and which a reset therefore leaves unchanged.
     pub(crate) kept: usize,
-    /// The network controller.
+    /// The base address of the network controller.
     pub(crate) mac: usize,
     pub(crate) mac_interrupt: u16,
-    /// The watchdog, whose interrupt is the NMI.
+    /// The base address of the watchdog, whose interrupt is the NMI.
     pub(crate) watchdog: usize,
-    /// The input/output block of the FPGA.
+    /// The base address of the input/output block of the FPGA.
     pub(crate) fpga: usize,
     /// The number of external interrupts in the vector table.
     pub(crate) interrupts: usize,

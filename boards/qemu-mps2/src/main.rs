@@ -120,7 +120,7 @@ async fn keep(shared: &'static Shared, robot: Handle<'static>, stack: Stack<'sta
     shared.keep(robot, stack, &mut Lamp::<0>, feed).await
 }
 
-/// The only contact of this board; an operator's other contacts are at the robot.
+/// Watches the only contact of this board; an operator's other contacts are at the robot.
 #[embassy_executor::task]
 async fn contact(operator: OperatorConfig, robot: Handle<'static>, shared: &'static Shared) -> ! {
     let operator = OperatorConfig { stop_pin: false, acknowledge_pin: false, request_pin: false, ..operator };

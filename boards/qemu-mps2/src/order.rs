@@ -5,13 +5,13 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use embassy_time::Instant;
 
-/// A task with a high priority.
+/// A task with a high priority whose delays are measured.
 struct Watched {
     /// The executor's number of the task; 0 before it is known.
     task: AtomicU32,
     /// `true` if the task is ready and has not begun.
     waits: AtomicBool,
-    /// The number of polls of other tasks that have begun meanwhile.
+    /// The number of polls of other tasks that have begun while this task was ready.
     others: AtomicU32,
     most: AtomicU32,
 }
@@ -32,14 +32,15 @@ impl Watched {
         }
     }
 
-    /// Records that another task begins.
+    /// Records that a poll of another task begins.
     fn passed(&self) {
         if self.waits.load(Ordering::Relaxed) {
             self.others.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Records that the task begins; returns the number of polls that began before it, if it is a new maximum.
+    /// Records that the watched task begins; returns the number of polls of other tasks that began before it, if
+    /// that is a new maximum.
     fn begins(&self) -> Option<u32> {
         self.waits.store(false, Ordering::Relaxed);
         let others = self.others.swap(0, Ordering::Relaxed);
@@ -58,7 +59,7 @@ static NETWORK: Watched = Watched::new();
 static BEGAN: AtomicU32 = AtomicU32::new(0);
 static LONGEST: AtomicU32 = AtomicU32::new(0);
 
-/// Begins to log the order of these tasks.
+/// Begins to log the order of the tasks with these numbers.
 pub(crate) fn tell(control: u32, network: u32) {
     CONTROL.task.store(control, Ordering::Relaxed);
     NETWORK.task.store(network, Ordering::Relaxed);

@@ -30,10 +30,10 @@ const CLOCK_HZ: u32 = machine::THIS.megahertz * 1_000_000;
 const LEAST_DIVIDER: u32 = 16;
 /// The size of the receive buffer \[B\]: several frames of a six-axis sensor, or two frames at the bench.
 const RING: usize = 512;
-/// The time between two polls of a transmitter that is full.
+/// The time between two polls of a transmitter whose buffer is full \[µs\].
 const LOOK_US: u64 = 50;
 
-/// One port, with its received bytes.
+/// One serial port, with its received bytes.
 struct Port {
     registers: Registers<0x1000>,
     interrupt: Interrupt,
@@ -79,16 +79,16 @@ impl Port {
     }
 }
 
-/// A running port; there is only one of each.
+/// A running serial port; there is only one of each.
 pub(crate) struct Uart(&'static Port);
 
 impl Uart {
-    /// Starts the sensor's port, which only receives.
+    /// Starts the serial port of the sensor, which only receives.
     pub(crate) fn of_sensor(baud: u32) -> Self {
         UART0.start(baud, RX_ENABLE)
     }
 
-    /// Starts the port at the bench.
+    /// Starts the serial port at the bench.
     pub(crate) fn at_bench(baud: u32) -> Self {
         UART1.start(baud, RX_ENABLE | TX_ENABLE)
     }
@@ -104,7 +104,7 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
-    /// Returns the contact, open.
+    /// Returns the contact, which is open at first.
     pub(crate) fn connect() -> Self {
         UART2.write::<DIVIDER>(LEAST_DIVIDER);
         UART2.write::<CONTROL>(RX_ENABLE);

@@ -32,13 +32,13 @@ const WATCHDOG: Registers<0x1000> = unsafe { Registers::new(machine::THIS.watchd
 #[unsafe(link_section = ".uninit.watchdog")]
 static NOTE: MaybeUninit<AtomicU32> = MaybeUninit::uninit();
 
-/// The machine has started without its watchdog, or was reset by request.
+/// The note that the machine has started without its watchdog, or was reset by request.
 const BOOTED: u32 = 0x7e1d_b007;
-/// The watchdog was started, and it has not expired since.
+/// The note that the watchdog was started, and has not expired since.
 const STARTED: u32 = 0x7e1d_f00d;
-/// The watchdog was not fed for half its time.
+/// The note that the watchdog was not fed for half its time.
 const UNFED: u32 = 0x7e1d_dead;
-/// The watchdog was not fed for half its time, and the interrupt itself was late.
+/// The note that the watchdog was not fed for half its time, and that the interrupt itself was late.
 const STOOD: u32 = 0x7e1d_57a9;
 
 fn note() -> &'static AtomicU32 {
@@ -81,7 +81,7 @@ pub(crate) fn reset() -> ! {
     boot::reset()
 }
 
-/// Resets the machine like a power cycle.
+/// Resets the machine as a power failure would: with the note of a machine that was just powered up.
 pub(crate) fn lose_power() -> ! {
     note().store(0, Ordering::Relaxed);
     boot::reset()
@@ -101,8 +101,8 @@ pub(crate) fn feed() {
     WATCHDOG.write::<LOCK>(0);
 }
 
-/// Handles the end of the first half of the time. It repairs nothing: the second half ends with the reset. The counter
-/// was restarted when it expired, and shows how long ago that was.
+/// Handles the end of the first half of the watchdog's time. It repairs nothing: the second half ends with the
+/// reset. The counter was restarted when it expired, and shows how long ago that was.
 #[cortex_m_rt::exception]
 unsafe fn NonMaskableInt() {
     let late = TICKS.saturating_sub(WATCHDOG.read::<VALUE>());

@@ -6,11 +6,13 @@ use embedded_storage::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 
 /// The size of the board's flash \[B\].
 pub(crate) const SIZE: usize = 2 << 20;
-/// The capacity: two copies of the longest image, each with a page for its header, in whole sectors.
+/// The capacity for settings \[B\]: two copies of the longest image, each with a page for its header, in whole
+/// sectors.
 const CAPACITY: usize = 6 * ERASE_SIZE;
 const BEGIN: u32 = (SIZE - CAPACITY) as u32;
 
-/// The last sectors. While they are written, no code runs from flash, and no other code at all.
+/// The last sectors of the flash, in which settings are stored. While they are written, no code runs from flash, and
+/// no other code at all.
 pub(crate) struct Sectors {
     flash: Flash<'static, FLASH, Blocking, SIZE>,
 }
@@ -21,7 +23,7 @@ impl Sectors {
     }
 }
 
-/// Returns an offset's position in the chip. The HAL rejects positions beyond the end.
+/// Returns the position in the chip of an offset in these sectors. The HAL rejects positions beyond the end.
 const fn place(offset: u32) -> u32 {
     BEGIN.saturating_add(offset)
 }
@@ -43,7 +45,8 @@ impl ReadNorFlash for Sectors {
 }
 
 impl NorFlash for Sectors {
-    /// Whole pages are programmed: a page has the content of one write, and no byte is written twice.
+    /// The size of a page of the flash \[B\]. Whole pages are programmed: a page has the content of one write, and
+    /// no byte is written twice.
     const WRITE_SIZE: usize = 256;
     const ERASE_SIZE: usize = ERASE_SIZE;
 

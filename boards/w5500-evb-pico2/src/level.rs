@@ -5,10 +5,10 @@ use core::cell::RefCell;
 use embassy_rp::adc::{self, Blocking};
 use outrigger_app::Adc;
 
-/// The one converter for all inputs.
+/// The only analog-to-digital converter, which all inputs share.
 pub(crate) type Converter = adc::Adc<'static, Blocking>;
 
-/// One pin of the converter.
+/// One analog input, a pin of the converter.
 pub(crate) struct Level3V3 {
     pub(crate) adc: &'static RefCell<Converter>,
     pub(crate) pin: adc::Channel<'static>,

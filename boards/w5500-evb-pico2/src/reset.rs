@@ -22,7 +22,7 @@ pub(crate) fn watch_over_start() {
     pac::WATCHDOG.ctrl().modify(|ctrl| ctrl.set_enable(true));
 }
 
-/// Sets the parts that a watchdog reset affects. Call it after the HAL has started the watchdog.
+/// Sets the parts of the chip that a watchdog reset affects. Call it after the HAL has started the watchdog.
 pub(crate) fn concern_everything() {
     pac::PSM.wdsel().write_value(Wdsel(CONCERNED));
 }

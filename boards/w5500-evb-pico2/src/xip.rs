@@ -74,7 +74,8 @@ pub(crate) fn read_without_commands() -> bool {
     true
 }
 
-/// Writes the registers. It runs from RAM and calls no function, because until its end no code can be read from flash.
+/// Writes the registers of the flash's interface. The function runs from RAM and calls no function, because until
+/// its end no code can be read from flash.
 #[inline(never)]
 #[unsafe(link_section = ".data.xip_switch")]
 fn switch([timing, command, format]: [*mut u32; 3], registers: &Registers) {

@@ -4,21 +4,21 @@ use embassy_time::{Duration, Instant};
 
 use crate::trouble::Doubt;
 
-/// An error within this time after a remedy shows that it did not help.
+/// The time after a remedy within which another error shows that the remedy did not help.
 const EFFECT: Duration = Duration::from_millis(100);
 
-/// The shortest time between two resets. It doubles with each one, up to [`LONGEST`]: the chip takes seconds to establish its
-/// link, and never has one if it is reset more often.
+/// The shortest time between two resets. It doubles with each reset, up to [`LONGEST`]: the chip takes seconds to
+/// establish its link, and never has one if it is reset more often.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// The time without an error after which the pause is [`SHORTEST`] again.
+/// The time without an error after which the pause between resets is [`SHORTEST`] again.
 const WELL: Duration = Duration::from_secs(10);
 
-/// A remedy.
+/// A remedy for an error of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// Close, set up and open the socket, at once.
+    /// Close, set up and open the chip's socket, at once.
     Reopen,
     /// Reset the chip, not before this time.
     Reset(Instant),
@@ -27,10 +27,10 @@ pub(crate) enum Remedy {
 /// The history of remedies, which chooses the next one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Care {
-    /// The time of the last remedy, or of the reset that is due.
+    /// The time of the last remedy, or of the next reset if one is due.
     remedied: Option<Instant>,
     reset: Option<Instant>,
-    /// The pause between that reset and the next one.
+    /// The pause between the last reset and the next one.
     pause: Option<Duration>,
 }
 
@@ -40,7 +40,7 @@ impl Care {
         Self { remedied: None, reset: None, pause: None }
     }
 
-    /// Returns the remedy at `now` for this doubt, and records it as carried out.
+    /// Returns the remedy at `now` for an error that puts `doubt` in doubt, and records the remedy as carried out.
     pub(crate) fn remedy(&mut self, doubt: Doubt, now: Instant) -> Remedy {
         let in_vain = self.remedied.is_some_and(|at| now < at.saturating_add(EFFECT));
         if doubt == Doubt::Socket && !in_vain {
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(next, now + LONGEST + WELL + SHORTEST);
     }
 
-    /// Every sequence of ten errors or none, 50 ms apart.
+    /// Explores every sequence of ten steps with or without an error, 50 ms apart.
     #[test]
     fn no_sequence_of_troubles_resets_more_often_than_once_a_second_or_puts_one_off_for_longer_than_8_s() {
         for story in 0..3_u32.pow(10) {

@@ -15,7 +15,8 @@ const HELD: Duration = Duration::from_millis(1);
 /// The timeout of the chip's first answer after a reset; it is specified to take 1 ms.
 const AWAKE: Duration = Duration::from_millis(100);
 
-/// The timeout of a command. The command register is read [`AT_ONCE`] times in a row, then every [`AGAIN`].
+/// The time limit for the chip to accept a command. The command register is read [`AT_ONCE`] times in a row, then
+/// every [`AGAIN`].
 const TAKEN: Duration = Duration::from_millis(10);
 const AT_ONCE: u32 = 8;
 const AGAIN: Duration = Duration::from_micros(100);
@@ -23,40 +24,40 @@ const AGAIN: Duration = Duration::from_micros(100);
 /// The time for which a frame waits in place for the one before it: the longest takes 123 µs on the wire.
 const ON_THE_WIRE: Duration = Duration::from_micros(200);
 
-/// The most readings of the number of received bytes until two agree.
+/// The greatest number of reads of the number of received bytes until two agree.
 const SETTLES: u32 = 64;
 
-/// The length of the prefix of every received frame \[B\], which has the length of both.
+/// The length of the prefix of every received frame \[B\]; it contains the length of prefix and frame.
 const PREFIX: u16 = 2;
 
 /// The length of an Ethernet header \[B\].
 const HEADER: u16 = 14;
 
-/// The longest credible record of a frame \[B\], with room for tags.
+/// The greatest possible length of a frame with its prefix \[B\], with room for tags.
 const RECORD: u16 = 2_048;
 
-/// The chip on its bus.
+/// The W5500 chip on its SPI bus.
 pub(crate) struct Chip<'d, SPI> {
     spi: SPI,
     tally: &'d Tally,
     address: [u8; 6],
-    /// The start of the transmission that is under way, as far as is known.
+    /// The start of the transmission that is in progress; `None` if there is none, as far as is known.
     pub(crate) sending: Option<Instant>,
 }
 
-/// Frames that wait in the chip.
+/// The received frames that wait in the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
-    /// The number of their bytes, prefixes included. There may be more by now.
+    /// The number of bytes of the waiting frames, prefixes included. More may have arrived since.
     pub(crate) bytes: u16,
-    /// The read pointer: the start of the first.
+    /// The read pointer: the start of the first waiting frame.
     pub(crate) at: u16,
 }
 
 /// The first of the frames that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// A frame of this length.
+    /// A frame of this length \[B\].
     Frame(usize),
     /// A frame that is longer than the stack takes.
     Oversized,
@@ -151,12 +152,12 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(phy & 1 != 0)
     }
 
-    /// Clears the interrupt. A frame that arrives afterwards interrupts again.
+    /// Clears the chip's interrupt. A frame that arrives afterwards interrupts again.
     pub(crate) async fn acknowledge(&mut self) -> Result<(), Trouble> {
         self.write(Block::Socket, of_socket::INTERRUPTS, [registers::RECEIVED]).await
     }
 
-    /// Returns the received frames that wait.
+    /// Returns the number and position of the received frames that wait in the chip.
     pub(crate) async fn waiting(&mut self) -> Result<Waiting, Trouble> {
         let mut reading: [u8; 4] = self.read(Block::Socket, of_socket::RECEIVED).await?;
         for _ in 0..SETTLES {
@@ -222,7 +223,8 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(true)
     }
 
-    /// Returns the write pointer for a frame of this length once no transmission is under way.
+    /// Returns the write pointer for a frame of this length once no transmission is in progress; `None` while one
+    /// is.
     async fn room(&mut self, length: u16) -> Result<Option<u16>, Trouble> {
         let asked = Instant::now();
         loop {
@@ -270,7 +272,8 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(())
     }
 
-    /// Reads up to eight bytes in one operation of the bus, as each costs a DMA transfer and an interrupt.
+    /// Reads up to eight bytes of the chip in one operation of the bus, because each operation costs a DMA transfer
+    /// and an interrupt.
     async fn read<const N: usize>(&mut self, block: Block, address: u16) -> Result<[u8; N], Trouble> {
         let mut bytes = [0; 11];
         bytes[..3].copy_from_slice(&registers::header(block as u8, address, false));
@@ -281,7 +284,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(read)
     }
 
-    /// Writes up to eight bytes in one operation of the bus.
+    /// Writes up to eight bytes to the chip in one operation of the bus.
     async fn write<const N: usize>(&mut self, block: Block, address: u16, bytes: [u8; N]) -> Result<(), Trouble> {
         let mut written = [0; 11];
         written[..3].copy_from_slice(&registers::header(block as u8, address, true));

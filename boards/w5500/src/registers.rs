@@ -26,50 +26,54 @@ pub(crate) const fn socket(number: u8) -> u8 {
     1 + 4 * number
 }
 
-/// Addresses in [`Block::Common`].
+/// The addresses of the registers in [`Block::Common`].
 pub(crate) mod common {
-    /// The hardware address, six bytes.
+    /// The address of the register with the hardware address, six bytes.
     pub(crate) const ADDRESS: u16 = 0x0009;
-    /// The sockets that may interrupt, one bit each.
+    /// The address of the mask of the sockets that may interrupt, one bit each.
     pub(crate) const SOCKET_INTERRUPTS: u16 = 0x0018;
-    /// Bit 0: link.
+    /// The address of the transceiver's state; bit 0 is set if there is a link.
     pub(crate) const PHY: u16 = 0x002e;
+    /// The address of the version of the chip.
     pub(crate) const VERSION: u16 = 0x0039;
 }
 
-/// Addresses in [`Block::Socket`].
+/// The addresses of the registers in [`Block::Socket`].
 pub(crate) mod of_socket {
     pub(crate) const MODE: u16 = 0x0000;
     pub(crate) const COMMAND: u16 = 0x0001;
-    /// The events, one bit each; writing a 1 clears it.
+    /// The address of the events, one bit each; writing a 1 clears an event.
     pub(crate) const INTERRUPTS: u16 = 0x0002;
+    /// The address of the state of the socket.
     pub(crate) const STATE: u16 = 0x0003;
-    /// The size of the receive buffer \[KiB\]; that of the transmit buffer follows.
+    /// The address of the size of the receive buffer \[KiB\]; the size of the transmit buffer follows.
     pub(crate) const RECEIVE_BUFFER: u16 = 0x001e;
-    /// The free bytes for transmission, then its read and write pointer, two bytes each.
+    /// The address of the number of free bytes for transmission; the read pointer follows, two bytes each.
     pub(crate) const TRANSMIT_FREE: u16 = 0x0020;
+    /// The address of the write pointer for transmission, two bytes.
     pub(crate) const TRANSMIT_WRITE: u16 = 0x0024;
-    /// The number of received bytes, then their read pointer, two bytes each.
+    /// The address of the number of received bytes, two bytes.
     pub(crate) const RECEIVED: u16 = 0x0026;
+    /// The address of the read pointer for received bytes, two bytes.
     pub(crate) const RECEIVE_READ: u16 = 0x0028;
     pub(crate) const INTERRUPT_MASK: u16 = 0x002c;
 }
 
-/// The value of [`common::VERSION`].
+/// The value of [`common::VERSION`] in a W5500.
 pub(crate) const VERSION: u8 = 4;
-/// [`common::SOCKET_INTERRUPTS`]: socket 0.
+/// The bit of socket 0 in [`common::SOCKET_INTERRUPTS`].
 pub(crate) const SOCKET_0: u8 = 1;
-/// [`of_socket::MODE`]: bare frames, filtered by hardware address; broadcasts and multicasts pass.
+/// The value of [`of_socket::MODE`] for bare frames, filtered by hardware address; broadcasts and multicasts pass.
 pub(crate) const BARE_FRAMES: u8 = 0x84;
-/// [`of_socket::STATE`] in that mode.
+/// The value of [`of_socket::STATE`] of a socket that is open for bare frames.
 pub(crate) const OPEN: u8 = 0x42;
-/// [`of_socket::INTERRUPTS`]: a frame was received.
+/// The bit of [`of_socket::INTERRUPTS`] that reports that a frame was received.
 pub(crate) const RECEIVED: u8 = 1 << 2;
-/// [`of_socket::INTERRUPTS`]: a frame was sent (SENDOK).
+/// The bit of [`of_socket::INTERRUPTS`] that reports that a frame was sent (SENDOK).
 pub(crate) const SENT: u8 = 1 << 4;
 /// The size of the buffer of each direction \[KiB\]: all of the chip's memory.
 pub(crate) const BUFFER: u8 = 16;
-/// [`BUFFER`] in bytes.
+/// The size of the buffer of each direction \[B\].
 pub(crate) const BUFFER_BYTES: u16 = BUFFER as u16 * 1024;
 
 /// A command to the chip's socket, by its value in the register Sn_CR.

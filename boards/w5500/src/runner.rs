@@ -18,14 +18,15 @@ use crate::trouble::{Counts, Doubt, Tally, Trouble};
 /// The time between two polls of the chip without an interrupt: the longest delay of a frame if the line fails.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The time between two checks of link and settings, and the shorter one while a frame waits for the one before it.
+/// The time between two checks of link and settings.
 const CHECK: Duration = Duration::from_millis(100);
+/// The time between two checks of link and settings while a frame waits until the one before it is sent.
 const CHECK_WAITING: Duration = Duration::from_millis(10);
 
-/// The timeout of a transmission with a link.
+/// The time limit for the transmission of a frame while there is a link.
 const SENT: Duration = Duration::from_millis(100);
 
-/// The most frames sent before the next received one is read.
+/// The greatest number of frames sent before the next received one is read.
 const BURST: usize = 8;
 
 /// The number of interrupts in a row without a frame after which the line is ignored until the next poll: a line that is
@@ -43,14 +44,14 @@ pub struct Runner<'d, SPI, INT, RST> {
     tally: &'d Tally,
     care: Care,
     link_up: bool,
-    /// The received frames known to wait in the chip.
+    /// The received frames that are known to wait in the chip.
     waiting: Waiting,
-    /// The interrupt line was low: the chip has received a frame.
+    /// `true` if the interrupt line was low: the chip has received a frame.
     interrupted: bool,
     fruitless: u8,
     look_at: Instant,
     check_at: Instant,
-    /// The next frame waits for the one before it.
+    /// `true` if the next frame of the stack waits until the one before it is sent.
     blocked: bool,
 }
 
@@ -95,7 +96,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         }
     }
 
-    /// Does one round: due checks, all frames to be sent, one received frame.
+    /// Does one round of the driver's work: due checks, all frames to be sent, one received frame.
     async fn turn(&mut self) -> Result<(), Trouble> {
         // There is a turn at least every [`CHECK`].
         if self.tally.take_restart() {
@@ -150,7 +151,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         Ok(())
     }
 
-    /// Postpones the next frame to the next turn, and the check of the link to an earlier time.
+    /// Postpones the next frame of the stack to the next round, and moves the check of the link to an earlier time.
     fn block(&mut self) -> Result<(), Trouble> {
         self.tally.one(|counts| &mut counts.waited);
         self.blocked = true;
@@ -166,7 +167,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         self.interrupted || Instant::now() >= self.look_at
     }
 
-    /// Reads how much has arrived in the chip.
+    /// Reads the number of bytes that have arrived in the chip.
     async fn look(&mut self) -> Result<(), Trouble> {
         self.look_at = Instant::now() + LOOK;
         let interrupted = core::mem::take(&mut self.interrupted);
@@ -202,7 +203,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         Ok(())
     }
 
-    /// Waits until there is something to do.
+    /// Waits until the driver has work: a frame in either direction, or a check that is due.
     async fn wait(&mut self) {
         let may_send = !self.blocked;
         if may_send && self.tx.try_tx_buf().is_some() {
@@ -238,7 +239,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         }
     }
 
-    /// Drops everything in the chip, and what is known of it.
+    /// Drops all frames in the chip, and the driver's knowledge of them.
     async fn reopen(&mut self) -> Result<(), Trouble> {
         self.forget();
         self.tally.one(|counts| &mut counts.reopened);
@@ -264,7 +265,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         trouble.doubt()
     }
 
-    /// Applies remedies until one succeeds.
+    /// Applies remedies to the part `doubt` of the chip until one succeeds.
     async fn recover(&mut self, mut doubt: Doubt) {
         loop {
             let result = match self.care.remedy(doubt, Instant::now()) {
@@ -291,7 +292,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         defmt::info!("W5500: set up; {}", self.tally.get());
     }
 
-    /// Waits until `at` without the chip, and drops the stack's frames.
+    /// Waits until `at` without accessing the chip, and drops the stack's frames meanwhile.
     async fn pause(&mut self, at: Instant) {
         while Instant::now() < at {
             while self.tx.try_tx_buf().is_some() {

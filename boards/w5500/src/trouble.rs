@@ -25,7 +25,7 @@ pub enum Trouble {
     },
     /// A register has lost its value: the chip was reset by something else, or the bus changes bytes.
     Forgotten {
-        /// The register.
+        /// The register that has lost its value.
         setting: Setting,
         /// The value that was written.
         expected: u8,
@@ -87,7 +87,7 @@ impl Trouble {
     }
 }
 
-/// Counts since the driver was made. Each stops at `u32::MAX`.
+/// Counts of a driver since it was made. Each stops at `u32::MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Counts {
@@ -109,27 +109,27 @@ pub struct Counts {
     pub unannounced: u32,
     /// The number of interrupts without a frame.
     pub fruitless: u32,
-    /// The number of [`Trouble::Bus`].
+    /// The number of errors [`Trouble::Bus`].
     pub bus: u32,
-    /// The number of [`Trouble::NotTaken`].
+    /// The number of errors [`Trouble::NotTaken`].
     pub not_taken: u32,
-    /// The number of [`Trouble::NotThere`] and [`Trouble::ResetPin`].
+    /// The number of errors [`Trouble::NotThere`] and [`Trouble::ResetPin`].
     pub not_there: u32,
-    /// The number of [`Trouble::Forgotten`].
+    /// The number of errors [`Trouble::Forgotten`].
     pub forgotten: u32,
-    /// The number of [`Trouble::Length`] and [`Trouble::Unsettled`].
+    /// The number of errors [`Trouble::Length`] and [`Trouble::Unsettled`].
     pub lengths: u32,
-    /// The number of [`Trouble::NotSent`].
+    /// The number of errors [`Trouble::NotSent`].
     pub not_sent: u32,
-    /// The number of [`Trouble::Silent`].
+    /// The number of resets that [`Watch::restart`](crate::Watch::restart) requested, [`Trouble::Silent`].
     pub silent: u32,
-    /// The number of times that the socket was closed and opened.
+    /// The number of times that the chip's socket was closed and opened.
     pub reopened: u32,
     /// The number of resets of the chip, the first one included.
     pub resets: u32,
     /// The number of times that the link was lost.
     pub link_lost: u32,
-    /// The last error, if there was one.
+    /// The last error; `None` if there was none.
     pub last: Option<Trouble>,
 }
 
@@ -184,7 +184,7 @@ impl Tally {
         self.restart.set(true);
     }
 
-    /// Takes the request; returns whether there was one.
+    /// Takes the request for a reset of the chip; returns whether there was one.
     pub(crate) fn take_restart(&self) -> bool {
         self.restart.take()
     }

@@ -11,7 +11,7 @@ use crate::model::{Machine, Port, Seeded};
 /// The longest simulated time of a run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A controller with its board's tasks.
+/// A modelled Ethernet controller with the tasks of its board.
 pub(crate) struct Board {
     pub(crate) port: Port,
     pub(crate) tasks: Vec<Task>,
@@ -23,7 +23,7 @@ pub(crate) fn controller(seed: u64) -> Port {
 }
 
 impl Board {
-    /// Runs controller, interrupt and tasks once; returns whether a task had work.
+    /// Runs the controller, its interrupt and the tasks once; returns whether a task had work.
     fn advance(&mut self) -> bool {
         {
             let mut machine = self.port.machine.borrow_mut();

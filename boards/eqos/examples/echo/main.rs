@@ -68,7 +68,7 @@ impl Bus for Controller {
 /// The interface type for `embassy-net`. On a board the rings are `&'static mut RingMemory<4>` and `RingMemory<8>`.
 type Mac = Interface<'static, Controller, ModelCells, ModelCells>;
 
-/// The stack on a controller, and its task.
+/// Returns the network stack on a controller, and the stack's task.
 fn network(port: &Port, address: Ipv4Address) -> (Stack<'static>, Runner<'static, Mac>) {
     let hardware = [2, 0, 0, 0, 0, address.octets()[3]];
     let (transmit, receive) = (port.cells(Side::Tx), port.cells(Side::Rx));

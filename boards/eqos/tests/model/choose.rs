@@ -22,10 +22,10 @@ impl Choose for Seeded {
     }
 }
 
-/// Enumerates all runs with at most a given number of events; all other decisions are "no event".
+/// Enumerates all runs of a model with at most a given number of events; all other decisions are "no event".
 #[derive(Clone)]
 pub(crate) struct Every {
-    /// The decisions of the current run: the choice, and the number of possibilities.
+    /// The decisions of the current run: for each the choice, and the number of possibilities.
     made: Rc<RefCell<Vec<(usize, usize)>>>,
     at: Rc<RefCell<usize>>,
     interventions: usize,

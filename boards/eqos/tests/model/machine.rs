@@ -6,12 +6,13 @@ use outrigger_eqos::{BUFFER, registers as r};
 
 use super::Choose;
 
-/// The meaning of the tail pointer.
+/// The DMA's interpretation of the tail pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tail {
-    /// As documented. The first word of a descriptor is read in a separate step.
+    /// The documented behaviour. The first word of a descriptor is read in a separate step.
     Strict,
-    /// Writing it only makes the DMA look again. The DMA considers only OWN, and reads a descriptor at once.
+    /// Writing the tail pointer only makes the DMA look again. The DMA considers only OWN, and reads a descriptor at
+    /// once.
     Ignored,
 }
 
@@ -51,7 +52,7 @@ pub(crate) enum State {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     Word(Side, usize, usize),
-    /// Half of a buffer.
+    /// The first or second half of a buffer in memory.
     Half(Side, usize, usize),
 }
 
@@ -97,8 +98,9 @@ pub(crate) struct Machine {
     pub(crate) tx: Ring,
     pub(super) stores: Vec<Store>,
     pub(super) epoch: u64,
-    /// The frames on their way in, and those that were lost for want of a buffer.
+    /// The frames that are on the wire to the controller.
     pub(crate) wire: VecDeque<Vec<u8>>,
+    /// The frames that were lost because the DMA had no buffer for them.
     pub(crate) missed: Vec<Vec<u8>>,
     pub(crate) sent: Vec<Vec<u8>>,
     /// `true` if the transmitter's clock is stopped.

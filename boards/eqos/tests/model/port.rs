@@ -10,7 +10,7 @@ use outrigger_eqos::{BUFFER, Bus, Cells, Shared};
 
 use super::machine::{Machine, Place, Side, Store};
 
-/// Counts how often it was woken.
+/// A waker that counts how often it was woken.
 #[derive(Default)]
 pub(crate) struct Woken(pub(crate) AtomicBool, pub(crate) AtomicU64);
 

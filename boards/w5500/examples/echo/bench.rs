@@ -26,17 +26,17 @@ impl Board {
         Self { tasks: tasks.into_iter().collect(), ..self }
     }
 
-    /// Returns the bus, with the select line.
+    /// Returns the board's SPI bus, with the select line.
     pub(crate) fn spi(&self) -> Spi {
         self.pins.spi()
     }
 
-    /// Returns the interrupt line.
+    /// Returns the chip's interrupt line.
     pub(crate) fn interrupt(&self) -> Interrupt {
         self.pins.interrupt()
     }
 
-    /// Returns the reset line.
+    /// Returns the chip's reset line.
     pub(crate) fn reset(&self) -> Reset {
         self.pins.reset()
     }

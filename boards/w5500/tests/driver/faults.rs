@@ -13,7 +13,7 @@ pub(crate) const MS: Duration = Duration::from_millis(1);
 pub(crate) const S: Duration = Duration::from_secs(1);
 pub(crate) const OTHERS: [u8; 6] = [0xff; 6];
 
-/// Checks that a frame passes in each direction.
+/// Checks that a frame passes through the driver in each direction.
 pub(crate) fn works(station: &mut Station) {
     let (received, left) = (station.received.len(), station.left.len());
     station.pins.deliver(frame(OWN, 100, 1));

@@ -11,7 +11,7 @@ pub(crate) fn wire(length: usize) -> u64 {
     (length as u64 + 24) * 80
 }
 
-/// Delivers frames without a gap for `span`, with lengths from `length`; returns their number.
+/// Delivers frames without a gap for `span`, with lengths from `length`; returns the number of frames.
 pub(crate) fn flood(station: &mut Station, span: Duration, length: impl FnMut() -> usize) -> usize {
     paced(station, span, 0, length)
 }

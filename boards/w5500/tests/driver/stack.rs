@@ -25,9 +25,9 @@ const BOARD: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
 const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 2);
 const PORT: u16 = 30_003;
 
-/// The length of the messages that the peer sends one after the other \[B\], the board's answer to each, and their
-/// period.
+/// The length of the messages that the peer sends one after the other \[B\].
 const MESSAGE: usize = 1_116;
+/// The board's answer to each message.
 const ANSWER: &[u8] = b"forty-six bytes, as short as most answers are\n";
 const PERIOD: Duration = Duration::from_millis(2);
 
@@ -237,7 +237,7 @@ impl Network {
     }
 }
 
-/// Answers every message.
+/// Answers every message of the peer.
 async fn follow(socket: &mut TcpSocket<'_>, seen: &Program) {
     let (mut message, mut filled, mut last) = ([0; MESSAGE], 0, None::<u32>);
     loop {

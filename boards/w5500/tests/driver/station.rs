@@ -24,8 +24,9 @@ pub(crate) struct Station {
     now: SimTime,
     /// `true` if the stack takes received frames.
     pub(crate) takes: bool,
-    /// The frames that the stack took, and those that left the chip, with their times.
+    /// The frames that the stack took, each with its time.
     pub(crate) received: Vec<(SimTime, Vec<u8>)>,
+    /// The frames that left the chip, each with its time.
     pub(crate) left: Vec<(SimTime, Vec<u8>)>,
     /// The number of polls of the stack.
     pub(crate) polls: u64,
@@ -115,7 +116,7 @@ impl Station {
         token.map(|token| token.consume(frame.len(), |room| room.copy_from_slice(frame))).is_some()
     }
 
-    /// Runs for this time.
+    /// Runs the station for this time.
     pub(crate) fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         self.run_until(end, |_| false);
