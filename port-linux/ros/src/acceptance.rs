@@ -1,4 +1,4 @@
-//! The rules for which goals and commands the node accepts at present.
+//! The rules for which goals and commands the node accepts, given the present state of the session.
 //!
 //! [`Standing::accepts`] is the only place that decides this for each kind of [`Command`]. The list of controllers
 //! shows a controller as active exactly if its commands are accepted, and goals, streams and calls are rejected by
@@ -11,15 +11,15 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// The rejection text of a node that does not command the arm.
+/// The text of a rejection by a node that does not command the arm.
 pub const ONLY_LOOKS: &str = "this node commands nothing: say command = true in [ros.expert] of a configuration, and run `outrigger ros2` with it";
 
 /// A kind of goal or command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// A trajectory for the law or the controller to follow.
+    /// A trajectory that the law, or the controller, follows.
     Follow,
-    /// A trajectory for a program on the controller alone.
+    /// A trajectory that only a program on the controller executes.
     PassThrough,
     /// A trajectory that ends at a contact of the tool.
     FollowUntilContact,
@@ -68,7 +68,7 @@ pub struct Standing {
 /// The state of a run that commands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
-    /// A goal that arrives while the arm is not commanded also counts as a request to command it.
+    /// `true` if a goal that arrives while the arm is not commanded also counts as a request to command it.
     pub goals_request: bool,
     /// The mode of the session.
     pub mode: Mode,
@@ -76,16 +76,16 @@ pub struct Run {
     pub latch: Option<Reason>,
     /// The unmet preconditions, for which a request would be refused.
     pub unmet: ReasonSet,
-    /// The side that generates motions.
+    /// The side that generates motions: the law, or a program on the controller.
     pub by: Makes,
 }
 
 /// The side that generates the motions of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Makes {
-    /// A program on the controller.
+    /// A program on the controller generates motions.
     Controller,
-    /// The law, with the kinds of trajectories and streams that it always refuses.
+    /// The law generates motions; some kinds of trajectories and streams it always refuses.
     Law {
         /// `true` if the law follows trajectories.
         follows: bool,
@@ -101,17 +101,18 @@ pub enum Makes {
 /// The reason why a command is rejected, regardless of its content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rejection {
-    /// The node does not command.
+    /// The node does not command the arm.
     OnlyLooks,
-    /// Only a program on the controller can execute a trajectory that is passed through.
+    /// The session cannot execute a trajectory that is passed through, because only a program on the controller
+    /// could.
     PassesThrough,
     /// The controller generates motions by itself, so no law follows a stream.
     ByController,
-    /// The command needs a program on the controller.
+    /// The command needs a program on the controller, which this session does not use.
     NeedsProgram(Command),
     /// The law does not follow joint targets.
     NoJointLaw,
-    /// The law, or the path to the controller, refuses every such stream.
+    /// The law, or the path to the controller, refuses every stream of this kind.
     Law(ForwardError),
     /// The controller's software does not report contacts.
     NoContacts(SoftwareVersion),
@@ -128,7 +129,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Returns the name used in logs.
+    /// Returns the name of the reason that is used in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -148,7 +149,7 @@ impl Rejection {
 }
 
 impl Rejection {
-    /// Returns the text with the name in parentheses after it, as logs and results contain it.
+    /// Returns the text of the reason with its name in parentheses after it, as logs and results contain it.
     #[must_use]
     pub fn with_name(self) -> String {
         format!("{self} ({})", self.name())
@@ -205,7 +206,7 @@ impl Standing {
     /// Checks that a command of this kind is accepted at present.
     ///
     /// # Errors
-    /// The reason for the rejection. Reasons that need another configuration precede those that a call can clear.
+    /// The reason for the rejection. Reasons that need another configuration precede reasons that a call can clear.
     pub fn accepts(&self, command: Command) -> Result<(), Rejection> {
         let run = self.run.ok_or(Rejection::OnlyLooks)?;
         self.can_make(command, run.by)?;

@@ -2,10 +2,10 @@
 
 use outrigger_ros2_messages::endpoint::Names;
 
-/// The joints of a UR, in the order of every message.
+/// The names of a UR's joints, in the order of every message.
 pub const UR_JOINTS: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
-/// The joints of an LWR, which KUKA numbers A1 to A6 with E1 between A2 and A3.
+/// The names of an LWR's joints, which KUKA numbers A1 to A6 with E1 between A2 and A3.
 pub const LWR_JOINTS: [&str; 7] = ["joint_a1", "joint_a2", "joint_e1", "joint_a3", "joint_a4", "joint_a5", "joint_a6"];
 
 /// The names of an arm's joints and frames.
@@ -19,7 +19,7 @@ pub struct Arm {
 }
 
 impl Arm {
-    /// Creates the names of an arm with these joints, each with the prefix of `names`.
+    /// Creates the names of an arm with these joints, each with the prefix that `names` contains.
     #[must_use]
     pub fn new(joints: &[&str], names: &Names) -> Self {
         let joints = joints.iter().map(|joint| names.frame(joint)).collect();

@@ -1,4 +1,5 @@
-//! The services of Surface D: reads calls and makes the responses (`core/docs/protocol/ros2-surface.md` 2).
+//! The ROS 2 services that UR's driver offers (Surface D): reads calls and makes the responses
+//! (`core/docs/protocol/ros2-surface.md` 2).
 //!
 //! Nothing is executed here. A call is turned into a [`Deed`] or refused with a reason; the caller executes the deed
 //! and passes its outcome to [`answer`].
@@ -30,23 +31,23 @@ use outrigger_ros2_messages::{
 pub enum Deed {
     /// Set an output or another value on the controller.
     Set(Write),
-    /// Start commanding.
+    /// Start commanding the arm.
     Request,
-    /// Stop commanding.
+    /// Stop commanding the arm.
     Release,
-    /// Send our program to the controller.
+    /// Send Outrigger's program to the controller.
     Resend,
-    /// End our program on the controller, so that the pendant's program around it continues.
+    /// End Outrigger's program on the controller, so that the pendant's program around it continues.
     HandBack,
     /// Acknowledge the latched fault.
     Acknowledge,
-    /// Start a force mode along and around some axes.
+    /// Start a force mode, in which the arm exerts a force along and around some axes.
     Force(ForceMode),
     /// End the force mode or freedrive.
     Stiffen,
     /// Report the version of the controller's software.
     Version,
-    /// Report the target of the current motion at this time.
+    /// Report the target of the current motion at a time.
     Query(Time),
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn wrong<T>(name: &'static str, expected: &'static str, found: impl T
 }
 
 offers! {
-    /// Every service of the surface except those of the dashboard.
+    /// Every service of the surface except the services of the dashboard.
     OFFERS {
         SET_IO: "io_and_status_controller/set_io", SetIO,
             "fun 1: digital output, pin 0 to 17; 3: analog output, pin 0 or 1, state 0 to 1; 4: tool voltage 0, 12 or 24";
@@ -112,7 +113,7 @@ offers! {
     }
 }
 
-/// The topic that switches freedrive on and off and renews it.
+/// The topic that switches freedrive on and off, and renews freedrive.
 pub static FREEDRIVE: &Heard = &Heard {
     name: "freedrive_mode_controller/enable_freedrive_mode",
     message: <Flag as Message>::TYPE,
@@ -204,7 +205,7 @@ fn digital(pin: i8) -> Option<DigitalOutput> {
     })
 }
 
-/// The number of the last flag; there are none beyond it.
+/// The number of the last flag of a controller, counted from 0.
 const LAST_FLAG: u8 = 31;
 
 /// Reads a request to set an output. Flags are accepted only if `flags` is `true`, because the driver of 2015 had
@@ -258,7 +259,7 @@ const MASSES: std::ops::RangeInclusive<f64> = 1e-6..=1000.0;
 const INERTIA: f32 = 50.0;
 /// The longest transition time of a payload that is written to a controller.
 const TRANSITION: Duration = Duration::from_secs(5);
-/// The length of the oldest layout without the encapsulation \[bytes\].
+/// The length of the oldest layout of a payload call, without the encapsulation \[bytes\].
 const SHORT: usize = 32;
 
 /// Checks that a payload is within the configured bounds \[kg\], as the driver of 2015 did with its parameters.
@@ -275,7 +276,7 @@ pub fn within(deed: Deed, min: f32, max: f32) -> Result<Deed, Refused> {
     }
 }
 
-/// Reads a payload. Three layouts have the same name; the oldest is recognized by its length.
+/// Reads a call that sets the payload. Three layouts have the same name; the oldest is recognized by its length.
 fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
     let (mass, center, inertia, time) = if bytes.len() <= 4 + SHORT {
         let SetPayloadShort { mass, center_of_gravity } = decode(bytes)?;
@@ -334,7 +335,8 @@ fn transition(Span { sec, nanosec }: Span) -> Option<Duration> {
     (time <= TRANSITION).then_some(time)
 }
 
-/// The magnitude of gravity that is written \[m/s²\]; the length of the vector in the call is ignored.
+/// The magnitude of the gravity that is written to a controller \[m/s²\]; the length of the vector in the call is
+/// ignored.
 const GRAVITY_OF_EARTH: f64 = 9.82;
 
 fn gravity(request: &SetGravityRequest, frames: Frames<'_>) -> Result<Write, Refused> {
@@ -349,7 +351,7 @@ fn gravity(request: &SetGravityRequest, frames: Frames<'_>) -> Result<Write, Ref
     Ok(Write::Gravity(outer.rotation.apply(vector.map(|v| (-v / norm * GRAVITY_OF_EARTH) as f32))))
 }
 
-/// Returns the pose of a frame in the base of the arm.
+/// Returns the pose of the frame `frame` in the base of the arm. `name` is the field of the call, for an error.
 fn in_base(name: &'static str, frame: &str, frames: Frames<'_>) -> Result<Frame, Refused> {
     let unusable = |Unusable(expected)| Refused::Value { name, expected: expected.into(), found: format!("{frame:?}") };
     frames.in_base(frame).map_err(unusable)

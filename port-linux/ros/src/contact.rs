@@ -7,7 +7,7 @@
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{Action, Status, ToolContact};
 
-/// The action that waits for a contact and makes no motion of its own.
+/// The action `detect_tool_contact`, which waits for a contact and makes no motion of its own.
 pub static DETECT: Task = Task {
     name: "tool_contact_controller/detect_tool_contact",
     action: ToolContact::TYPE,
@@ -15,18 +15,18 @@ pub static DETECT: Task = Task {
            session.path = \"player\", from CB 3.14 and e-Series 5.4 on",
 };
 
-/// The state of the session, as far as it matters to a goal.
+/// The state of the session, as far as it matters to a goal that waits for a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The arm is commanded.
+    /// `true` if the arm is commanded.
     pub commands: bool,
-    /// The run watches for contacts: a contact would end a motion.
+    /// `true` if the run watches for contacts: a contact would end a motion.
     pub watched: bool,
     /// The number of contacts counted so far; the counter wraps, and its start is arbitrary.
     pub contacts: u32,
 }
 
-/// The way in which a goal ends.
+/// The way in which a goal that waits for a contact ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The tool touched something: succeeded.
@@ -52,7 +52,7 @@ impl Ended {
 }
 
 impl Ended {
-    /// Returns the reason why the goal was aborted; `None` for any other end.
+    /// Returns the reason why the goal was aborted; `None` if it ended in another way.
     #[must_use]
     pub const fn why(self) -> Option<&'static str> {
         match self {
@@ -63,12 +63,12 @@ impl Ended {
     }
 }
 
-/// The next step for a goal.
+/// The next step for a goal that waits for a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Wait; nothing is due.
     Wait,
-    /// Switch the watch for contacts off. Returned again if an earlier attempt had no effect.
+    /// Switch the watch for contacts off. This step is returned again if an earlier attempt had no effect.
     SwitchOff,
     /// End the goal in this way.
     End(Ended),
@@ -81,13 +81,13 @@ pub struct Watch {
     began: u32,
     touched: bool,
     cancelled: bool,
-    /// The watch has been reported as on. A granted request is reported with a delay.
+    /// `true` once the session has reported that the watch is on. A granted request is reported with a delay.
     shown: bool,
-    /// The watch was requested to be switched off.
+    /// `true` if the watch was requested to be switched off.
     switched: bool,
 }
 
-/// Returns `true` if a contact was counted after the first `began` ones. Both counters wrap.
+/// Returns `true` if a contact was counted after the first `began` contacts. Both counters wrap.
 #[must_use]
 pub const fn touched(began: u32, contacts: u32) -> bool {
     matches!(contacts.wrapping_sub(began), 1..=0x7fff_ffff)
@@ -154,8 +154,9 @@ mod tests {
             watch: Watch,
             seen: (bool, bool, u32),
             cancelled: bool,
-            /// The watch has been seen as on; `switched` below: it was requested to be switched off.
+            /// `true` if the session has reported that it watches for contacts.
             shown: bool,
+            /// `true` if the watch was requested to be switched off.
             switched: bool,
         }
         const BEGAN: u32 = u32::MAX;

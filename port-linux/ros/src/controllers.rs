@@ -42,7 +42,7 @@ pub static CONTROLLER_OFFERS: &[&Offer] = &[&LIST, &TYPES, &SWITCH];
 enum Joints {
     /// The controller neither reads nor moves joints.
     None,
-    /// The controller reads the joints' states.
+    /// The controller reads the states of the joints.
     Read,
     /// The controller moves the joints through this command interface.
     Moved(&'static str),
@@ -51,10 +51,10 @@ enum Joints {
 struct Controller {
     name: &'static str,
     class: &'static str,
-    /// The kind of its commands; `None` if it has no motion commands and is always active.
+    /// The kind of the controller's commands; `None` if it has no motion commands and is always active.
     command: Option<Command>,
     joints: Joints,
-    /// Offered for a UR only.
+    /// `true` if the controller is offered for a UR only.
     ur: bool,
 }
 

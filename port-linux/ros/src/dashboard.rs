@@ -41,7 +41,8 @@ pub enum DashboardAsk {
     Connect,
     /// Send a request that contains no text of the caller.
     Plain(Request<'static>),
-    /// Load a program, given by its file or, on PolyScope X, by its name. Texts here and below are [`Argument`]s.
+    /// Load a program, given by its file or, on PolyScope X, by its name. The texts of all these operations are
+    /// valid [`Argument`]s.
     Load(String),
     /// Load an installation, given by its file.
     LoadInstallation(String),
@@ -100,7 +101,7 @@ impl DashboardAsk {
         )
     }
 
-    /// Returns `true` if the answer takes minutes: reports, and files that a controller writes.
+    /// Returns `true` if the dashboard takes minutes to answer: reports, and files that a controller writes.
     #[must_use]
     pub fn is_long(&self) -> bool {
         let kind = self.request().map(|request| request.kind());
@@ -150,7 +151,7 @@ fn has_suffix(program: &str) -> bool {
 
 type Asked = Result<DashboardAsk, Refused>;
 
-/// A service with the functions that read its calls and make its responses.
+/// A service of the dashboard with the functions that read its calls and make its responses.
 struct Entry {
     offer: Offer,
     ask: fn(&[u8]) -> Asked,
@@ -273,7 +274,7 @@ fn entry(offer: &Offer) -> Option<&'static Entry> {
     ENTRIES.iter().copied().find(|entry| std::ptr::eq(&raw const entry.offer, offer))
 }
 
-/// Reads a call of `offer`.
+/// Reads a call of the service `offer`.
 ///
 /// # Errors
 /// [`Refused`] with the field that is wrong and the reason.
@@ -351,8 +352,8 @@ fn report(name: &'static str, word: &str) -> Asked {
     }
 }
 
-/// Reads the path and ignores it. Bytes that are not such a message are refused here; every valid call is refused by
-/// the check.
+/// Reads the path of a file and ignores it. Bytes that are not a valid call are refused here; every valid call is
+/// refused by [`DashboardAsk::check`].
 const fn transfer(_path: &str) -> Asked {
     Ok(DashboardAsk::Transfer)
 }
@@ -387,7 +388,7 @@ fn raw(query: &str) -> Asked {
     Ok(asked)
 }
 
-/// Returns the request of this kind, which has no argument.
+/// Returns the dashboard request of the kind `kind`, which has no argument.
 fn plain_of(kind: RequestKind) -> Asked {
     const PLAIN: [Request<'static>; 28] = [
         Request::Play,

@@ -73,7 +73,7 @@ pub fn absent(readings: &Readings, distro: Distro) -> Vec<&'static Topic> {
     TOPICS.iter().filter(of_release).filter(missing).copied().collect()
 }
 
-/// Publishes the values that a robot reports.
+/// A publisher of the values that a robot reports, under the names of UR's driver.
 #[derive(Debug)]
 pub struct Driver {
     arm: Arm,
@@ -118,7 +118,7 @@ impl Driver {
         self
     }
 
-    /// Returns the arm's names.
+    /// Returns the names of the arm's joints and frames.
     #[must_use]
     pub const fn arm(&self) -> &Arm {
         &self.arm

@@ -71,40 +71,40 @@ pub static LEGACY_ACTION: Follower = Follower {
     command: Command::Follow,
 };
 
-/// One point of a trajectory, with the joints in the order of the arm.
+/// One point of a trajectory to follow, with the joints in the order of the arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The time after the start of the trajectory \[s\].
     pub at: f64,
-    /// The positions \[rad\].
+    /// The positions of the joints \[rad\].
     pub positions: Vec<f64>,
-    /// The velocities \[rad/s\]; `None` if the message has none.
+    /// The velocities of the joints \[rad/s\]; `None` if the message has none.
     pub velocities: Option<Vec<f64>>,
-    /// The accelerations \[rad/s²\]; `None` if the message has none.
+    /// The accelerations of the joints \[rad/s²\]; `None` if the message has none.
     pub accelerations: Option<Vec<f64>>,
 }
 
 /// The largest permitted position error of a joint \[rad\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// The default of whatever executes the trajectory.
+    /// The default limit of the component that executes the trajectory.
     Default,
     /// No limit.
     Unlimited,
-    /// At most this error.
+    /// A limit: at most this error \[rad\].
     Within(f64),
 }
 
-/// A trajectory to follow, with its tolerances.
+/// A trajectory that a client wants the arm to follow, with its tolerances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// The points: at least one, with increasing times.
+    /// The points of the trajectory: at least one, with increasing times.
     pub points: Vec<Point>,
     /// The tolerances along the path, one for each joint.
     pub path: Vec<Tolerance>,
-    /// The tolerances at the end, one for each joint.
+    /// The tolerances at the end of the trajectory, one for each joint.
     pub goal: Vec<Tolerance>,
-    /// The longest permitted delay at the end \[s\]; `None` for no limit.
+    /// The longest permitted delay at the end of the trajectory \[s\]; `None` for no limit.
     pub goal_time: Option<f64>,
 }
 
@@ -160,8 +160,8 @@ pub fn until(goal: UntilGoal, joints: &[String], now: Time) -> Result<Wanted, Un
     self::goal(&follows, joints, now)
 }
 
-/// Reads the points of a trajectory for an arm with these joints, received at `now`. Whether it ends at rest is
-/// checked by whatever executes it.
+/// Reads the points of a trajectory for an arm with these joints, received at `now`. The component that executes the
+/// trajectory checks whether it ends at rest.
 ///
 /// # Errors
 /// [`Unfit`] with the fault of the trajectory.
@@ -255,7 +255,7 @@ fn seconds(span: Span, name: &str) -> Result<f64, Unfit> {
     Ok(span.seconds())
 }
 
-/// Reads the tolerances, one for each joint in the order of the arm: 0 is the default, -1 no limit.
+/// Reads the tolerances of the joints, in the order of the arm: 0 is the default, -1 no limit.
 fn tolerances(of: &[JointTolerance], joints: &[String], name: &str) -> Result<Vec<Tolerance>, Unfit> {
     if let Some(other) = of.iter().find(|tolerance| !joints.contains(&tolerance.name)) {
         return unfit(

@@ -45,7 +45,7 @@ pub static JOINT_COMMANDS: &Heard = &Heard {
            forward_velocity_controller has them; for the hardware components of ros2_control that use topics",
 };
 
-/// The reason why a message is not a valid command.
+/// The reason why a message is not a valid command for the joints.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoCommand {
     /// The bytes are not a message of the expected type.
@@ -54,7 +54,7 @@ pub enum NoCommand {
     /// The message does not have one number for each joint.
     #[error("{field}: expected {expected} numbers, one for each joint, found {found}")]
     Count {
-        /// The field of the message.
+        /// The field of the message that has another number of values.
         field: &'static str,
         /// The number of joints of the arm.
         expected: usize,
@@ -64,13 +64,13 @@ pub enum NoCommand {
     /// The message names other joints than those of the arm.
     #[error("{0}")]
     Joints(String),
-    /// The message contains torques.
+    /// The message contains torques, this number of them.
     #[error("effort: found {0} numbers, expected none: torques come by forward_effort_controller/commands")]
     Effort(usize),
     /// The value for a joint is not a finite number.
     #[error("{field}: joint {joint} is {found}, expected a number")]
     NotFinite {
-        /// The field of the message.
+        /// The field of the message that contains the value.
         field: &'static str,
         /// The joint, from 1.
         joint: usize,
@@ -80,7 +80,7 @@ pub enum NoCommand {
 }
 
 impl NoCommand {
-    /// Returns the name used in logs.
+    /// Returns the name of the reason that is used in logs.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -11,7 +11,8 @@ use outrigger_wire::time::{Duration, Instant};
 
 use crate::pose::rotation_vector;
 
-/// The largest number of frames stored; further ones are ignored, unless moving ones have become too old to be used.
+/// The largest number of frames stored; further frames are ignored, unless moving ones have become too old to be
+/// used.
 const MOST: usize = 512;
 /// The longest name of a frame that is stored \[bytes\].
 const LONGEST: usize = 256;
@@ -37,19 +38,19 @@ pub static FIXED: &Heard =
 /// The quality of service of [`FIXED`].
 pub const FIXED_QOS: Qos = Qos { reliable: true, latched: true, depth: 100 };
 
-/// The pose of a frame in its parent.
+/// The pose of a frame in its parent frame.
 #[derive(Clone, Debug)]
 struct Link {
     parent: String,
     pose: Frame,
-    /// The time of arrival; `None` for a frame that does not move.
+    /// The time of arrival of the pose; `None` for a frame that does not move.
     came: Option<Instant>,
 }
 
-/// A frame and frames above it, each with the pose of the first frame in it.
+/// The path from a frame to a frame above it: the name of each frame, and the pose of the first frame in that frame.
 type Way = Vec<(String, Frame)>;
 
-/// The newest transforms received from other nodes.
+/// The newest transforms between frames that were received from other nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Transforms {
     by_child: BTreeMap<String, Link>,

@@ -6,9 +6,9 @@ use outrigger_ros2_messages::{
     CancelGoalRequest, CancelGoalResponse, GoalId, GoalInfo, GoalStatus, GoalStatusArray, Status, Time,
 };
 
-/// The time for which results are kept for late requests \[ns\], equal to that of the oldest release.
+/// The time for which results are kept for late requests \[ns\], equal to the time in the oldest release of ROS 2.
 const KEPT: u64 = 15 * 60 * 1_000_000_000;
-/// The largest number of goals kept; the oldest ended ones are dropped first.
+/// The largest number of goals kept; the goals that ended first are dropped first.
 const MOST: usize = 64;
 /// The number of rejected goals whose reason is kept.
 const REJECTED_KEPT: usize = 16;
@@ -19,7 +19,7 @@ const WAITING: usize = 16;
 struct Goal<R, W> {
     info: GoalInfo,
     status: Status,
-    /// The result and the time of the end; `None` until the goal has ended.
+    /// The result of the goal and the time of its end \[ns\]; `None` until the goal has ended.
     result: Option<(R, u64)>,
     waiting: Vec<W>,
 }
@@ -28,13 +28,14 @@ struct Goal<R, W> {
 #[derive(Debug)]
 pub struct Goals<R, W> {
     goals: Vec<Goal<R, W>>,
-    /// The newest rejected goals with their results. The reply to a goal contains no reason; the reply to a result
-    /// request does.
+    /// The newest rejected goals with their results. The reply to a goal contains no reason for a rejection; the
+    /// reply to a request for its result does.
     rejected: VecDeque<(GoalId, R)>,
 }
 
-/// The `return_code` of the response to a cancel request.
+/// The `return_code` of a response that rejects a cancel request.
 const REJECTED: i8 = 1;
+/// The `return_code` of a response to a cancel request for a goal that does not exist.
 const UNKNOWN_GOAL: i8 = 2;
 const TERMINATED: i8 = 3;
 
@@ -142,7 +143,7 @@ impl<R: Clone, W> Goals<R, W> {
         std::mem::take(&mut goal.waiting)
     }
 
-    /// Drops goals that were kept long enough. Returns `true` if there were any.
+    /// Drops ended goals that were kept long enough. Returns `true` if there were any.
     pub fn forget(&mut self, now: u64) -> bool {
         let before = self.goals.len();
         let kept = |goal: &Goal<R, W>| goal.result.as_ref().is_none_or(|(_, at)| now < at.saturating_add(KEPT));

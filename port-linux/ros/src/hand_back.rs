@@ -1,17 +1,17 @@
-//! The steps of `hand_back_control`: a commanded arm is released, and once it is at rest our program on the
+//! The steps of `hand_back_control`: a commanded arm is released, and once it is at rest Outrigger's program on the
 //! controller ends, so that the pendant's program after it continues.
 //!
-//! UR's driver lets its program return at once (`core/docs/protocol/ros2-surface.md` 2). Ours ends at standstill
-//! only.
+//! UR's driver lets its program return at once (`core/docs/protocol/ros2-surface.md` 2). Outrigger's program ends
+//! only at standstill.
 
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The longest time from the call to the end of our program, or to the refusal. A stop takes 5 s at most unless
-/// configured otherwise.
+/// The longest time from the call to the end of Outrigger's program, or to the refusal of the call. A stop takes 5 s
+/// at most unless configured otherwise.
 pub const WITHIN: Duration = Duration::from_secs(10);
 
-/// The facts about a session that decide the next step.
+/// The facts about a session that decide the next step of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
     /// The epoch of the session.
@@ -22,7 +22,7 @@ pub struct Seen {
     pub rests: bool,
 }
 
-/// The next step of a call.
+/// The next step of a call of `hand_back_control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Wait; nothing is due.
@@ -40,7 +40,7 @@ const COMMANDED_AGAIN: &str = "the arm was released, and is commanded again by a
 /// The reason why an arm that does not stop is not handed back.
 const NOT_STOPPED: &str = "the arm is released, and did not come to rest within 10 s";
 
-/// A call in progress.
+/// A call of `hand_back_control` that is in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct HandBack {
     until: Instant,
@@ -61,7 +61,7 @@ impl HandBack {
         self.released.is_some()
     }
 
-    /// Returns the next step and records it as done.
+    /// Returns the next step of the call and records it as done.
     pub fn step(&mut self, Seen { epoch, mode, rests }: Seen, now: Instant) -> Next {
         let over = now >= self.until;
         match (mode, self.released) {

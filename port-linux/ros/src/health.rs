@@ -27,22 +27,22 @@ pub static TOPICS: &[&Topic] = &[&DIAGNOSTICS, &EVENTS, &crate::rosout::ROSOUT];
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// In order.
+    /// The part works as intended.
     Ok = 0,
-    /// Working with reduced quality.
+    /// The part works with reduced quality.
     Warn = 1,
-    /// Not working.
+    /// The part does not work.
     Error = 2,
-    /// No data received.
+    /// No data from the part is received.
     Stale = 3,
 }
 
 /// A finding about one part of the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The part that it is about.
+    /// The part of the session that the finding is about.
     pub name: &'static str,
-    /// The severity.
+    /// The severity of the finding.
     pub level: Level,
     /// The finding as text.
     pub message: String,

@@ -39,22 +39,23 @@ topics! {
 /// The names of the links that the joints turn, in the order of the joints.
 const LINKS: [&str; UR_JOINTS.len()] =
     ["shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link"];
-/// The interval of topics that are published ten times a second \[ns\].
+/// The interval between two messages of topics that are published ten times a second \[ns\].
 const TENTH: u64 = 100_000_000;
-/// The `safety_mode` of a protective stop.
+/// The value of `safety_mode` during a protective stop.
 const PROTECTIVE_STOP: u8 = 3;
-/// The `safety_mode` values of the two emergency stops.
+/// The values of `safety_mode` during the two kinds of emergency stop.
 const EMERGENCY_STOPS: [u8; 2] = [6, 7];
-/// The `robot_mode` of an arm that is moved by hand, and below it that of an arm that can move.
+/// The `robot_mode` of an arm that is moved by hand.
 const BACKDRIVE: i8 = 6;
+/// The `robot_mode` of an arm that can move.
 const RUNNING: i8 = 7;
-/// A value that the controller does not report.
+/// The value in a message that stands for one that the controller does not report.
 const UNKNOWN: i8 = -1;
 
-/// A callback that takes a topic and its message.
+/// A callback that receives each published topic with its message.
 type Emit<'e> = dyn FnMut(&'static Topic, Vec<u8>) + 'e;
 
-/// Publishes the topics of 2015.
+/// A publisher of the topics of 2015.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Legacy {
     /// The time from which the next slow messages are due \[ns\].
@@ -106,7 +107,8 @@ impl Legacy {
     }
 }
 
-/// Returns a bit of the robot's status; bit 0: the arm has power, bit 1: a program runs.
+/// Returns a bit of the robot's status; bit 0: the arm has power, bit 1: a program runs. Returns `None` if the
+/// status is not reported.
 fn status(readings: &Readings, bit: u32) -> Option<bool> {
     readings.bits(Variable::RobotStatusBits).map(|bits| bits >> bit & 1 == 1)
 }
@@ -180,7 +182,7 @@ fn robot_mode(readings: &Readings) -> Option<RobotModeDataMsg> {
     })
 }
 
-/// Returns the topics for which the controller has not yet sent the values.
+/// Returns the topics of 2015 for which the controller has not yet sent the values.
 #[must_use]
 pub fn absent(readings: &Readings) -> Vec<&'static Topic> {
     let arm = Arm::new(&[], &outrigger_ros2_messages::endpoint::Names::default());

@@ -1,4 +1,4 @@
-//! The topics of Surface N, which a PolyScope X controller publishes itself (`core/docs/protocol/ros2-surface.md` 4),
+//! The topics that a PolyScope X controller publishes itself (Surface N, `core/docs/protocol/ros2-surface.md` 4),
 //! for a controller of any age.
 //!
 //! A topic is published if the controller reports its whole message. Headers of values without a position have no
@@ -30,7 +30,7 @@ use outrigger_ros2_messages::{
 const LATCHED_10: Qos = Qos { depth: 10, ..Qos::LATCHED };
 
 topics! {
-    /// Every topic except those of inputs and outputs, which are in [`GROUPED`] or in [`PORTS`].
+    /// Every topic of Surface N except the inputs and outputs, which are in [`GROUPED`] or in [`PORTS`].
     TOPICS {
         TARGET_JOINT_STATES: "target_joint_states", JointState, Qos::SYSTEM, Powered,
             "position rad, velocity rad/s, effort Nm: the target torque, without the torque of friction";
@@ -112,7 +112,7 @@ topics! {
         TOOL_ANALOG_INPUT_0: "tool_analog_input_0", AnalogPort, Qos::BEST_EFFORT, Change, "A or V";
         TOOL_ANALOG_INPUT_1: "tool_analog_input_1", AnalogPort, Qos::BEST_EFFORT, Change, "A or V";
     }
-    /// The topics of the surface that no port of any controller provides. They are never published.
+    /// The topics of Surface N that no port of any controller provides. They are never published.
     NEVER {
         WORLD_MODEL_FRAMES: "world_model_frames", WorldModelNames, Qos::LATCHED, Change, "names of frames";
         WORLD_MODEL_WAYPOINTS: "world_model_waypoints", WorldModelNames, Qos::LATCHED, Change, "names of waypoints";
@@ -120,8 +120,8 @@ topics! {
     }
 }
 
-/// The RTDE variables from which the surface is filled. A topic that needs a variable unknown to the controller is
-/// not published.
+/// The RTDE variables from which Surface N is filled. A topic that needs a variable unknown to the controller is not
+/// published.
 pub const VARIABLES: &[&str] = &[
     "timestamp",
     "target_q",
@@ -191,7 +191,7 @@ pub enum Terminals {
     Ports,
 }
 
-/// Returns every topic that is published.
+/// Returns every topic of Surface N that is published.
 pub fn topics(terminals: Terminals) -> impl Iterator<Item = &'static Topic> {
     let of_terminals = match terminals {
         Terminals::Grouped => GROUPED,
@@ -296,7 +296,7 @@ pub fn absent(readings: &Readings, terminals: Terminals) -> Vec<&'static Topic> 
     absent
 }
 
-/// Publishes the values that a controller reports.
+/// A publisher of the values that a controller reports, under the names of Surface N.
 #[derive(Debug)]
 pub struct Native {
     arm: Arm,
@@ -306,13 +306,14 @@ pub struct Native {
 }
 
 impl Native {
-    /// Creates a publisher for an arm. On a controller, its names have the prefix returned by [`names`].
+    /// Creates a publisher for an arm. On a PolyScope X controller, the arm's names have the prefix returned by
+    /// [`names`].
     #[must_use]
     pub const fn new(arm: Arm, terminals: Terminals) -> Self {
         Self { arm, terminals, told: vec![] }
     }
 
-    /// Returns the arm's names.
+    /// Returns the names of the arm's joints and frames.
     #[must_use]
     pub const fn arm(&self) -> &Arm {
         &self.arm
@@ -344,7 +345,7 @@ impl Native {
     }
 }
 
-/// The robot mode from which on the arm has power.
+/// The robot mode `IDLE`: in it and in higher modes the arm has power.
 const IDLE: i8 = 5;
 
 fn powered(readings: &Readings) -> Option<bool> {
@@ -352,8 +353,8 @@ fn powered(readings: &Readings) -> Option<bool> {
     bit.or_else(|| Some(readings.robot_mode()? >= IDLE))
 }
 
-/// The length of the encapsulation and of the stamp at the beginning of a message, which is ignored when changes are
-/// detected.
+/// The length of the encapsulation and of the time stamp at the beginning of a message. These bytes are ignored when
+/// changes are detected.
 const STAMPED: usize = ENCAPSULATION.len() + 8;
 
 fn is_news(told: &mut Vec<(&'static Topic, Vec<u8>)>, topic: &'static Topic, bytes: &[u8]) -> bool {

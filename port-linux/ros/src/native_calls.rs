@@ -1,4 +1,5 @@
-//! The services of Surface N: reads calls and makes the responses (`core/docs/protocol/ros2-surface.md` 4, services).
+//! The services that a PolyScope X controller offers itself (Surface N): reads calls and makes the responses
+//! (`core/docs/protocol/ros2-surface.md` 4, services).
 //!
 //! Nothing is executed here. A call becomes a list of writes that belong together: one value that is not allowed
 //! refuses the whole call.
@@ -18,7 +19,7 @@ use outrigger_ros2_messages::{
 };
 
 offers! {
-    /// Every service of the surface, below the node's namespace.
+    /// Every service of Surface N, below the node's namespace.
     NATIVE_OFFERS {
         SET_SPEED: "set_speed_fraction", SetSpeedFraction, "the slider, 0 to 1";
         SET_CONFIGURABLE: "set_configurable_digital_output", SetDigitalOutput, "pins 0 to 7, each at most once; not on CB2";
@@ -28,7 +29,7 @@ offers! {
     }
 }
 
-/// The topic of a force that an external sensor measures.
+/// The topic on which clients send the force that an external sensor measures.
 pub static EXTERNAL_WRENCH: &Heard = &Heard {
     name: "external_wrench",
     message: <WrenchStamped as Message>::TYPE,
@@ -59,7 +60,7 @@ pub fn external_wrench(bytes: &[u8]) -> Result<[f32; 6], Refused> {
 const CURRENT: RangeInclusive<f64> = 0.004..=0.02;
 /// The range of a voltage output, for levels 0 to 1 \[V\].
 const VOLTAGE: RangeInclusive<f64> = 0.0..=10.0;
-/// The amount by which a level may exceed its range and is then taken as the end of the range. A request carries
+/// The amount by which a level may exceed its range; it is then taken as the end of the range. A request carries
 /// single precision, and a value measured at one output may be requested for another.
 const SLACK: f64 = 1e-4;
 
@@ -106,7 +107,7 @@ fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) ->
     Err(Refused::Value { name, expected: expected.into(), found: found.to_string() })
 }
 
-/// Checks that no pin exceeds `last` and that each occurs once. Of two levels for one pin, the second would
+/// Checks that no pin exceeds `last` and that each pin occurs once. Of two levels for one pin, the second would
 /// contradict or supersede the first, which would then be reported as failed.
 fn each_once(pins: impl Iterator<Item = u8>, range: &'static str, last: u8) -> Result<(), Refused> {
     let mut seen = 0_u8;

@@ -72,7 +72,7 @@ pub(crate) struct Endpoint {
     pub(crate) qos: Qos,
     /// The hash of the type, `RIHS01_…`, which releases from Iron on announce.
     pub(crate) type_hash: Option<String>,
-    /// The address at which it is reached.
+    /// The network address at which the endpoint is reached; `None` if it is not known.
     pub(crate) at: Option<IpAddr>,
 }
 
@@ -106,7 +106,8 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// Reads a message of `ros_discovery_info` in either width; the type does not tell which.
+    /// Reads a message of `ros_discovery_info` with identifiers of either width; the type of the message does not
+    /// tell which.
     ///
     /// # Errors
     /// [`CdrError`] if the bytes are a message of neither width.
@@ -155,22 +156,22 @@ pub(crate) struct Seen {
 pub(crate) enum About {
     /// Two nodes have the same name.
     SameName,
-    /// Another node publishes or serves the same as this node.
+    /// Another node publishes or serves something that this node also publishes or serves.
     SecondProvider,
-    /// The qualities of service do not match, so messages are never delivered.
+    /// The qualities of service of two endpoints do not match, so messages between them are never delivered.
     Qos,
     /// One name is used with two types, or with two layouts of one type.
     Type,
     /// Another node uses another release of ROS 2.
     Distro,
-    /// Discovery may not work.
+    /// Discovery of other nodes may not work.
     Discovery,
 }
 
 /// A finding with its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// The subject.
+    /// The subject of the finding.
     pub(crate) about: About,
     /// `true` for a fault that is to be fixed; `false` for a note.
     pub(crate) fix: bool,
@@ -188,7 +189,7 @@ impl Finding {
     }
 }
 
-/// The topics that many nodes publish, each its own part.
+/// The topics that many nodes publish at the same time, each with its own part of the content.
 const SHARED: &[&str] =
     &["rt/tf", "rt/tf_static", "rt/rosout", "rt/diagnostics", "rt/parameter_events", "ros_discovery_info"];
 
@@ -312,7 +313,7 @@ fn qualities(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     found
 }
 
-/// Finds equal names with other types, or with another layout of the same type.
+/// Finds endpoints that have the same name as one of this node but another type, or another layout of the same type.
 fn types(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = vec![];
     let mut said = BTreeSet::new();
@@ -420,10 +421,10 @@ fn payloads(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     )]
 }
 
-/// The request of SetPayload on DDS.
+/// The DDS name of the type of requests of SetPayload.
 const SET_PAYLOAD: &str = "ur_msgs::srv::dds_::SetPayload_Request_";
 
-/// Returns the identifier of an endpoint's participant.
+/// Returns the identifier of the participant that an endpoint belongs to.
 #[must_use]
 pub(crate) fn prefix(gid: Gid) -> Prefix {
     let mut prefix = Prefix::default();

@@ -1,4 +1,4 @@
-//! The parameters of a node, which report how it joined. They can be read but not set
+//! The parameters of a node, which report how the node joined its domain. They can be read but not set
 //! (`core/docs/protocol/ros2-surface.md` 5.8).
 
 use crate::calls::{Refused, wrong};
@@ -25,7 +25,7 @@ offers! {
     }
 }
 
-/// The type numbers of `rcl_interfaces/msg/ParameterType`; 0 is a parameter that is not set.
+/// The type number of a parameter that is not set, in `rcl_interfaces/msg/ParameterType`.
 const NOT_SET: u8 = 0;
 const BOOL: u8 = 1;
 const INTEGER: u8 = 2;
@@ -127,7 +127,8 @@ impl Parameters {
         }
     }
 
-    /// No name contains a dot, so a prefix matches only the identical name.
+    /// Returns the names of the parameters with a prefix. No name contains a dot, so a prefix matches only the
+    /// identical name.
     fn list(&self, bytes: &[u8]) -> Result<Vec<u8>, Refused> {
         let ListParametersRequest { prefixes, .. } = read(bytes)?;
         few(&prefixes)?;

@@ -1,4 +1,4 @@
-//! Converts poses, rotations and wrenches of a robot into the form of ROS.
+//! Converts poses, rotations and wrenches of a robot into the messages of ROS.
 
 use outrigger_ros2_messages::{Pose, Quaternion, Transform, Wrench};
 
@@ -17,7 +17,7 @@ pub(crate) fn transform([x, y, z, rx, ry, rz]: [f64; 6]) -> Transform {
     Transform { translation: [x, y, z].into(), rotation: quaternion([rx, ry, rz]) }
 }
 
-/// Converts a rotation vector into a unit quaternion.
+/// Converts a rotation vector \[rad\] into a unit quaternion.
 #[must_use]
 pub(crate) fn quaternion(vector: [f64; 3]) -> Quaternion {
     let angle = norm(vector);
@@ -27,8 +27,8 @@ pub(crate) fn quaternion(vector: [f64; 3]) -> Quaternion {
     Quaternion { x, y, z, w: (angle / 2.0).cos() }
 }
 
-/// Returns the rotation vector of a quaternion of any length above zero; `None` if the length is nearly zero or not
-/// finite.
+/// Converts a quaternion of any length above zero into a rotation vector \[rad\]; `None` if the length is nearly
+/// zero or not finite.
 #[must_use]
 pub(crate) fn rotation_vector(of: Quaternion) -> Option<[f64; 3]> {
     let length = (of.x * of.x + of.y * of.y + of.z * of.z + of.w * of.w).sqrt();

@@ -45,11 +45,11 @@ struct Slot {
 #[derive(Clone, Debug)]
 pub struct Readings {
     slots: [Option<Slot>; COUNT],
-    /// The port from which joint positions are used, and the time of the last ones \[µs\].
+    /// The port whose joint positions are used, and the time of its last ones \[µs\].
     leads: Option<(Port, u64)>,
-    /// The layout of 30003, or of the robot's mode on 30001, is that of CB2.
+    /// `true` if the layout of 30003, or of the robot's mode on 30001, is that of CB2.
     is_cb2: bool,
-    /// The field `robotType` of the configuration data.
+    /// The field `robotType` of the configuration data: the number of the arm's type.
     robot_type: Option<i32>,
     software: Option<SoftwareVersion>,
 }
@@ -237,12 +237,12 @@ impl Readings {
     }
 }
 
-/// Stores the fields of a message as readings.
+/// A visitor that stores the fields of a message as readings.
 struct Taking<'r> {
     readings: &'r mut Readings,
     port: Port,
     at: u64,
-    /// The sub-package of 30001 or 30002; empty for another port.
+    /// The name of the sub-package of 30001 or 30002; empty for another port.
     package: &'r str,
     joints: bool,
 }

@@ -3,7 +3,7 @@
 
 use crate::readings::{Readings, Variable};
 
-/// The rise of the scaling with each state after a pause (`core/docs/protocol/ros2-surface.md` 7.1).
+/// The amount by which the scaling rises with each state after a pause (`core/docs/protocol/ros2-surface.md` 7.1).
 const RISE: f64 = 0.01;
 
 /// The values of `runtime_state`: playing, paused and resuming.
@@ -11,13 +11,13 @@ const PLAYING: i64 = 2;
 const PAUSED: i64 = 4;
 const RESUMING: i64 = 5;
 
-/// The state of a program.
+/// The state of a program, as far as it matters to the scaling.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Stands {
     #[default]
     Runs,
     Paused,
-    /// Running again after a pause, with the scaling limited to this value.
+    /// The program runs again after a pause, with the scaling limited to this value.
     Rises(f64),
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Scaling {
 }
 
 impl Scaling {
-    /// Creates the scaling of a program that has not paused yet.
+    /// Creates a tracker for a program that has not paused yet.
     #[must_use]
     pub(crate) const fn new() -> Self {
         Self { stands: Stands::Runs }

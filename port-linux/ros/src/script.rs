@@ -10,7 +10,7 @@ use crate::calls::{Refused, wrong};
 use outrigger_ros2_messages::endpoint::{Heard, Task};
 use outrigger_ros2_messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
 
-/// The topic on which a text is sent without a response.
+/// The topic on which clients send a program's text without receiving a response.
 pub static COMMAND: Heard = Heard {
     name: "urscript_interface/script_command",
     message: <Text as Message>::TYPE,
@@ -18,7 +18,7 @@ pub static COMMAND: Heard = Heard {
            stands in the log",
 };
 
-/// The topic under its name of 2015.
+/// The topic for programs under its name of 2015.
 pub static LEGACY_COMMAND: Heard = Heard {
     name: "ur_driver/URScript",
     message: <Text as Message>::TYPE,
@@ -33,7 +33,7 @@ pub static EXECUTE: Task = Task {
            stops it by a stopj in its place",
 };
 
-/// The longest text that is accepted \[bytes\].
+/// The longest text of a program that is accepted \[bytes\].
 pub const LONGEST: usize = 1 << 20;
 /// The longest program name that the controller reports without truncation.
 const LONGEST_NAME: usize = 31;
@@ -116,13 +116,13 @@ fn is_name(name: &str) -> bool {
 /// An event in the course of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happens {
-    /// The pending permission was granted (`true`) or refused.
+    /// The pending permission to upload was granted (`true`) or refused.
     Leave(bool),
     /// The program runs.
     Started,
     /// A client cancels the program.
     Cancel,
-    /// The program is over, however it ended.
+    /// The program has ended, for any reason.
     Ended,
 }
 
@@ -137,9 +137,9 @@ pub enum Does {
     Reject,
     /// Request permission to upload [`STOP`].
     AskToStop,
-    /// Upload [`STOP`].
+    /// Upload [`STOP`], which brings the arm to rest.
     Stop,
-    /// Report the end.
+    /// Report the end of the program to the client.
     End,
 }
 
@@ -169,7 +169,7 @@ impl Default for Course {
 }
 
 impl Course {
-    /// Handles an event and returns the action that it requires.
+    /// Records an event and returns the action that it requires.
     #[must_use]
     pub const fn on(&mut self, happens: Happens) -> Does {
         let (stage, does) = match (self.stage, happens) {

@@ -30,7 +30,7 @@ pub static SET_MODE: Task = Task {
            cleared; CB 3.0, e-Series, PolyScope X 10.12",
 };
 
-/// The mode to reach.
+/// The robot mode that a goal requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Mode 3: without power.
@@ -100,13 +100,13 @@ impl ModeChange {
         Ok(Self { software, target, play, stage, current, robot_mode: None, safety_mode: None })
     }
 
-    /// Returns the feedback; `None` until both modes have been reported.
+    /// Returns the feedback for the goal; `None` until both the robot mode and the safety mode have been reported.
     #[must_use]
     pub fn feedback(&self) -> Option<SetModeFeedback> {
         Some(SetModeFeedback { current_robot_mode: self.robot_mode?, current_safety_mode: self.safety_mode? })
     }
 
-    /// Returns the result: the mode is reached, or the reason as text if it is not.
+    /// Returns the result of the goal: the mode is reached, or the reason as text if it is not.
     #[must_use]
     pub fn result(&self, end: Result<(), String>) -> SetModeResult {
         match end {
@@ -126,7 +126,7 @@ impl ModeChange {
         }
     }
 
-    /// Starts the next stage. Returns `false` if there is none.
+    /// Starts the next stage of the goal. Returns `false` if there is none.
     fn go_on(&mut self) -> bool {
         match self.stage {
             Stage::Stop => (self.stage, self.current) = (Stage::Mode, mode(self.target, self.software)),

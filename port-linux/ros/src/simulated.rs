@@ -30,8 +30,8 @@ fn run(controller: &mut Controller, millis: u64) {
     }
 }
 
-/// Returns the newest values of `names`, each of six numbers, for an arm with this tool while it is pushed; and the
-/// tool's frame.
+/// Returns the newest values of the variables `names`, each of six numbers, for an arm with this tool while it is
+/// pushed; and the tool's frame.
 fn pushed(software: SoftwareVersion, tcp: [f64; 6], names: &[&str]) -> (Vec<[f64; 6]>, Frame) {
     let q = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
     let mut controller = Controller::new(Options { q, ..Options::for_software(software) }).expect("a controller");

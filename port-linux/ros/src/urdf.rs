@@ -24,7 +24,7 @@ const ELBOW: usize = 2;
 const WRIST_3: usize = 5;
 /// The length from which on no stick is drawn \[m\].
 const LONGEST: f64 = 1.0;
-/// The radius of a stick \[m\].
+/// The radius of a stick that represents a link \[m\].
 const RADIUS: f64 = 0.03;
 const HALF: f64 = std::f64::consts::PI;
 const QUARTER: f64 = std::f64::consts::FRAC_PI_2;
@@ -36,7 +36,7 @@ pub(crate) struct Geometry {
     a: [f64; 6],
     d: [f64; 6],
     alpha: [f64; 6],
-    /// Wrist 3 turns without limit.
+    /// `true` if wrist 3 turns without limit.
     endless: bool,
     /// The model; `None` if the arm's type and the controller's generation do not determine it.
     model: Option<RobotModel>,

@@ -12,7 +12,7 @@ use outrigger_ros2_messages::{
 /// An RTDE variable that has a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// The name of the variable.
+    /// The name of the RTDE variable.
     pub variable: String,
     /// The name of its topic, below the node's namespace.
     pub topic: String,
@@ -22,7 +22,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// Returns the topic of this variable; `None` if no controller sends one of this name.
+    /// Returns the topic of the RTDE variable `variable`; `None` if no controller sends a variable of this name.
     #[must_use]
     pub fn new(variable: &str) -> Option<Self> {
         let data_type = Variable::named(variable, Direction::Output)?.data_type();

@@ -51,7 +51,7 @@ impl Status {
 
 /// The types of an action: its goal, result and feedback.
 pub trait Action {
-    /// The name as `package/action/Name`.
+    /// The name of the action as `package/action/Name`.
     const TYPE: &'static str;
     /// The message that describes the task to carry out.
     type Goal: Message + Clone;
@@ -70,12 +70,12 @@ pub struct SendGoalRequest<G> {
     pub goal: G,
 }
 
-/// The response to a request for the result of a goal.
+/// The response of an action server to a request for the result of a goal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GetResultResponse<R> {
     /// The final state of the goal, a [`Status`] as a number.
     pub status: i8,
-    /// The action's own result.
+    /// The result message of the goal.
     pub result: R,
 }
 
@@ -84,7 +84,7 @@ pub struct GetResultResponse<R> {
 pub struct FeedbackMessage<F> {
     /// The goal that the feedback belongs to.
     pub goal_id: GoalId,
-    /// The action's own feedback.
+    /// The feedback message of the goal.
     pub feedback: F,
 }
 

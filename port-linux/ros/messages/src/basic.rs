@@ -4,7 +4,7 @@
 use super::services;
 
 messages! {
-    /// A point in time, counted from 1970.
+    /// A point in time, in seconds and nanoseconds since 1970.
     #[derive(Copy, Eq, PartialOrd, Ord)]
     Time = "builtin_interfaces/msg/Time" { sec: i32, nanosec: u32 }
     #[derive(Copy, Eq)]
@@ -30,15 +30,18 @@ messages! {
     Numbers = "std_msgs/msg/Float64MultiArray" { layout: ArrayLayout, data: Vec<f64> }
     Int32s = "std_msgs/msg/Int32MultiArray" { layout: ArrayLayout, data: Vec<i32> }
     UInt32s = "std_msgs/msg/UInt32MultiArray" { layout: ArrayLayout, data: Vec<u32> }
-    /// An empty request. CDR needs at least one member, so the definition has one unused byte.
+    /// An empty request of `std_srvs/srv/Trigger`. CDR needs at least one member, so the definition has one unused
+    /// byte.
     #[derive(Copy, Eq)]
     TriggerRequest = "std_srvs/srv/Trigger_Request" { structure_needs_at_least_one_member: u8 }
     #[derive(Eq)]
     TriggerResponse = "std_srvs/srv/Trigger_Response" { success: bool, message: String }
-    /// An empty request. CDR needs at least one member, so the definition has one unused byte.
+    /// An empty request of `std_srvs/srv/Empty`. CDR needs at least one member, so the definition has one unused
+    /// byte.
     #[derive(Copy, Eq)]
     EmptyRequest = "std_srvs/srv/Empty_Request" { structure_needs_at_least_one_member: u8 }
-    /// An empty response. CDR needs at least one member, so the definition has one unused byte.
+    /// An empty response of `std_srvs/srv/Empty`. CDR needs at least one member, so the definition has one unused
+    /// byte.
     #[derive(Copy, Eq)]
     EmptyResponse = "std_srvs/srv/Empty_Response" { structure_needs_at_least_one_member: u8 }
     #[derive(Copy, Eq)]
@@ -140,21 +143,21 @@ impl From<[f64; 3]> for Point {
 }
 
 impl From<[f64; 4]> for Quaternion {
-    /// Takes x, y, z, w.
+    /// Returns the quaternion with the components x, y, z, w.
     fn from([x, y, z, w]: [f64; 4]) -> Self {
         Self { x, y, z, w }
     }
 }
 
 impl From<[f64; 6]> for Wrench {
-    /// Takes the force, then the torque.
+    /// Returns the wrench with the force x, y, z, then the torque x, y, z.
     fn from([fx, fy, fz, tx, ty, tz]: [f64; 6]) -> Self {
         Self { force: [fx, fy, fz].into(), torque: [tx, ty, tz].into() }
     }
 }
 
 impl From<[f64; 6]> for Twist {
-    /// Takes the linear part, then the angular part.
+    /// Returns the twist with the linear part x, y, z, then the angular part x, y, z.
     fn from([x, y, z, rx, ry, rz]: [f64; 6]) -> Self {
         Self { linear: [x, y, z].into(), angular: [rx, ry, rz].into() }
     }

@@ -9,17 +9,18 @@ use crate::Message;
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 /// The first two bytes of a message in big-endian order, which other implementations may send.
 const BIG_ENDIAN: [u8; 2] = [0, 0];
+/// The first two bytes of a message in little-endian order.
 const LITTLE_ENDIAN: [u8; 2] = [0, 1];
 
 /// The reason why bytes cannot be decoded as a message of the expected type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CdrError {
-    /// The encoding is not one that is supported.
+    /// The encoding of the bytes is not supported.
     #[error("{name}: expected CDR (00 01 or 00 00), found {} bytes that begin with {found:02x?}", .length)]
     Encoding {
-        /// The type that was expected.
+        /// The name of the message type that was expected.
         name: &'static str,
-        /// The first bytes, at most four.
+        /// The first bytes that were found, at most four.
         found: Vec<u8>,
         /// The number of bytes found.
         length: usize,
@@ -27,9 +28,9 @@ pub enum CdrError {
     /// The bytes end early, contain a length that exceeds them, or are not valid text where text is expected.
     #[error("{name}: {what}, in {length} bytes")]
     Content {
-        /// The type that was expected.
+        /// The name of the message type that was expected.
         name: &'static str,
-        /// A description of the fault.
+        /// A description of the fault in the bytes.
         what: String,
         /// The number of bytes found, without the encapsulation.
         length: usize,
@@ -46,7 +47,7 @@ pub fn encode<M: Message>(message: &M) -> Vec<u8> {
     bytes
 }
 
-/// Decodes a message from these bytes, which begin with their encapsulation.
+/// Decodes a message from `bytes`, which begin with their encapsulation.
 ///
 /// # Errors
 /// A [`CdrError`] that names the fault. No memory is allocated for a length that exceeds the bytes.
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
     use crate::{Header, JointState, Text, Time};
 
-    /// The bytes on which two independent encoders agree: `core/docs/protocol/ros2-surface.md` 6.
+    /// The bytes of a message on which two independent encoders agree: `core/docs/protocol/ros2-surface.md` 6.
     const MEASURED: &str = "000100000100000002000000020000006200000001000000020000006100000001000000000000000000f03f\
                             0000000000000000";
 

@@ -31,7 +31,7 @@ messages! {
         goal_time_tolerance: Span,
     }
     FollowResult = "control_msgs/action/FollowJointTrajectory_Result" { error_code: i32, error_string: String }
-    /// The layout of Humble and Jazzy.
+    /// The feedback of `FollowJointTrajectory` in the layout of Humble and Jazzy.
     FollowFeedback = "control_msgs/action/FollowJointTrajectory_Feedback" {
         header: Header,
         joint_names: Vec<String>,
@@ -43,7 +43,7 @@ messages! {
         multi_dof_actual: MultiDofPoint,
         multi_dof_error: MultiDofPoint,
     }
-    /// The layout from Kilted on.
+    /// The feedback of `FollowJointTrajectory` in the layout from Kilted on.
     FollowFeedbackIndexed = "control_msgs/action/FollowJointTrajectory_Feedback" {
         header: Header,
         joint_names: Vec<String>,
@@ -57,7 +57,7 @@ messages! {
         multi_dof_error: MultiDofPoint,
         multi_dof_index: i32,
     }
-    /// The layout from Jazzy on.
+    /// The state of a trajectory controller in the layout from Jazzy on.
     ControllerState = "control_msgs/msg/JointTrajectoryControllerState" {
         header: Header,
         joint_names: Vec<String>,
@@ -72,7 +72,7 @@ messages! {
         multi_dof_output: MultiDofPoint,
         speed_scaling_factor: f64,
     }
-    /// The layout of Humble.
+    /// The state of a trajectory controller in the layout of Humble.
     ControllerStateHumble = "control_msgs/msg/JointTrajectoryControllerState" {
         header: Header,
         joint_names: Vec<String>,
@@ -91,7 +91,7 @@ messages! {
         multi_dof_actual: MultiDofPoint,
     }
     InterfaceValue = "control_msgs/msg/InterfaceValue" { interface_names: Vec<String>, values: Vec<f64> }
-    /// The message of Humble and Jazzy.
+    /// The state of joints by named interfaces, in the layout of Humble and Jazzy.
     DynamicJointState = "control_msgs/msg/DynamicJointState" {
         header: Header, joint_names: Vec<String>, interface_values: Vec<InterfaceValue>,
     }
@@ -116,7 +116,7 @@ pub enum FollowError {
     Successful = 0,
     /// The goal cannot be followed.
     InvalidGoal = -1,
-    /// The goal names joints that are not this arm's.
+    /// The goal names joints that this arm does not have.
     InvalidJoints = -2,
     /// The goal was due before it arrived.
     OldHeaderTimestamp = -3,
@@ -131,5 +131,5 @@ services! {
         QueryTrajectoryStateRequest => QueryTrajectoryStateResponse;
 }
 
-/// The empty request of any service: one unused byte.
+/// The empty request of services without arguments: one unused byte.
 pub type Nothing = TriggerRequest;

@@ -8,7 +8,8 @@ use super::{Message, Nothing, Span, services};
 messages! {
     #[derive(Eq)]
     ChainConnection = "controller_manager_msgs/msg/ChainConnection" { name: String, reference_interfaces: Vec<String> }
-    /// The layout from Jazzy on. State: unconfigured, inactive, active or finalized.
+    /// An entry of the list of controllers in the layout from Jazzy on. State: unconfigured, inactive, active or
+    /// finalized.
     #[derive(Eq)]
     ControllerListed = "controller_manager_msgs/msg/ControllerState" {
         name: String,
@@ -25,7 +26,7 @@ messages! {
         reference_interfaces: Vec<String>,
         chain_connections: Vec<ChainConnection>,
     }
-    /// The layout of Humble.
+    /// An entry of the list of controllers in the layout of Humble.
     #[derive(Eq)]
     ControllerListedHumble = "controller_manager_msgs/msg/ControllerState" {
         name: String,
@@ -43,7 +44,7 @@ messages! {
     ListControllerTypesResponse = "controller_manager_msgs/srv/ListControllerTypes_Response" {
         types: Vec<String>, base_classes: Vec<String>,
     }
-    /// The layout from Jazzy on.
+    /// A request to switch controllers in the layout from Jazzy on.
     #[derive(Eq)]
     SwitchControllerRequest = "controller_manager_msgs/srv/SwitchController_Request" {
         activate_controllers: Vec<String>,
@@ -52,7 +53,7 @@ messages! {
         activate_asap: bool,
         timeout: Span,
     }
-    /// The layout of Humble.
+    /// A request to switch controllers in the layout of Humble.
     #[derive(Eq)]
     SwitchControllerRequestHumble = "controller_manager_msgs/srv/SwitchController_Request" {
         activate_controllers: Vec<String>,
@@ -70,7 +71,7 @@ messages! {
     SwitchControllerResponseHumble = "controller_manager_msgs/srv/SwitchController_Response" { ok: bool }
 }
 
-/// The message `controller_manager_msgs/srv/ListControllers_Response`.
+/// The list of controllers, `controller_manager_msgs/srv/ListControllers_Response`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListControllersResponse<C> {
     /// The controllers, one entry each.

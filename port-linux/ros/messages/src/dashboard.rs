@@ -4,7 +4,7 @@
 use super::{Action, Nothing, RobotModeMsg, SafetyModeMsg, services};
 
 messages! {
-    /// The safety status: -1, or 1 to 23; 21 is not used.
+    /// The safety status of a controller: -1, or 1 to 23; 21 is not used.
     #[derive(Copy, Eq)]
     SafetyStatusMsg = "ur_dashboard_msgs/msg/SafetyStatus" { status: i8 }
     /// The state of a program: `STOPPED`, `PLAYING` or `PAUSED`.
@@ -56,22 +56,22 @@ messages! {
     }
     #[derive(Eq)]
     SetOperationalModeResponse = "ur_dashboard_msgs/srv/SetOperationalMode_Response" { answer: String, success: bool }
-    /// The type of the report: `controller`, `software` or `system`. Clients fill in a default if the user names
-    /// none.
+    /// A request for a flight report, by its subject: `controller`, `software` or `system`. Clients fill in a
+    /// default if the user names none.
     #[derive(Eq)]
     GenerateFlightReportRequest = "ur_dashboard_msgs/srv/GenerateFlightReport_Request" { report_type: String }
     #[derive(Eq)]
     GenerateFlightReportResponse = "ur_dashboard_msgs/srv/GenerateFlightReport_Response" {
         success: bool, answer: String, report_id: String,
     }
-    /// The folder on the controller for the file. Clients fill in `.` if the user names none.
+    /// A request for a support file, by the folder on the controller. Clients fill in `.` if the user names none.
     #[derive(Eq)]
     GenerateSupportFileRequest = "ur_dashboard_msgs/srv/GenerateSupportFile_Request" { dir_path: String }
     #[derive(Eq)]
     GenerateSupportFileResponse = "ur_dashboard_msgs/srv/GenerateSupportFile_Response" {
         success: bool, answer: String, generated_file_name: String,
     }
-    /// The file to upload, on the machine that serves this request.
+    /// A request to upload a program, by its file on the machine that serves this request.
     #[derive(Eq)]
     UploadProgramRequest = "ur_dashboard_msgs/srv/UploadProgram_Request" { file_path: String }
     #[derive(Eq)]
@@ -142,14 +142,15 @@ messages! {
         programs: Vec<ProgramInformation>, answer: String, success: bool,
     }
 
-    /// The robot mode to reach: 3 `POWER_OFF`, 5 `IDLE`, 7 `RUNNING`.
+    /// The goal of `SetMode`: the robot mode to reach, 3 `POWER_OFF`, 5 `IDLE`, 7 `RUNNING`.
     #[derive(Copy, Eq)]
     SetModeGoal = "ur_dashboard_msgs/action/SetMode_Goal" {
         target_robot_mode: i8, stop_program: bool, play_program: bool,
     }
     #[derive(Eq)]
     SetModeResult = "ur_dashboard_msgs/action/SetMode_Result" { success: bool, message: String }
-    /// The modes as `RobotMode` and `SafetyMode` number them, although the latter is unsigned there.
+    /// The feedback of `SetMode`: the modes as `RobotMode` and `SafetyMode` number them, although `SafetyMode` is
+    /// unsigned there.
     #[derive(Copy, Eq)]
     SetModeFeedback = "ur_dashboard_msgs/action/SetMode_Feedback" { current_robot_mode: i8, current_safety_mode: i8 }
 }
@@ -204,7 +205,7 @@ mod tests {
     /// The text `ok` in CDR: its length including the terminating zero, its characters, and the zero.
     const OK: [u8; 7] = [3, 0, 0, 0, b'o', b'k', 0];
 
-    /// Checks that the message has exactly these bytes after the encapsulation.
+    /// Checks that `message` is encoded as exactly these bytes after the encapsulation.
     fn has<M: Message + PartialEq + std::fmt::Debug>(message: &M, parts: &[&[u8]]) {
         let bytes = [&[0, 1, 0, 0], parts.concat().as_slice()].concat();
         assert_eq!(encode(message), bytes, "{}", M::TYPE);

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// The release of ROS 2 that the other nodes use. Releases differ in the layout of some messages under the same type
-/// name.
+/// The release of ROS 2 that the other nodes use. Releases differ in the layout of some messages that have the same
+/// type name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distro {
-    /// The release of 2022.
+    /// Humble, the release of 2022.
     Humble,
-    /// The release of 2024.
+    /// Jazzy, the release of 2024.
     #[default]
     Jazzy,
-    /// The release of 2025.
+    /// Kilted, the release of 2025.
     Kilted,
-    /// The release of 2026.
+    /// Lyrical, the release of 2026.
     Lyrical,
     /// The development version of the next release.
     Rolling,
@@ -23,7 +23,7 @@ impl Distro {
     /// Every release, oldest first.
     pub const ALL: [Self; 5] = [Self::Humble, Self::Jazzy, Self::Kilted, Self::Lyrical, Self::Rolling];
 
-    /// Returns the name as written in options and in `ROS_DISTRO`.
+    /// Returns the name of the release as written in options and in `ROS_DISTRO`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,9 +45,9 @@ impl Distro {
 /// The quality of service of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
-    /// Lost messages are sent again.
+    /// `true` if lost messages are sent again.
     pub reliable: bool,
-    /// A subscriber that joins later receives the newest message.
+    /// `true` if a subscriber that joins later receives the newest message.
     pub latched: bool,
     /// The number of messages kept for a slow subscriber.
     pub depth: u16,
@@ -58,7 +58,7 @@ impl Qos {
     pub const SYSTEM: Self = Self { reliable: true, latched: false, depth: 1 };
     /// The quality of services and of command topics.
     pub const SERVICES: Self = Self { reliable: true, latched: false, depth: 10 };
-    /// The quality with which a late subscriber still receives the newest message.
+    /// The quality of topics whose late subscribers still receive the newest message.
     pub const LATCHED: Self = Self { reliable: true, latched: true, depth: 1 };
     /// The quality of messages that are sent once and not repeated if lost.
     pub const BEST_EFFORT: Self = Self { reliable: false, latched: false, depth: 1 };
@@ -88,7 +88,7 @@ pub enum When {
     Tenth,
     /// Once a second.
     Second,
-    /// On each occurrence of an event.
+    /// Each time that the event which the topic reports occurs.
     Event,
 }
 
@@ -116,9 +116,9 @@ pub struct Topic {
     pub message: &'static str,
     /// The quality of service.
     pub qos: Qos,
-    /// The condition for publishing.
+    /// The event or interval at which the topic is published.
     pub when: When,
-    /// The content with its units, as text.
+    /// The content of the topic with its units, as text.
     pub tells: &'static str,
 }
 
@@ -178,7 +178,8 @@ impl Names {
     /// Creates names from a namespace, with or without a leading `/`, and a prefix.
     ///
     /// # Errors
-    /// A [`NameError`] if either is not a ROS name: letters, digits and underscores, not beginning with a digit.
+    /// A [`NameError`] if the namespace or the prefix is not a ROS name: letters, digits and underscores, not
+    /// beginning with a digit.
     pub fn new(namespace: &str, prefix: &str) -> Result<Self, NameError> {
         let inner = namespace.trim_matches('/');
         if !inner.is_empty() && !inner.split('/').all(is_name) {
@@ -193,7 +194,7 @@ impl Names {
         Ok(Self { namespace, prefix: prefix.into() })
     }
 
-    /// Returns the absolute name of an endpoint.
+    /// Returns the absolute name of the endpoint `name`.
     #[must_use]
     pub fn of(&self, name: &str) -> String {
         if name.starts_with('/') { name.into() } else { format!("{}/{name}", self.namespace) }

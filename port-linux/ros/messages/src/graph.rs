@@ -8,7 +8,7 @@ use super::Message;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gid(pub [u8; 16]);
 
-/// The identifier in Humble's layout: 24 bytes, of which the last 8 are zero.
+/// The identifier of an endpoint or a participant in Humble's layout: 24 bytes, of which the last 8 are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WideGid(pub [u8; 16]);
 
@@ -37,7 +37,7 @@ impl From<WideGid> for Gid {
     }
 }
 
-/// The message `rmw_dds_common/msg/NodeEntitiesInfo`.
+/// A node with its endpoints, `rmw_dds_common/msg/NodeEntitiesInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
 pub struct NodeEntities<G> {
@@ -47,7 +47,7 @@ pub struct NodeEntities<G> {
     pub writer_gid_seq: Vec<G>,
 }
 
-/// The message `rmw_dds_common/msg/ParticipantEntitiesInfo`.
+/// A participant with its nodes, `rmw_dds_common/msg/ParticipantEntitiesInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
 pub struct ParticipantEntities<G> {

@@ -43,13 +43,13 @@ pub use self::ur::*;
 
 /// A message, or the request or response of a service.
 pub trait Message: Serialize + DeserializeOwned {
-    /// The name as `package/kind/Name`.
+    /// The name of the message type as `package/kind/Name`.
     const TYPE: &'static str;
 }
 
 /// The request and response types of a service.
 pub trait Service {
-    /// The name as `package/srv/Name`.
+    /// The name of the service type as `package/srv/Name`.
     const TYPE: &'static str;
     /// The message that a client sends.
     type Request: Message;

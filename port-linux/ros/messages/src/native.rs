@@ -20,10 +20,10 @@ messages! {
     DigitalIOStateStamped = "urinterfaces/msg/DigitalIOStateStamped" {
         header: Header, configurable_io: DigitalIO, standard_io: DigitalIO,
     }
-    /// The layout from before 10.7, under the type name that [`AnalogPin`] has since then. Domain: 0 current, A; 1
-    /// voltage, V.
+    /// One analog port in the layout from before 10.7, under the type name that [`AnalogPin`] has since then.
+    /// Domain: 0 current, A; 1 voltage, V.
     AnalogPort = "urinterfaces/msg/Analog" { header: Header, domain: u8, data: f32 }
-    /// The layout from before 10.7: the levels of one port, pin 0 first.
+    /// The levels of one digital port, pin 0 first, in the layout from before 10.7.
     DigitalPort = "urinterfaces/msg/DigitalPort" { header: Header, data: Vec<bool> }
 
     BoolStamped = "urinterfaces/msg/BoolStamped" { header: Header, data: bool }

@@ -1,7 +1,7 @@
 //! The hashes of message types, by which releases from Iron on distinguish layouts
 //! (`core/docs/protocol/ros2-surface.md` 6.1).
 
-/// The hashes of messages that this crate sends or reads; they are the same in Jazzy and Lyrical.
+/// The hashes of the message types that this crate sends or reads; they are the same in Jazzy and Lyrical.
 const HASHES: &[(&str, &str)] = &[
     ("std_msgs/msg/Bool", "RIHS01_feb91e995ff9ebd09c0cb3d2aed18b11077585839fb5db80193b62d74528f6c9"),
     ("std_msgs/msg/Float64", "RIHS01_705ba9c3d1a09df43737eb67095534de36fd426c0587779bda2bc51fe790182a"),
@@ -76,8 +76,8 @@ pub fn of(dds: &str) -> Option<&'static str> {
     HASHES.iter().find(|(name, _)| crate::dds_type(name) == dds).map(|(_, hash)| *hash)
 }
 
-/// Extracts the type hash from an endpoint's user data, `typehash=RIHS01_…;`. Returns `None` if there is no valid
-/// hash.
+/// Extracts the type hash `RIHS01_…` from an endpoint's user data, `typehash=RIHS01_…;`. Returns `None` if there is
+/// no valid hash.
 #[must_use]
 pub fn said(user_data: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(user_data).ok()?;

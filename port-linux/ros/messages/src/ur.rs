@@ -60,8 +60,8 @@ messages! {
         is_program_running: bool,
         is_program_paused: bool,
     }
-    /// The summary of the robot's state. Mode: 1 manual, 2 automatic; every other value but the last: -1 unknown, 0
-    /// off, 1 on.
+    /// The summary of the robot's state. `mode`: 1 manual, 2 automatic, -1 unknown. Every other value except the
+    /// last: -1 unknown, 0 off, 1 on.
     RobotStatus = "industrial_msgs/msg/RobotStatus" {
         header: Header,
         mode: i8,
@@ -89,10 +89,10 @@ messages! {
     SetSpeedSliderRequest = "ur_msgs/srv/SetSpeedSliderFraction_Request" { speed_slider_fraction: f64 }
     #[derive(Copy, Eq)]
     SetSpeedSliderResponse = "ur_msgs/srv/SetSpeedSliderFraction_Response" { success: bool }
-    /// The layout until version 2.5.
+    /// A request to set the payload in the layout until version 2.5.
     #[derive(Copy)]
     SetPayloadShort = "ur_msgs/srv/SetPayload_Request" { mass: f32, center_of_gravity: Vector3 }
-    /// The layout of version 2.6: Humble to Lyrical.
+    /// A request to set the payload in the layout of version 2.6: Humble to Lyrical.
     #[derive(Copy)]
     SetPayloadRequest = "ur_msgs/srv/SetPayload_Request" {
         mass: f32,
@@ -100,7 +100,7 @@ messages! {
         ixx: f64, iyy: f64, izz: f64, ixy: f64, ixz: f64, iyz: f64,
         transition_time: Span,
     }
-    /// The layout from version 3.0 on: Rolling.
+    /// A request to set the payload in the layout from version 3.0 on: Rolling.
     #[derive(Copy)]
     SetPayloadInertia = "ur_msgs/srv/SetPayload_Request" { payload: Inertia, transition_time: Span }
     #[derive(Copy, Eq)]
@@ -133,7 +133,8 @@ messages! {
         goal_time_tolerance: Span,
         until_type: u8,
     }
-    /// The result of a motion until a condition. `until_condition_result`: 0 triggered, 1 not.
+    /// The result of a motion that ends at a condition. `until_condition_result`: 0 the condition occurred, 1 it did
+    /// not.
     #[derive(Eq)]
     UntilResult = "ur_msgs/action/FollowJointTrajectoryUntil_Result" {
         error_code: i32, until_condition_result: i32, error_string: String,

@@ -7,7 +7,7 @@ use outrigger_wire::robot::ProgramState;
 use crate::readings::robot_mode_number;
 use outrigger_ros2_messages::{ProgramInformation, VersionInformation};
 
-/// The outcome of a call.
+/// The outcome of a call to the dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// `true` if the operation was done or the question answered.
@@ -64,7 +64,7 @@ impl Outcome {
         Self { success: true, text: text.into(), value: Value::None }
     }
 
-    /// Returns a failed outcome with this reason.
+    /// Returns a failed outcome with this text as the reason.
     #[must_use]
     pub fn failed(text: impl Into<String>) -> Self {
         Self { success: false, text: text.into(), value: Value::None }
@@ -127,7 +127,8 @@ impl Outcome {
     }
 }
 
-/// Returns the dashboard's own text if there is one, followed by its meaning if the text does not state it.
+/// Returns the text of a rejection: the dashboard's own text if there is one, followed by its meaning if the text
+/// does not state it.
 fn refused(refusal: &Refusal<'_>, line: Text<'_>) -> String {
     match refusal {
         Refusal::NotUnderstood(text) | Refusal::Failed(text) => readable(*text),
@@ -138,8 +139,8 @@ fn refused(refusal: &Refusal<'_>, line: Text<'_>) -> String {
     }
 }
 
-/// Returns the number after the third point: 1101319 of `URSoftware 5.12.0.1101319 (Mar 22 2022)`; 0 if there is
-/// none.
+/// Returns the build number, which follows the third point: 1101319 of `URSoftware 5.12.0.1101319 (Mar 22 2022)`; 0
+/// if there is none.
 fn build(text: Text<'_>) -> u32 {
     let text = text.to_string();
     let last = text.split('.').nth(3).unwrap_or_default();
@@ -147,8 +148,8 @@ fn build(text: Text<'_>) -> u32 {
     last.get(..end).and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// Decodes valid UTF-8 as such and other bytes as Latin-1. Control characters are escaped, because a zero would end a
-/// text early in C.
+/// Converts text of the dashboard to UTF-8: valid UTF-8 is kept, other bytes are read as Latin-1. Control characters
+/// are escaped, because a zero would end a text early in C.
 fn readable(text: Text<'_>) -> String {
     let decoded = std::str::from_utf8(text.0).map_or_else(|_| text.to_string(), str::to_owned);
     if !decoded.contains(char::is_control) {

@@ -1,4 +1,4 @@
-//! Fills the topics of Surface N from the readings.
+//! Fills the topics of Surface N from the values that a controller has reported.
 
 use outrigger_core::command::outputs::digital_levels;
 use outrigger_wire::robot::Generation;
@@ -12,14 +12,14 @@ use outrigger_ros2_messages::{
     Accel, AnalogIO, AnalogPin, DigitalIO, DigitalPin, Header, Inertia, Span, TransformStamped, Vector3,
 };
 
-/// A callback that takes a topic and its message, if there is one.
+/// A callback that receives each topic with its message, or `None` if the message cannot be filled.
 type Take<'t> = dyn FnMut(&'static Topic, Option<Vec<u8>>) + 't;
 
 fn put<M: Message>(take: &mut Take<'_>, topic: &'static Topic, message: Option<M>) {
     take(topic, message.as_ref().map(encode));
 }
 
-/// Passes every topic once, with the message filled from the readings or `None`.
+/// Passes every topic of the surface once to a callback, with the message filled from the readings, or with `None`.
 pub(super) fn each(arm: &Arm, terminals: Terminals, readings: &Readings, stamp: Time, take: &mut Take<'_>) {
     let of = Readout { arm, readings, stamp };
     put(take, &TARGET_JOINT_STATES, of.joints([Variable::TargetQ, Variable::TargetQd, Variable::TargetMoment]));
@@ -78,16 +78,19 @@ const PLAYING: i8 = 2;
 const PAUSING: i8 = 3;
 const RESUMING: i8 = 5;
 
-/// The number of pins of one digital port of the control box, and of the tool.
+/// The number of pins of one digital port of the control box.
 const BOX_PINS: u8 = 8;
+/// The number of digital pins of the tool.
 const TOOL_PINS: u8 = 2;
-/// The first bit of each digital port.
+/// The first bit of the standard digital port.
 const STANDARD: u8 = 0;
+/// The first bit of the configurable digital port.
 const CONFIGURABLE: u8 = 8;
 const TOOL: u8 = 16;
 
-/// The analog variables with the pins that they belong to.
+/// The variables of the analog inputs, each with its pin.
 const INPUTS: [(Variable, u8); 2] = [(Variable::AnalogInput0, 0), (Variable::AnalogInput1, 1)];
+/// The variables of the analog outputs, each with its pin.
 const OUTPUTS: [(Variable, u8); 2] = [(Variable::AnalogOutput0, 0), (Variable::AnalogOutput1, 1)];
 const TOOL_INPUTS: [(Variable, u8); 2] = [(Variable::ToolAnalogInput0, 0), (Variable::ToolAnalogInput1, 1)];
 
@@ -108,7 +111,7 @@ impl Readout<'_> {
         Some(SpeedSliderFraction { header: self.header(""), data: data? })
     }
 
-    /// Returns a current \[A\]; RTDE reports it in mA.
+    /// Returns a current variable in A; RTDE reports it in mA.
     fn ampere(&self, of: Variable) -> Option<f64> {
         let current = self.readings.number(of)?;
         Some(if self.readings.is_by_rtde(of) { current * 1e-3 } else { current })
@@ -190,7 +193,7 @@ impl Readout<'_> {
         }
     }
 
-    /// Returns a bit of the robot's status.
+    /// Returns a bit of the robot's status; `None` if the status is not reported.
     fn status(&self, bit: u32) -> Option<bool> {
         self.readings.bits(Variable::RobotStatusBits).map(|bits| bits >> bit & 1 == 1)
     }
@@ -291,7 +294,7 @@ impl Readout<'_> {
         Some(digital_levels(u32::try_from(self.readings.bits(of)?).ok()?, generation))
     }
 
-    /// Returns the levels of one port; CB2 has no configurable one.
+    /// Returns the levels of one digital port; `None` if they are not reported. CB2 has no configurable port.
     fn port(&self, of: Variable, first: u8, pins: u8) -> Option<Vec<bool>> {
         if first == CONFIGURABLE && self.readings.is_cb2() {
             return None;

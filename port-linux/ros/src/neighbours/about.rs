@@ -6,7 +6,7 @@ use std::fmt;
 use super::{Prefix, Seen, prefix};
 use outrigger_ros2_messages::Gid;
 
-/// The largest number of names listed at once; of the rest only the count is given.
+/// The largest number of names listed at once; of further names only the count is given.
 const NAMED: usize = 3;
 
 /// A list of names as text.
@@ -45,7 +45,7 @@ impl Seen {
     }
 
     /// Returns every participant that has announced an endpoint or a node. A participant that has only announced
-    /// itself is left out, because that message may arrive in one direction only.
+    /// itself is left out, because its announcement may arrive although nothing can be sent to it.
     pub(crate) fn prefixes(&self) -> BTreeSet<Prefix> {
         let nodes = self.nodes.iter().map(|nodes| nodes.prefix);
         self.endpoints.iter().map(|endpoint| prefix(endpoint.gid)).chain(nodes).collect()
@@ -83,7 +83,7 @@ impl Seen {
     }
 }
 
-/// Returns the name in ROS: `/joint_states` for `rt/joint_states`, `/set_io` for `rq/set_ioRequest`.
+/// Returns the name in ROS of a DDS topic: `/joint_states` for `rt/joint_states`, `/set_io` for `rq/set_ioRequest`.
 pub(super) fn ros_name(topic: &str) -> String {
     let (kind, name) = topic.split_once('/').unwrap_or(("", topic));
     let name = match kind {
@@ -94,7 +94,7 @@ pub(super) fn ros_name(topic: &str) -> String {
     format!("/{name}")
 }
 
-/// Returns the type in ROS: `sensor_msgs/msg/JointState` for `sensor_msgs::msg::dds_::JointState_`.
+/// Returns the type in ROS of a DDS type: `sensor_msgs/msg/JointState` for `sensor_msgs::msg::dds_::JointState_`.
 pub(super) fn ros_type(kind: &str) -> String {
     let ours = kind.replace("::dds_::", "/").replace("::", "/");
     ours.strip_suffix('_').map_or_else(|| kind.to_owned(), str::to_owned)

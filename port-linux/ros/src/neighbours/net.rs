@@ -1,4 +1,4 @@
-//! Checks the conditions for discovery: interfaces, multicast and ports.
+//! Checks the network conditions for discovery: interfaces, multicast and ports.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ pub(crate) struct Heard {
     pub(crate) prefix: Prefix,
     /// The vendor of its DDS implementation.
     pub(crate) vendor: [u8; 2],
-    /// The address that it was sent from.
+    /// The address that the announcement was sent from.
     pub(crate) from: IpAddr,
     /// The address of this machine's interface that faces the sender.
     pub(crate) facing: IpAddr,
@@ -57,8 +57,8 @@ impl Surroundings {
         self.interfaces.iter().map(|(interface, _)| *interface).collect()
     }
 
-    /// Returns the failure of multicast as text if it works on none of the network interfaces, with the address of
-    /// the first of these.
+    /// Returns a description of the failure if multicast works on none of the network interfaces, with the address
+    /// of the first of them.
     fn without_multicast(&self) -> Option<(IpAddr, String)> {
         let networks = || self.interfaces.iter().filter(|(interface, _)| !interface.is_loopback());
         if networks().any(|(_, multicast)| *multicast == Multicast::Returns) {
@@ -159,7 +159,7 @@ fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Heard]) -> Option<String> 
     ))
 }
 
-/// Returns the steps to take if no announcement is received.
+/// Returns the steps to take if no announcement of another participant is received.
 fn nobody(addresses: &[IpAddr], domain: u16) -> String {
     let nothing = if domain == 0 { " or nothing" } else { "" };
     let mut steps = vec![format!("same domain? `echo $ROS_DOMAIN_ID` there prints {domain}{nothing}")];

@@ -1,4 +1,4 @@
-//! An action on the transport: its endpoints and its goals.
+//! An action of the node on the DDS transport: its endpoints and its goals.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(super) struct Action {
     status: Out,
     /// The goals, with encoded responses for the clients that request a result.
     goals: Goals<Vec<u8>, Asker>,
-    /// The response for a goal that does not exist.
+    /// The encoded response to a request for the result of a goal that does not exist.
     unknown: Vec<u8>,
 }
 
@@ -31,11 +31,11 @@ pub(super) struct Action {
 pub(super) enum Came {
     /// A goal that is to be accepted or rejected.
     Goal(Vec<u8>, Asker),
-    /// These goals are to be ended.
+    /// A request to end these goals.
     Cancel(BTreeSet<GoalId>),
-    /// The data has been handled.
+    /// Data that needs no further handling.
     Nothing,
-    /// The data is for another recipient.
+    /// Data for another recipient.
     Other(Arrival),
 }
 
@@ -91,12 +91,12 @@ impl Action {
         Came::Nothing
     }
 
-    /// Returns `true` if there is a goal with this identifier.
+    /// Returns `true` if the action has a goal with this identifier.
     pub(super) fn knows(&self, id: &GoalId) -> bool {
         self.goals.status(id) != Status::Unknown
     }
 
-    /// Accepts a goal and answers the client.
+    /// Accepts a goal and sends the acceptance to the client.
     pub(super) fn accept(&mut self, id: GoalId, asker: Option<Asker>, dds: &mut Dds, stamp: Time) {
         let accepted = self.goals.accept(id, stamp).is_ok();
         if let Some(asker) = asker {
@@ -105,7 +105,7 @@ impl Action {
         self.tell(dds);
     }
 
-    /// Rejects a goal, and keeps `result` for clients that request the result all the same.
+    /// Rejects a goal, and keeps `result` for clients that request the result although the goal was rejected.
     pub(super) fn reject<R: Message>(&mut self, id: Option<GoalId>, asker: Option<Asker>, result: R, dds: &mut Dds) {
         if let Some(id) = id {
             self.goals.reject(id, encode(&GetResultResponse { status: Status::Unknown as i8, result }));
@@ -124,7 +124,7 @@ impl Action {
         self.tell(dds);
     }
 
-    /// Publishes the progress of a goal.
+    /// Publishes the progress of a goal on the feedback topic.
     pub(super) fn progress<F>(&self, goal_id: GoalId, feedback: F, dds: &mut Dds)
     where
         FeedbackMessage<F>: Message,
@@ -132,14 +132,14 @@ impl Action {
         dds.publish(self.feedback, encode(&FeedbackMessage { goal_id, feedback }));
     }
 
-    /// Drops results that were kept long enough.
+    /// Drops the results of ended goals that were kept long enough.
     pub(super) fn forget(&mut self, nanos: u64, dds: &mut Dds) {
         if self.goals.forget(nanos) {
             self.tell(dds);
         }
     }
 
-    /// Publishes the status of every goal.
+    /// Publishes the status of every goal on the status topic.
     fn tell(&self, dds: &mut Dds) {
         dds.publish(self.status, encode(&self.goals.statuses()));
     }

@@ -11,9 +11,9 @@ use crate::neighbours::Prefix;
 
 /// The length of a submessage's header (RTPS 2.5, 9.4.5.1).
 const SUBMESSAGE: usize = 4;
-/// The kind and flags of two submessages: DATA, little-endian with a sample; HEARTBEAT, little-endian without a
-/// request for a response.
+/// The kind and flags of the submessage DATA: little-endian with a sample.
 const DATA: [u8; 2] = [0x15, 0x05];
+/// The kind and flags of the submessage HEARTBEAT: little-endian without a request for a response.
 const HEARTBEAT: [u8; 2] = [0x07, 0x03];
 /// The identifiers of the reader and the writer of topics (RTPS 2.5, 9.3.1.5).
 const BETWEEN: [u8; 8] = [0, 0, 0x02, 0xc7, 0, 0, 0x02, 0xc2];
@@ -25,11 +25,12 @@ const PID_BUILTIN_ENDPOINT_SET: u16 = 0x0058;
 const PID_ENDPOINT_GUID: u16 = 0x005a;
 /// The bit in a participant's set of endpoints by which `rustdds` recognizes that it announces topics.
 const TELLS_OF_TOPICS: u32 = 0x0800_0000;
-/// The encoding of the parameter list: little-endian, or below it big-endian (RTPS 2.5, 10.2).
+/// The encoding of a parameter list in little-endian order (RTPS 2.5, 10.2).
 const LITTLE_ENDIAN: [u8; 2] = [0, 3];
+/// The encoding of a parameter list in big-endian order (RTPS 2.5, 10.2).
 const BIG_ENDIAN: [u8; 2] = [0, 2];
 
-/// A topic by its name and its type on DDS.
+/// A topic that is announced, by its name and its type on DDS.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Topic {
     pub(super) name: String,
@@ -63,7 +64,8 @@ fn submessage(to: &mut Vec<u8>, [kind, flags]: [u8; 2], content: &[u8]) {
     to.extend(content);
 }
 
-/// Returns a message of `participant` that announces these topics. The samples are numbered from `first` on.
+/// Returns a message in the name of `participant` that announces these topics. The samples are numbered from `first`
+/// on.
 pub(super) fn about(participant: Prefix, topics: &[Topic], first: u32) -> Vec<u8> {
     let mut message = header(participant);
     let mut last = first;

@@ -11,10 +11,10 @@ pub(super) struct Payload(pub(super) Bytes);
 /// A received message with its encapsulation.
 pub(super) struct Raw(pub(super) Vec<u8>);
 
-/// An adapter that passes bytes through.
+/// An adapter for `rustdds` that passes the bytes of messages through unchanged.
 pub(super) struct Through;
 
-/// A decoder that passes bytes through, preceded by the encapsulation that names their encoding.
+/// A decoder for `rustdds` that passes the bytes of messages through unchanged, preceded by their encapsulation.
 #[derive(Clone)]
 pub(super) struct AsTheyAre;
 

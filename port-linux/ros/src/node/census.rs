@@ -24,15 +24,15 @@ pub(super) const GRAPH_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntit
 /// The largest number of participants that are stored.
 const MOST: usize = 256;
 
-/// The participants and nodes announced so far.
+/// The participants of the domain and their nodes, as far as they have been announced.
 pub(super) struct Census {
     graph: Reader,
     vendors: BTreeMap<Prefix, [u8; 2]>,
     nodes: BTreeMap<Prefix, Nodes>,
-    /// The nodes of participants that were silent for longer than their lease. A participant that comes back does not
-    /// announce them again.
+    /// The nodes of participants that were silent for longer than their lease. A participant that comes back does
+    /// not announce its nodes again.
     silent: BTreeMap<Prefix, Nodes>,
-    /// A participant came, went or changed since the last call of `changed`.
+    /// `true` if a participant came, went or changed since the last call of `changed`.
     changed: bool,
 }
 
@@ -40,7 +40,7 @@ fn gid(of: GUID) -> Gid {
     Gid(of.to_bytes())
 }
 
-/// Returns the identifier of an endpoint's participant.
+/// Returns the identifier of the participant that an endpoint belongs to.
 pub(super) fn prefix(of: GUID) -> Prefix {
     crate::neighbours::prefix(gid(of))
 }
@@ -79,7 +79,7 @@ impl Census {
         }
     }
 
-    /// Records an event of DDS.
+    /// Records an event of DDS about other participants.
     pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent) {
         match event {
             DomainParticipantStatusEvent::ParticipantDiscovered { dpd } => {
@@ -131,7 +131,7 @@ impl Census {
         std::mem::replace(&mut self.changed, false)
     }
 
-    /// Returns every participant except `participant` itself.
+    /// Returns every participant of the domain except `participant` itself, with its endpoints and nodes.
     pub(super) fn seen(&self, participant: &DomainParticipant) -> Seen {
         let own = prefix(participant.guid());
         let readers = participant.discovered_readers().into_iter().map(|of| {

@@ -44,7 +44,7 @@ use outrigger::json;
 
 /// The interval at which the node wakes.
 const PACE: Duration = Duration::from_millis(1);
-/// The longest wait for the node to leave the domain and announce that.
+/// The longest wait for the node to leave the domain and to announce that it leaves.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The largest speed of a UR's joints \[rad/s\].
 const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
@@ -107,7 +107,7 @@ impl<const N: usize> Companion<N> for Node {
     }
 }
 
-/// A node on its thread. Dropping it makes the node leave.
+/// A running node with its thread. Dropping this value makes the node leave the domain.
 #[derive(Debug)]
 struct Running {
     worker: Option<Worker>,
@@ -118,8 +118,8 @@ struct Running {
 }
 
 impl Running {
-    /// Joins the domain, publishes the contents of the feed of `session`, and becomes a client of the session if it
-    /// may command. Refusals are reported as text.
+    /// Joins the domain, publishes the contents of the feed of `session`, and becomes a client of the session if the
+    /// node may command. Refusals are reported as text.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the domain cannot be joined.
@@ -203,7 +203,7 @@ impl Running {
         Arc::clone(&self.progress)
     }
 
-    /// Makes the node leave the domain and announce that. Returns `false` if that takes too long.
+    /// Makes the node leave the domain and announce that it leaves. Returns `false` if this takes too long.
     fn finish(mut self) -> bool {
         self.leaves.store(true, Ordering::Release);
         self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
@@ -212,7 +212,7 @@ impl Running {
 
 struct Working<'m, const N: usize> {
     dds: Dds,
-    /// The description of this node that others are compared with.
+    /// The description of this node, which is compared with other nodes.
     offered: Offered,
     stated: Stated,
     /// The wait for another ROS 2 program; `None` once one has been discovered.
@@ -224,7 +224,7 @@ struct Working<'m, const N: usize> {
     found: BTreeSet<String>,
     topics: Vec<(&'static Topic, Out)>,
     variables: Variables,
-    /// The topic of each variable.
+    /// The handles of the topics of variables, in the order of the variables.
     of_variables: Vec<Out>,
     controller_clock: ControllerClock,
     driver: Option<Driver>,
@@ -236,8 +236,9 @@ struct Working<'m, const N: usize> {
     readings: Readings,
     clock: Clock,
     origin: Origin,
-    /// The number of messages published, and their bytes below it.
+    /// The number of messages published.
     messages: u64,
+    /// The number of bytes of the messages published.
     bytes: u64,
     /// The number of the transport's remarks that have been reported.
     remarks: usize,
@@ -269,7 +270,7 @@ impl<const N: usize> Working<'_, N> {
         self.face.leave(&mut self.dds, stamp);
     }
 
-    /// Handles the requests of clients and sends their results.
+    /// Handles the requests of clients that have arrived and sends the results that are ready.
     fn attend(&mut self) {
         let now = self.clock.now();
         self.origin.follow(now, || self.clock.origin_unix_nanos());
@@ -303,8 +304,8 @@ impl<const N: usize> Working<'_, N> {
         self.tell(remarks);
     }
 
-    /// Checks whether another node has the same name or provides the same, and whether any other ROS 2 program is
-    /// present.
+    /// Checks whether another node has the same name or publishes and serves the same endpoints, and whether any
+    /// other ROS 2 program is present.
     fn look_around(&mut self, now: Instant, remarks: &mut Remarks) {
         if now < self.neighbours_at {
             return;
@@ -413,7 +414,7 @@ impl<const N: usize> Working<'_, N> {
         }
     }
 
-    /// Logs the rejections, and the qualities of service that others request and that are not offered.
+    /// Logs the rejections of this step, and the qualities of service that others request and that are not offered.
     fn tell(&mut self, mut remarks: Remarks) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {

@@ -1,5 +1,5 @@
-//! Executes dashboard calls on a thread of its own: one call at a time, beside one call that takes minutes and one
-//! goal of `SetMode`.
+//! Executes dashboard calls on a thread of its own: one ordinary call at a time, and in parallel to it one call that
+//! takes minutes and one goal of `SetMode`.
 //!
 //! Each call has a connection of its own, because the permissions of a connection are fixed when it is opened. A
 //! pendant that was switched to remote control therefore takes effect at once, and a server that restarted causes no
@@ -37,12 +37,12 @@ const WAITING: usize = 16;
 const LIMIT: Duration = Duration::from_secs(20);
 /// The time within which a call that takes minutes is answered.
 const LONG: Duration = Duration::from_secs(900);
-/// The time that must be left for a call to be started when its turn comes.
+/// The least time before a call's limit at which the call is still started when its turn comes.
 const ROOM: Duration = Duration::from_secs(5);
-/// The longest wait for the end of the thread.
+/// The longest wait for the end of the dashboard's thread.
 const FAREWELL: StdDuration = StdDuration::from_secs(2);
 
-/// A result from the thread, with the token of the request.
+/// A result from the dashboard's thread, with the token of the request.
 #[derive(Debug)]
 pub(super) enum News {
     /// The outcome of a call.
@@ -66,7 +66,8 @@ enum Order {
     Cancel(u64),
 }
 
-/// The channels to the thread. When they are dropped, the thread ends and sends nothing more to the controller.
+/// The channels to the dashboard's thread. When they are dropped, the thread ends and sends nothing more to the
+/// controller.
 #[derive(Debug)]
 struct Ways {
     short: UnboundedSender<Asked>,
@@ -75,14 +76,14 @@ struct Ways {
     _stays: oneshot::Sender<()>,
 }
 
-/// Sends calls to one controller. Only dropping it may wait, at most for `FAREWELL`.
+/// A client of one controller's dashboard. Only dropping this value may wait, at most for `FAREWELL`.
 #[derive(Debug)]
 pub(super) struct Dashboard {
     ways: Option<Ways>,
     news: UnboundedReceiver<News>,
     worker: Option<Worker>,
     clock: Clock,
-    /// The number of calls without an answer.
+    /// The number of calls that are not answered yet.
     waiting: usize,
     goal: Option<u64>,
 }
@@ -146,7 +147,7 @@ impl Dashboard {
         }
     }
 
-    /// Returns the next result; `None` if there is none.
+    /// Returns the next result of a call or goal; `None` if there is none.
     pub(super) fn news(&mut self) -> Option<News> {
         let news = self.news.try_recv().ok()?;
         match news {
@@ -229,7 +230,8 @@ async fn carry_out(
     })
 }
 
-/// Resumes a paused program. Playing one that is not paused would start it from its beginning, so that is refused.
+/// Resumes a paused program. Playing a program that is not paused would start it from its beginning, so that is
+/// refused.
 async fn resume(reached: &mut Reached<'_>) -> Result<Outcome, Trouble> {
     let is_paused = |reply: &Reply<'_>| matches!(reply, Reply::ProgramState { state: ProgramState::Paused, .. });
     if !reached.execute(Request::ProgramState, is_paused).await? {
@@ -284,7 +286,7 @@ async fn change_mode(place: &Place, token: u64, goal: &SetModeGoal, tell: &Unbou
     telling.change.result(ended.map_err(|ended| ended.to_string()))
 }
 
-/// A change of mode that reports its feedback whenever that changes.
+/// A change of the robot mode that reports its feedback whenever the feedback changes.
 struct Telling<'t> {
     change: ModeChange,
     told: Option<SetModeFeedback>,

@@ -45,22 +45,22 @@ use crate::neighbours::{Ours, Prefix, Seen, listed, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 
-/// The longest wait of an answer for its reader to be discovered.
+/// The longest wait of an answer until the client's reader is discovered.
 const MATCHING: Duration = Duration::from_secs(1);
-/// The largest number of answers that wait for that.
+/// The largest number of answers that wait until the client's reader is discovered.
 const WAITING: usize = 64;
 /// The largest number of matched endpoints of others that are stored for each endpoint; answers to further ones are
 /// delayed.
 const MATCHED: usize = 1024;
-/// The largest number of remarks about others.
+/// The largest number of remarks about other participants that are stored.
 const REMARKS: usize = 64;
-/// The largest number of unread news about the participant and others.
+/// The largest number of unread news about the own and other participants.
 const NEWS: usize = 64;
-/// The interval at which every reader is examined.
+/// The interval at which every reader is examined even if no arrival was signalled.
 const SCAN: Duration = Duration::from_millis(50);
 type Writer = DataWriter<Payload, Through>;
 
-/// A message that arrived.
+/// A message that arrived at a subscription or service.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) at: In,
@@ -96,11 +96,11 @@ impl Wake for Came {
 
 struct Listening {
     reader: Reader,
-    /// The writer of the responses, if the reader belongs to a service.
+    /// The writer of the responses, if the reader receives the requests of a service.
     answers: Option<Writer>,
 }
 
-/// A topic that is published.
+/// A topic that is published, with the messages kept for late subscribers.
 struct Published {
     writer: Writer,
     /// The newest messages of a latched topic, for the participant that replaces this one.
@@ -109,7 +109,7 @@ struct Published {
     depth: usize,
 }
 
-/// An answer whose reader is not yet discovered.
+/// An answer that waits until the client's reader is discovered.
 struct Waits {
     to: Asker,
     payload: Bytes,
@@ -131,9 +131,9 @@ pub struct Dds {
     clock: Clock,
     /// The time at which every reader is examined even if no arrival was signalled.
     scan_at: Instant,
-    /// The discovered endpoints that match each endpoint of this participant.
+    /// The endpoints of other participants that match each endpoint of this participant.
     matched: BTreeMap<GUID, BTreeSet<GUID>>,
-    /// The endpoints that are open.
+    /// The endpoints of this participant that are open.
     ours: BTreeMap<GUID, Ours>,
     waits: Vec<Waits>,
     remarks: Vec<Remark>,
@@ -143,14 +143,14 @@ pub struct Dds {
     /// The namespace and name of the node that was announced.
     node: Option<(String, String)>,
     returning: Returning,
-    /// The participants that were lost and have come back.
+    /// The participants that were lost and have come back, with which endpoints are matched again.
     back: Vec<Back>,
     /// The time of the last call of `rejoin_if_needed`.
     looked_at: Instant,
-    /// The last interruption of this process that such a call noticed: the time of the call, and the length.
+    /// The time and the length of the last interruption of this process that a call of `rejoin_if_needed` noticed.
     stood: Option<(Instant, Duration)>,
     interrupted: Interrupted,
-    /// The reason to join again, and the time of the next attempt.
+    /// The reason to join the domain again, and the time of the next attempt; `None` if there is no reason.
     rejoins: Option<(String, Instant)>,
     /// The hosts to which this participant announces itself. Dropped after the participant, because its farewell is
     /// sent to them.
@@ -249,7 +249,7 @@ impl Dds {
         self.announce_all(namespace, name, readers, writers);
     }
 
-    /// Announces a node with these readers and writers, which were opened after the participant joined.
+    /// Announces a node with these readers and writers, some of which were opened after the participant joined.
     pub fn announce_all(&self, namespace: &str, name: &str, readers: Vec<Gid>, writers: Vec<Gid>) {
         let node = NodeEntities {
             node_namespace: if namespace.is_empty() { "/".into() } else { namespace.into() },
@@ -448,7 +448,7 @@ impl Dds {
         prefix(Gid(self.participant.guid().to_bytes()))
     }
 
-    /// Reads the announcements of other nodes and discards them.
+    /// Reads the announcements of other nodes that have arrived, and discards them.
     pub fn ignore_others(&mut self) {
         let _ = self.others();
     }
@@ -458,7 +458,7 @@ impl Dds {
         std::mem::take(&mut self.news)
     }
 
-    /// Returns the remarks about others since the beginning, in the order in which they were made.
+    /// Returns the remarks about other participants since the beginning, in the order in which they were made.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }

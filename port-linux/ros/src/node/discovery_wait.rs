@@ -7,11 +7,12 @@ use super::place::Place;
 use super::probe::Probe;
 use crate::neighbours::{Prefix, Seen, surroundings};
 
-/// The time without a discovery after which the node reports it. Others announce themselves every 3 s (Fast DDS), 8 s
-/// (Cyclone DDS) or 10 s (RustDDS), and answer at once when they discover a new participant.
+/// The time without a discovery of another program after which the node reports that. Others announce themselves
+/// every 3 s (Fast DDS), 8 s (Cyclone DDS) or 10 s (RustDDS), and answer at once when they discover a new
+/// participant.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The wait until another program is discovered.
+/// The wait until another ROS 2 program is discovered.
 #[derive(Debug)]
 pub(super) struct DiscoveryWait {
     place: Place,

@@ -1,5 +1,5 @@
 //! The check of `outrigger doctor --ros2`: the conflicts that a node would have in its domain, and the topics that
-//! the robot cannot fill. It joins the domain to examine it, and offers nothing there.
+//! the robot cannot fill. The check joins the domain to examine it, and offers nothing there.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -124,7 +124,7 @@ impl Watching {
     /// Returns the findings, a few seconds after the start at the earliest.
     ///
     /// # Errors
-    /// [`Failure::Fault`] if its thread has ended.
+    /// [`Failure::Fault`] if the thread of the check has ended.
     pub fn finish(self) -> Result<Report, Failure> {
         while self.clock.now() < self.until {
             std::thread::sleep(PACE);
@@ -155,7 +155,8 @@ impl Watching {
 /// The work of the check's thread.
 struct Watch {
     participant: DomainParticipant,
-    /// Dropped after `participant`, because it forwards that participant's farewell.
+    /// The forwarder of announcements to hosts. Dropped after `participant`, because it forwards that participant's
+    /// farewell.
     _peers: Option<Peers>,
     census: Census,
     probe: Probe,

@@ -30,21 +30,21 @@ use outrigger::motion::asked::{MadeBy, Refuses};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Asked, Client, Decided, Status};
 
-/// The interval at which a force mode started by a call is renewed, because the call does not repeat.
+/// The interval at which a force mode that a call has started is renewed, because the call is made only once.
 const RENEWAL: Duration = Duration::from_millis(200);
 /// The refusal if the run's request queue is full.
 const BUSY: &str = "too much is asked just now: ask again";
 
-/// The force mode or freedrive that this node has started.
+/// The force mode or freedrive that this node has started and that must be renewed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Guided {
-    /// A force mode, renewed by this node.
+    /// A force mode, which this node renews; `at` is the time of the next renewal.
     Force { at: Instant },
-    /// Freedrive, renewed by the client that publishes.
+    /// Freedrive, which the client renews by publishing.
     Hand,
 }
 
-/// A call that sets several values.
+/// A call that sets several values of the controller.
 struct Several {
     asker: Asker,
     offer: &'static Offer,
@@ -60,7 +60,7 @@ pub(super) struct Face<const N: usize> {
     freedrive: In,
     /// The topic of a force that an external sensor measures.
     external_wrench: Option<In>,
-    /// The topics of frames that other nodes publish; `true` for fixed frames.
+    /// The topics of frames that other nodes publish; `true` marks the topic of fixed frames.
     tf: Vec<(In, bool)>,
     transforms: Transforms,
     listing: Option<Listing>,
@@ -68,9 +68,9 @@ pub(super) struct Face<const N: usize> {
     followed: Followed<N>,
     streams: Streams<N>,
     settings: Settings,
-    /// The calls that set several values, of which the run has not decided all.
+    /// The calls that set several values of which the run has not yet decided all.
     several: Vec<Several>,
-    /// The calls that wait for the run's decision.
+    /// The calls that wait for the run's decision, each with the number of its request.
     owed: Vec<(u32, Asker, &'static Offer)>,
     hands_back: HandsBack,
     guided: Option<Guided>,
@@ -140,7 +140,7 @@ impl<const N: usize> Face<N> {
         })
     }
 
-    /// Returns `true` if the arm is commanded.
+    /// Returns `true` if the run beside the node commands the arm.
     pub(super) fn commands(&self) -> bool {
         self.client.as_ref().is_some_and(|client| client.status().mode == Mode::Command)
     }
@@ -164,7 +164,7 @@ impl<const N: usize> Face<N> {
         Standing { run, software: readings.software() }
     }
 
-    /// Handles data that arrived.
+    /// Handles data that arrived for one of these endpoints.
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
@@ -301,7 +301,7 @@ impl<const N: usize> Face<N> {
         }
     }
 
-    /// Returns the present target of the current motion.
+    /// Returns the response with the present target of the current motion.
     fn queried(&self) -> Vec<u8> {
         let compared = self.client.as_ref().and_then(|client| compared(&client.stands()));
         encode(&match compared {
@@ -316,7 +316,8 @@ impl<const N: usize> Face<N> {
         })
     }
 
-    /// Passes a measured force on to the source from which the controller's force is written.
+    /// Passes a measured force on to the source that represents the external sensor, so that the run can write it to
+    /// the controller.
     fn wrench(&mut self, bytes: &[u8]) -> Result<(), String> {
         let values = native_calls::external_wrench(bytes).map_err(|error| error.to_string())?;
         let client = self.client.as_mut().ok_or(ONLY_LOOKS)?;
@@ -416,7 +417,8 @@ impl<const N: usize> Face<N> {
     }
 }
 
-/// Records the decision on one value of a call that sets several. Returns `false` if it belongs to none.
+/// Records the decision on one value of a call that sets several. Returns `false` if the decision belongs to no such
+/// call.
 fn one_of(
     several: &mut Vec<Several>,
     id: u32,

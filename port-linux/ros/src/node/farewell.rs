@@ -9,15 +9,15 @@ use super::place::Place;
 use super::probe::{self, header};
 use crate::neighbours::{Prefix, discovery_port};
 
-/// A DATA submessage from the writer of announcements to every reader (RTPS 2.5, 9.4.5.4): little-endian, with
-/// parameters and a key, and with a number too large to be reached by counting.
+/// The header of a DATA submessage from the writer of announcements to every reader (RTPS 2.5, 9.4.5.4):
+/// little-endian, with parameters and a key, and with a number too large to be reached by counting.
 const DATA: [u8; 24] = [
     0x15, 0x0b, 80, 0, // Kind, flags, length.
     0, 0, 16, 0, // Parameters begin 16 bytes behind this.
     0, 0, 0, 0, 0x00, 0x01, 0x00, 0xc2, // Reader, writer.
     0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f, // Number, the upper half first.
 ];
-/// The status: disposed and unregistered (RTPS 2.5, 9.6.4.9).
+/// The parameter that states a participant as disposed and unregistered (RTPS 2.5, 9.6.4.9).
 const STATUS: [u8; 8] = [0x71, 0, 4, 0, 0, 0, 0, 3];
 /// The header of the key's hash, which is the key itself and follows it (RTPS 2.5, 9.6.4.8). Fast DDS does not read a
 /// hash behind the other parameters.
@@ -25,7 +25,7 @@ const HASH: [u8; 4] = [0x70, 0, 16, 0];
 /// The header of a parameter list whose first entry is the participant's identifier of 16 bytes, which follows (RTPS
 /// 2.5, 9.6.3).
 const KEY: [u8; 8] = [0, 3, 0, 0, 0x50, 0, 16, 0];
-/// The entity after the prefix: a participant (RTPS 2.5, 9.3.1.3).
+/// The entity that follows the prefix in a participant's identifier (RTPS 2.5, 9.3.1.3).
 const PARTICIPANT: [u8; 4] = [0, 0, 1, 0xc1];
 /// The end of a list of parameters.
 const END: [u8; 4] = [1, 0, 0, 0];
@@ -35,8 +35,8 @@ fn message(of: Prefix) -> Vec<u8> {
     [&*header(of), &DATA, &STATUS, &HASH, &guid, &END, &KEY, &guid, &END].concat()
 }
 
-/// Announces to a domain that this participant has left: by multicast, to this machine, and to the configured hosts.
-/// A participant that does not receive it notices when the lease expires.
+/// Announces to a domain that the participant `of` has left: by multicast, to this machine, and to the configured
+/// hosts. Another participant that does not receive this notices it when the lease expires.
 pub(super) fn say(of: Prefix, place: &Place) {
     let message = message(of);
     let Place { domain, interfaces, peers } = place;

@@ -24,7 +24,7 @@ const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(10, 12),
 ];
 
-/// Advances a controller by this time.
+/// Advances a simulated controller by this time.
 fn run(controller: &mut Controller, time: Duration) {
     let end = controller.now() + time;
     while controller.now() < end {
@@ -37,7 +37,7 @@ fn package(letter: u8, payload: &[u8]) -> Vec<u8> {
     [&size.to_be_bytes()[..], &[letter], payload].concat()
 }
 
-/// Returns the readings of a node after a controller has sent data for a second.
+/// Returns the values that a node has after a simulated controller has sent data for a second.
 fn readings(software: SoftwareVersion) -> Readings {
     let mut controller = Controller::new(Options::for_software(software)).expect("a controller that existed");
     let (mut memory, mut readings) = (stream_memory(), Readings::default());

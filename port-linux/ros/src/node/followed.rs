@@ -43,7 +43,7 @@ const AT_REST: f32 = 0.02;
 /// The longest wait for the arm to come to rest.
 const RESTS: Duration = Duration::from_secs(1);
 
-/// An action with its topic.
+/// An action that follows trajectories, with its topic.
 struct Served {
     /// The name of the action.
     name: &'static str,
@@ -66,7 +66,7 @@ impl Served {
 /// The action and goal that a motion came from; `None` for a trajectory from a topic.
 type By = Option<(usize, GoalId)>;
 
-/// A motion that has not started yet.
+/// A motion that was requested and has not started yet.
 struct Coming<const N: usize> {
     by: By,
     wanted: Wanted,
@@ -75,7 +75,7 @@ struct Coming<const N: usize> {
     asker: Option<Asker>,
     at: At<N>,
     until: Instant,
-    /// The number of contacts counted before it; `None` unless it ends at a contact and the watch is on.
+    /// The number of contacts counted before the motion; `None` unless it ends at a contact and the watch is on.
     contacts: Option<u32>,
 }
 
@@ -95,17 +95,17 @@ enum At<const N: usize> {
     There,
 }
 
-/// The motion in progress.
+/// The motion that the run executes.
 struct Current {
     by: By,
     /// The run's number of the motion.
     number: u32,
     cancelling: bool,
-    /// Its end was requested, so that another motion can start.
+    /// `true` if the end of the motion was requested, so that another motion can start.
     makes_room: bool,
-    /// The motion has ended, and the arm must be at rest by this time.
+    /// The time by which the arm must be at rest after the motion has ended; `None` until it has ended.
     rests_by: Option<Instant>,
-    /// The number of contacts counted before it.
+    /// The number of contacts counted before the motion.
     contacts: u32,
 }
 
@@ -152,7 +152,7 @@ impl<const N: usize> Followed<N> {
         Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
     }
 
-    /// Returns the names of the arm's joints, in its order.
+    /// Returns the names of the arm's joints, in the order of the arm.
     pub(super) fn joints(&self) -> &[String] {
         &self.joints
     }
@@ -203,7 +203,7 @@ impl<const N: usize> Followed<N> {
     /// Reads a goal and prepares its motion.
     ///
     /// # Errors
-    /// The reason, with the goal's id if it was read.
+    /// The reason for a rejection, with the goal's identifier if it was read.
     fn goal(
         &self,
         index: usize,
@@ -234,7 +234,7 @@ impl<const N: usize> Followed<N> {
         coming.map_err(|text| refused(invalid(text)))
     }
 
-    /// Handles a trajectory from a topic.
+    /// Handles a trajectory that arrived on a topic.
     fn trajectory(
         &mut self,
         index: usize,
@@ -286,7 +286,7 @@ impl<const N: usize> Followed<N> {
         Ok(Coming { by, wanted: wanted.clone(), replaces, asker: None, at, until: now + PATIENCE, contacts: None })
     }
 
-    /// Starts to compute the motion from the arm's present position.
+    /// Starts to compute a motion for a trajectory, from the arm's present position.
     fn read(&self, wanted: &Wanted, client: &Client<N>) -> Result<At<N>, String> {
         let (moving, stands) = (client.moving(), client.stands());
         let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;

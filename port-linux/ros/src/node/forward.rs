@@ -25,7 +25,7 @@ pub(super) struct Streams<const N: usize> {
     /// The names of the arm's joints.
     joints: Vec<String>,
     holds: Duration,
-    /// The newest command since the last step.
+    /// The newest command that arrived since the last step.
     newest: Option<Forwarded<N>>,
     /// The state of streaming at the last step.
     seen: Streaming,
@@ -55,7 +55,7 @@ impl<const N: usize> Streams<N> {
         })
     }
 
-    /// Reads a message of one of these topics. Returns `false` if it is of another topic.
+    /// Reads a message of one of these topics. Returns `false` if the message is of another topic.
     pub(super) fn arrival(&mut self, (at, bytes): (In, &[u8]), standing: &Standing, remarks: &mut Remarks) -> bool {
         let speeds = |values| Some(Forwarded::Speeds(JointVelocities(values)));
         let (topic, command) = match at {

@@ -11,15 +11,15 @@ use crate::hand_back::{HandBack, Next, Seen};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Asked, Client, Decided};
 
-/// The largest number of calls that wait for one end of our program.
+/// The largest number of calls that wait for the same end of Outrigger's program.
 const MOST: usize = 16;
 
-/// The waiting calls and their progress.
+/// The calls of `hand_back_control` that wait, and their progress.
 #[derive(Default)]
 pub(super) struct HandsBack {
     calls: Vec<(Asker, &'static Offer)>,
     under_way: Option<HandBack>,
-    /// The number of the request to end our program; `None` unless one is pending.
+    /// The number of the request to end Outrigger's program; `None` unless one is pending.
     asked: Option<u32>,
 }
 

@@ -10,9 +10,9 @@ use outrigger::requests::Status;
 use outrigger::show::grade;
 use outrigger::show::words::{self, Observer};
 
-/// The interval of the diagnostics.
+/// The interval between two messages of diagnostics.
 const PACE: Duration = Duration::from_secs(1);
-/// The time without link figures after which the session counts as over.
+/// The time without figures of the link after which the session counts as over.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The state of the session as it is published.
@@ -45,7 +45,8 @@ impl Health {
         self.coast = Some(text.to_owned());
     }
 
-    /// Returns the message that is due at `now`, if one is. `status` is that of the run that the node may command.
+    /// Returns the diagnostics if they are due at `now`. `status` is the status of the run that the node may
+    /// command.
     pub(super) fn due(&mut self, now: Instant, stamp: Time, status: Option<&Status>) -> Option<Vec<u8>> {
         if now < self.next {
             return None;

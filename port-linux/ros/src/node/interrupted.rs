@@ -1,7 +1,7 @@
 //! Detects interruptions of this process: it was stopped and continues (`SIGSTOP`, as by Ctrl-Z or a debugger).
 //!
-//! After one, Linux ends each wait of `epoll_wait` early, with `EINTR` (signal(7), "Interruption of system calls and
-//! library functions by stop signals"). `rustdds` 0.15 treats that as a failure of its sockets and ends its two
+//! After a stop, Linux ends each wait of `epoll_wait` early, with `EINTR` (signal(7), "Interruption of system calls
+//! and library functions by stop signals"). `rustdds` 0.15 treats that as a failure of its sockets and ends its two
 //! threads: the participant then announces and receives nothing any more, and does not report that. A thread that
 //! waits here in the same way is interrupted by the same signal.
 
@@ -17,14 +17,14 @@ use rustix::io::Errno;
 
 use outrigger::host::worker::Worker;
 
-/// The longest wait for the end of the thread.
+/// The longest wait for the end of the thread that detects interruptions.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Detects interruptions until this is dropped.
+/// A detector of interruptions, which works until it is dropped.
 #[derive(Debug)]
 pub(super) struct Interrupted {
     seen: Arc<AtomicBool>,
-    /// An event descriptor; writing to it ends the thread.
+    /// An event descriptor; writing to it ends the detector's thread.
     ends: Arc<OwnedFd>,
     worker: Option<Worker>,
 }

@@ -17,7 +17,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Offers the services.
+    /// Offers the services of a `controller_manager`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.

@@ -49,7 +49,7 @@ pub use self::doctor::{Report, Watching};
 pub use self::settings::Settings;
 use crate::native;
 
-/// The RTDE variables from which Surface D is filled, beside those of Surface N.
+/// The RTDE variables from which Surface D is filled, in addition to the variables for Surface N.
 const OF_DRIVER: &[&str] =
     &["actual_current", "tool_analog_input_types", "standard_analog_input0", "standard_analog_input1", "tool_mode"];
 

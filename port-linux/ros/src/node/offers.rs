@@ -14,21 +14,22 @@ pub(super) struct Out(pub(super) usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct In(pub(super) usize);
 
-/// Opens endpoints by their absolute names.
+/// Opens the endpoints of a node, by their absolute names.
 pub(super) trait Offers {
-    /// Publishes this topic.
+    /// Opens a publisher of this topic and returns its handle.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.
     fn publishes(&mut self, name: &str, message: &str, qos: Qos) -> Result<Out, Failure>;
 
-    /// Subscribes to this topic.
+    /// Opens a subscription to this topic and returns its handle.
     ///
     /// # Errors
     /// The errors of [`publishes`](Self::publishes).
     fn listens(&mut self, name: &str, message: &str, qos: Qos) -> Result<In, Failure>;
 
-    /// Serves this service; its types are `service` followed by `_Request` and `_Response`.
+    /// Opens a server of this service and returns its handle; its types are `service` followed by `_Request` and
+    /// `_Response`.
     ///
     /// # Errors
     /// The errors of [`publishes`](Self::publishes).

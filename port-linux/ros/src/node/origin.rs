@@ -2,16 +2,16 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The interval at which the system's clock is read.
+/// The interval at which the system's clock is read, and compared with the process's clock.
 const PACE: Duration = Duration::from_secs(1);
-/// The difference of two readings from which on the clock counts as set \[ns\]. Smaller ones occur because a thread
-/// may have to wait while it reads.
+/// The difference of two readings of the offset from which on the system's clock counts as set anew \[ns\]. Smaller
+/// differences occur because a thread may have to wait while it reads.
 const SET: u64 = 10_000_000;
 
 /// The time at which the process's clock was zero \[ns since 1970\].
 ///
-/// The value is constant, so that stamps have the same intervals as states, until the system's clock has been set.
-/// Two readings in succession must agree about that.
+/// The value is constant, so that stamps have the same intervals as states, until the system's clock has been set
+/// anew. Two readings in succession must agree about that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     nanos: u64,
@@ -24,7 +24,7 @@ impl Origin {
         Self { nanos, seen: nanos, next: Instant::ZERO }
     }
 
-    /// Returns `at` since 1970 \[ns\].
+    /// Returns the instant `at` in nanoseconds since 1970.
     pub(super) fn nanos(&self, at: Instant) -> u64 {
         self.nanos.saturating_add(at.as_micros().saturating_mul(1_000))
     }

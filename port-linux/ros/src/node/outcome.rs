@@ -14,25 +14,25 @@ pub(super) const REPLACED: &str = "a new goal took its place";
 /// The text of a goal that ended by a contact.
 pub(super) const TOUCHED: &str = "the tool touches something, and the motion has ended";
 
-/// The end of a goal.
+/// The end of a goal: its status, its error code and its text.
 pub(super) struct Ended<'t> {
     pub(super) how: Status,
     pub(super) code: FollowError,
     pub(super) text: &'t str,
-    /// `true` if a contact ended it.
+    /// `true` if a contact of the tool ended the goal.
     pub(super) touched: bool,
 }
 
-/// The origin of a cancellation; neither flag is set if it came from outside ROS 2.
+/// The origin of the cancellation of a goal; neither flag is set if the cancellation came from outside ROS 2.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whose {
-    /// The client cancelled the goal.
+    /// `true` if the client cancelled the goal.
     pub(super) cancelled: bool,
-    /// A new goal replaced it.
+    /// `true` if a new goal replaced the goal.
     pub(super) makes_room: bool,
 }
 
-/// Returns the end of a goal whose motion did not end by itself.
+/// Returns the end of a goal whose motion did not end by itself: aborted, with this text.
 pub(super) const fn aborted(text: &str) -> Ended<'_> {
     Ended { how: Status::Aborted, code: FollowError::InvalidGoal, text, touched: false }
 }
@@ -42,7 +42,7 @@ pub(super) fn invalid(text: impl Into<String>) -> Unfit {
     Unfit { code: FollowError::InvalidGoal, text: text.into() }
 }
 
-/// Returns the error code for a reason.
+/// Returns the error code of a goal for the reason why commanding ended.
 fn code_of(reason: Option<Reason>) -> FollowError {
     match reason {
         Some(Reason::PathTolerance) => FollowError::PathTolerance,

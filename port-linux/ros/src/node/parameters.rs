@@ -1,4 +1,4 @@
-//! Serves the node's parameters, which report how it joined.
+//! Serves the node's parameters, which report how the node joined its domain.
 
 use outrigger_ros2_messages::endpoint::Offer;
 
@@ -7,7 +7,7 @@ use super::settings::{Remarks, Settings};
 use crate::parameters::{PARAMETER_OFFERS, Parameters, Value};
 use outrigger::exit::Failure;
 
-/// The parameters and the services that read them.
+/// The parameters of the node and the services that read them.
 pub(super) struct Stated {
     offers: Vec<(In, &'static Offer)>,
     parameters: Parameters,

@@ -25,15 +25,16 @@ const SLOTS: std::ops::Range<u16> = 1..12;
 pub(super) const PARTICIPANTS: u16 = 32;
 /// The size of the receive buffer. An announcement has a few hundred bytes; none is longer than a datagram.
 const LONGEST: usize = 65_536;
-/// The interval at which the thread checks whether it is to end.
+/// The interval at which the forwarding thread checks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 /// The interval at which announcements are sent again. DDS sends them every 10 s, and a participant that starts in
 /// between would have to wait.
 const AGAIN: time::Duration = time::Duration::from_secs(2);
-/// The longest wait for the end of the thread.
+/// The longest wait for the end of the forwarding thread.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The first bytes of an RTPS message, and below it the position of its sender (RTPS 2.5, 9.4.4).
+/// The first bytes of an RTPS message (RTPS 2.5, 9.4.4).
 const RTPS: &[u8] = b"RTPS";
+/// The position of the sender's identifier in an RTPS message (RTPS 2.5, 9.4.4).
 const SENDER: std::ops::Range<usize> = 8..20;
 
 /// Returns the port at which a participant of a domain receives discovery messages (RTPS 2.5, 9.6.2.3).
@@ -157,8 +158,8 @@ fn host(peer: &str) -> Result<Ipv4Addr, Failure> {
     four.next().ok_or_else(|| failed("it has no address of IPv4".into()))
 }
 
-/// Forwards the announcements of a participant. Dropping it ends that, after the participant's last message has been
-/// forwarded.
+/// A forwarder of a participant's announcements to hosts. Dropping it ends the forwarding, after the participant's
+/// last message has been forwarded.
 #[derive(Debug)]
 pub(super) struct Peers {
     leaves: Arc<AtomicBool>,
@@ -174,7 +175,7 @@ impl Drop for Peers {
     }
 }
 
-/// Returns the address of this machine from which packets to that address are sent.
+/// Returns the address of this machine from which packets to the address `of` are sent.
 pub(super) fn facing(of: IpAddr) -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
     socket.connect((of, 7400)).ok()?;

@@ -25,11 +25,11 @@ pub(super) struct Pendant {
     mode: Action,
     next: u64,
     calls: BTreeMap<u64, (Asker, &'static Offer)>,
-    /// The goal in progress with its token.
+    /// The goal of `SetMode` in progress with its token; `None` if there is none.
     goal: Option<(u64, GoalId)>,
 }
 
-/// The endpoints that were opened.
+/// The endpoints of the dashboard that were opened.
 pub(super) struct Offered {
     offers: Vec<(In, &'static Offer)>,
     mode: Action,
@@ -103,7 +103,7 @@ impl Pendant {
         Ok(())
     }
 
-    /// Starts a goal and returns its identifier.
+    /// Starts a goal of `SetMode` and returns its identifier.
     fn goal(&mut self, bytes: &[u8]) -> Result<GoalId, String> {
         let SendGoalRequest::<SetModeGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
         Wanted::of(&goal).map_err(|refused| refused.to_string())?;

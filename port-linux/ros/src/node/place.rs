@@ -15,7 +15,7 @@ const MOST: usize = 20;
 pub struct Place {
     /// The number of the domain, `ROS_DOMAIN_ID`.
     pub domain: u16,
-    /// The addresses of the network interfaces through which it is joined.
+    /// The addresses of the network interfaces through which the domain is joined.
     pub interfaces: Vec<IpAddr>,
     /// The hosts to which the node announces itself by name.
     pub peers: Vec<String>,

@@ -1,5 +1,5 @@
-//! Receives the announcements in a domain on every interface of this machine, and tests multicast on those through
-//! which a node joins.
+//! Receives the announcements in a domain on every interface of this machine, and tests multicast on the interfaces
+//! through which a node joins.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,9 +16,10 @@ use super::confined::{GROUP, hear_by};
 use super::peers::{facing, sender};
 use crate::neighbours::{Heard, Multicast, Prefix, Surroundings, discovery_port};
 
-/// The first and, below it, the last domain that has ports which Linux may assign to any program: 32768 to 60999 by
-/// default (`net.ipv4.ip_local_port_range`).
+/// The first domain that has ports which Linux may assign to any program: 32768 to 60999 by default
+/// (`net.ipv4.ip_local_port_range`).
 const LEAST_ANYBODYS: u16 = 102;
+/// The last domain that has ports which Linux may assign to any program.
 const MOST_ANYBODYS: u16 = 214;
 /// The largest number of other participants that are stored.
 const MOST: usize = 256;
@@ -40,7 +41,7 @@ pub(super) struct Probe {
     heard: BTreeMap<Prefix, Heard>,
 }
 
-/// A test message to the multicast group.
+/// A test message that was sent to the multicast group.
 #[derive(Debug)]
 struct Sent {
     result: io::Result<()>,
@@ -172,14 +173,14 @@ fn send(port: u16, interface: Ipv4Addr, own: Prefix) -> io::Result<()> {
     socket.send_to(&header(own), (GROUP, port)).map(drop)
 }
 
-/// Lets this socket send multicast through this interface, and lets this machine receive it.
+/// Makes this socket send multicast through this interface, and makes this machine receive the multicast as well.
 pub(super) fn by(socket: &UdpSocket, interface: Ipv4Addr) -> io::Result<()> {
     set_ip_multicast_if(socket, &interface)?;
     set_ip_multicast_loop(socket, true)?;
     Ok(())
 }
 
-/// Returns an RTPS message without content (RTPS 2.5, 9.4.4).
+/// Returns an RTPS message without content in the name of the participant `own` (RTPS 2.5, 9.4.4).
 pub(super) fn header(own: Prefix) -> Vec<u8> {
     [b"RTPS".as_slice(), &VERSION, &VENDOR, &own].concat()
 }

@@ -1,4 +1,4 @@
-//! Converts the quality of service to and from that of DDS.
+//! Converts a topic's quality of service to and from the policies of DDS.
 
 use outrigger_ros2_messages::endpoint::Qos;
 use rustdds::policy::{Durability, History, Reliability};

@@ -8,9 +8,9 @@ use outrigger_wire::time::{Duration, Instant};
 use super::settings::Line;
 use outrigger::host::pace::Pace;
 
-/// The time after which lines that were left out are counted in the log.
+/// The time after which the log reports the number of lines that were left out.
 const SECOND: Duration = Duration::from_secs(1);
-/// The number of kinds of lines that have a limit of their own.
+/// The largest number of kinds of lines that have a limit of their own.
 const KINDS: usize = 64;
 /// The limit on lines of one kind: the rate per second, and the burst.
 const OF_ONE: (f32, f32) = (1.0, 10.0);
@@ -20,7 +20,7 @@ const OF_FIRST: (f32, f32) = (2.0, 64.0);
 /// from one companion.
 const OF_ALL: (f32, f32) = (10.0, 40.0);
 
-/// The limit on the lines of one kind.
+/// The limit on the log lines of one kind.
 #[derive(Debug)]
 struct Kind {
     key: String,
@@ -29,12 +29,12 @@ struct Kind {
     left_out: LeftOut,
 }
 
-/// The lines that were left out.
+/// The number of lines that were left out of the log.
 #[derive(Debug, Default)]
 struct LeftOut {
     count: u64,
     newest: String,
-    /// The time at which the first of them was left out.
+    /// The time at which the first of the lines was left out.
     since: Instant,
 }
 
@@ -52,7 +52,7 @@ impl LeftOut {
     }
 }
 
-/// The limits on lines.
+/// The limits on the lines of the node's log.
 #[derive(Debug)]
 pub(super) struct Remarked {
     kinds: VecDeque<Kind>,
@@ -90,7 +90,7 @@ impl Remarked {
         is_shown.then_some(text)
     }
 
-    /// Removes and returns the limit of a kind, or returns a new one and makes room for it.
+    /// Removes and returns the limit of the kind `key`, or returns a new limit and makes room for it.
     fn take(&mut self, key: String, now: Instant) -> Kind {
         let known = self.kinds.iter().position(|kind| kind.key == key);
         if let Some(kind) = known.and_then(|at| self.kinds.remove(at)) {

@@ -20,13 +20,13 @@ use crate::neighbours::{Prefix, discovery_port};
 
 /// The largest number of announcements stored, and the largest number of lost participants.
 const MOST: usize = 256;
-/// The number of participants of a machine that also receive at the port of an absent one.
+/// The number of participants of a machine that also receive messages at the port of an absent participant.
 const SPARES: u16 = 3;
 /// The longest announcement that is stored \[bytes\]: those of ROS 2 have 200 to 1 000.
 const LONGEST: usize = 8_192;
 /// The largest number of messages read in one call.
 const AT_ONCE: usize = 64;
-/// The interval at which announcements are read.
+/// The interval at which announcements of other participants are read.
 const PACE: Duration = Duration::from_millis(50);
 /// The delay after which an announcement that was not accepted is passed on again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -41,8 +41,9 @@ const DATA: u8 = 0x15;
 const LITTLE_ENDIAN: u8 = 0x01;
 /// The flag of a submessage that contains a sample; a farewell contains none.
 const WITH_DATA: u8 = 0x04;
-/// The positions of the writer and of the sample's number in a DATA submessage (RTPS 2.5, 9.4.5.4).
+/// The position of the writer in a DATA submessage (RTPS 2.5, 9.4.5.4).
 const WRITER: std::ops::Range<usize> = 12..16;
+/// The position of the sample's number in a DATA submessage (RTPS 2.5, 9.4.5.4).
 const NUMBER: std::ops::Range<usize> = 16..24;
 /// The writer of announcements (RTPS 2.5, 9.3.1.5).
 const ANNOUNCER: [u8; 4] = [0x00, 0x01, 0x00, 0xc2];
@@ -64,7 +65,7 @@ struct NumberField {
     little_endian: bool,
 }
 
-/// A participant that was lost.
+/// A participant that was lost and may come back.
 #[derive(Debug)]
 struct Lost {
     at: Instant,
@@ -83,12 +84,13 @@ pub(super) struct Returning {
     all: Option<UdpSocket>,
     /// The port of the multicast group.
     port: u16,
-    /// A socket on each of the interfaces through which the participant joined, with the participant's port there.
+    /// The sockets on the interfaces through which the participant joined, each with the participant's address
+    /// there.
     out: Vec<(UdpSocket, SocketAddr)>,
     own: Prefix,
     heard: BTreeMap<Prefix, Announcement>,
     lost: BTreeMap<Prefix, Lost>,
-    /// The number of sample numbers assigned so far.
+    /// The number of sample numbers that were assigned to repeated announcements so far.
     given: u32,
     look_at: Instant,
 }
@@ -113,7 +115,7 @@ fn announcement(message: &[u8]) -> Option<NumberField> {
     }
 }
 
-/// Writes a number too large to be reached by counting, its upper half first.
+/// Writes a sample number too large to be reached by counting to a message, its upper half first.
 fn renumber(message: &mut [u8], at: NumberField, given: u32) {
     let halves = [1_u32, given];
     let bytes = halves.map(|half| if at.little_endian { half.to_le_bytes() } else { half.to_be_bytes() });

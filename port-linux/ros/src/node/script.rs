@@ -26,9 +26,9 @@ use outrigger::script::{Hears, Words, upload};
 /// The level from which on a report of the controller counts as an error for a goal that requests this; also used for
 /// a report without a level.
 const WARNING: i32 = 2;
-/// The level from which on a report counts as an error for every program.
+/// The level from which on a report of the controller counts as an error for every program.
 const VIOLATION: i32 = 3;
-/// The refusal while another program is in progress.
+/// The text of the refusal while another program is in progress.
 const BUSY: &str = "a script is on its way: wait for its end, or cancel it";
 
 /// A message from the thread of a program.
@@ -38,27 +38,27 @@ enum News {
     Ended(Result<String, String>),
 }
 
-/// A program in progress on its thread. Dropping it closes the connection, and no more messages are received.
+/// A program in progress on its own thread. Dropping it closes the connection, and no more messages are received.
 struct Carried {
     news: Receiver<News>,
     _stays: oneshot::Sender<()>,
 }
 
-/// The origin of a program.
+/// The origin of a program: a goal or the topic.
 enum By {
     Topic,
     Goal(GoalId, Asker),
 }
 
-/// The program in progress; there is at most one.
+/// The program in progress; at most one exists.
 struct Current {
     course: Course,
     by: By,
     program: Program,
-    /// The number of the request to the run that is not decided yet.
+    /// The number of the request to the run that the run has not decided yet.
     asked: Option<u32>,
     carried: Option<Carried>,
-    /// The upload that stops the program.
+    /// The upload that stops the program; `None` if it is not being stopped.
     stopping: Option<Carried>,
 }
 
@@ -140,7 +140,7 @@ impl Scripts {
         self.ask(By::Goal(goal_id, asker), program, client)
     }
 
-    /// Requests a permit of the run.
+    /// Requests the run's permission to upload a program.
     fn ask<const N: usize>(&mut self, by: By, program: Program, client: Option<&mut Client<N>>) -> Result<(), String> {
         let client = client.ok_or(ONLY_LOOKS)?;
         if self.current.is_some() {
@@ -306,12 +306,12 @@ fn at_work(
     }
 }
 
-/// Observes one upload.
+/// An observer of one upload, which reports its events to the node.
 struct Ear<'w> {
     words: Words<'w>,
     tell: &'w Sender<News>,
     permit: UploadPermit,
-    /// Held from the upload until the program runs or fails.
+    /// A guard that is held from the upload until the program runs or fails.
     way: Option<UploadGuard>,
     sent: bool,
     fails_on_reports: bool,

@@ -9,9 +9,9 @@ use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 
-/// The longest wait for the answer.
+/// The longest wait for the serial number.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The interval at which the answer is checked.
+/// The interval at which the thread checks whether the serial number has arrived.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Returns the serial number. `target` is `None` for a controller that cannot report one.

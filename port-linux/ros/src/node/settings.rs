@@ -16,8 +16,9 @@ use outrigger::config::{RosSettings, Stamps, Surface};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
-/// The longest line, and below it the longest name of a line's kind \[characters\].
+/// The longest line for the log \[characters\].
 const LONGEST: usize = 4_096;
+/// The longest name of the kind of a line \[characters\].
 const LONGEST_KEY: usize = 96;
 
 /// A line for the log.
@@ -25,13 +26,13 @@ const LONGEST_KEY: usize = 96;
 pub(super) struct Line {
     /// The kind of line, by which a flood is limited. It contains nothing that others send.
     pub(super) key: String,
-    /// The text.
+    /// The text of the line.
     pub(super) text: String,
-    /// The number of occurrences.
+    /// The number of occurrences that the line stands for.
     pub(super) count: u64,
 }
 
-/// The lines for the log.
+/// The lines for the log that one step of the node has produced.
 #[derive(Debug, Default)]
 pub(super) struct Remarks(pub(super) Vec<Line>);
 
@@ -43,7 +44,7 @@ impl Remarks {
         self.push_counted(key, text, 1);
     }
 
-    /// Adds a line of this kind, for this number of occurrences.
+    /// Adds a line of the kind `key`, for `count` occurrences.
     pub(super) fn push_counted(&mut self, key: String, text: String, count: u32) {
         let text = if text.len() > LONGEST { text.chars().take(LONGEST).collect() } else { text };
         self.0.push(Line { key, text, count: count.into() });
@@ -60,27 +61,27 @@ impl Extend<String> for Remarks {
 /// The settings of a node.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The namespace and the prefix.
+    /// The namespace of the node, and the prefix of joint and frame names.
     pub(super) names: Names,
     /// The release whose message layouts are used.
     pub(super) distro: Distro,
-    /// The domain, `ROS_DOMAIN_ID`.
+    /// The number of the DDS domain, `ROS_DOMAIN_ID`.
     pub(super) domain: u16,
-    /// The addresses of the network interfaces through which it joins.
+    /// The addresses of the network interfaces through which the node joins.
     pub(super) interfaces: Vec<IpAddr>,
     /// The surface whose topic names are used.
     pub(super) surface: Surface,
     /// `true` if topics that the original publishes without reliability are offered as reliable.
     pub(super) offer_reliable: bool,
-    /// `true` if the names of 2015 are offered as well.
+    /// `true` if the topic names of 2015 are offered as well.
     pub(super) legacy_names: bool,
     /// `true` if the robot is described with the meshes of `ur_description`.
     pub(super) meshes: bool,
-    /// The hosts to which it announces itself individually.
+    /// The hosts to which the node announces itself individually.
     pub(super) peers: Vec<String>,
     /// `true` if joint states under names of PolyScope X are outside the namespace.
     pub(super) joints_at_root: bool,
-    /// The joints of the arm, in its order.
+    /// The names of the arm's joints, in the order of the arm.
     pub(super) joints: &'static [&'static str],
     /// The time for which a streamed speed stays valid.
     pub(super) forward_timeout: Duration,

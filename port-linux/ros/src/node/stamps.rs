@@ -11,16 +11,17 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger::config::Stamps;
 use outrigger::feed::{Message, VARIABLES};
 
-/// The largest and the smallest plausible age of a state when it is read \[µs\]; beyond them a clock has jumped.
+/// The largest plausible age of a state when it is read \[µs\]; beyond it a clock has jumped.
 const OLDEST: i64 = 1_000_000;
+/// The smallest plausible age of a state when it is read \[µs\]; below it a clock has jumped.
 const YOUNGEST: i64 = -5_000;
 
-/// The divisor by which a change of the offset is followed at each report, and the change from which on it is
-/// followed at once \[µs\].
+/// The divisor by which a change of the offset is followed at each report.
 const SHARE: i64 = 8;
+/// The change of the offset from which on it is followed at once \[µs\].
 const AT_ONCE: i64 = 1_000;
 
-/// The offset between the two clocks.
+/// The mapping from the controller's clock to the process's clock, by their offset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControllerClock {
     by: Stamps,
@@ -79,7 +80,7 @@ fn signed(micros: u64) -> i64 {
     i64::try_from(micros).unwrap_or(i64::MAX)
 }
 
-/// Extracts the controller's time from a state \[µs\].
+/// A visitor that extracts the controller's time from a state \[µs\].
 struct Time(Option<u64>);
 
 impl FieldVisitor for Time {

@@ -31,14 +31,14 @@ enum Holder {
 pub(super) struct Touch {
     action: Action,
     holder: Holder,
-    /// The number of the pending request to the run to switch the watch on or off.
+    /// The number of the pending request to the run to switch the watch on or off; `None` if none is pending.
     asked: Option<u32>,
     /// `true` if the watch is to be switched off.
     off: bool,
 }
 
 impl Touch {
-    /// Offers the action.
+    /// Offers the action `detect_tool_contact`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.

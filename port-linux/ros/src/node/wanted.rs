@@ -9,7 +9,7 @@ use crate::follow::{self, Point, Tolerance, Wanted};
 use outrigger::motion::asked::Stands;
 use outrigger::motion::{Motion, Row, of_rows};
 
-/// Returns the nanoseconds since 1970.
+/// Returns a stamp as nanoseconds since 1970.
 pub(super) fn nanos_of(stamp: Time) -> u64 {
     u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec)
 }
@@ -31,8 +31,8 @@ pub(super) fn compared<const N: usize>(
     ))
 }
 
-/// Returns the motion for a goal, starting from `from`, the arm's position if it is at rest. Between points with
-/// positions alone the motion is smooth, while UR's controllers move along straight lines.
+/// Returns the motion for a trajectory, starting from `from`, the arm's position if it is at rest. Between points
+/// with positions alone the motion is smooth, while UR's controllers move along straight lines.
 pub(super) fn motion<const N: usize>(wanted: &Wanted, from: Option<JointPositions<N>>) -> Result<Motion<N>, String> {
     let array = |values: &[f64]| -> Result<[f32; N], String> {
         let found = values.len();

@@ -8,9 +8,9 @@ use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion, Text};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The interval of queries for the mode.
+/// The interval between two queries for the robot mode.
 const POLL: Duration = Duration::from_millis(200);
-/// The longest wait for a mode after a request, or while the controller starts.
+/// The longest wait for a robot mode after a request, or while the controller starts.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Switches to a mode by requests to the dashboard. Safety mode and robot mode are queried before every step and
@@ -18,18 +18,20 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub(super) struct Power {
     wanted: RobotMode,
     state: State,
-    /// A request waits for its answer.
+    /// `true` if a request waits for its answer.
     asked: bool,
     events: VecDeque<SequenceEvent>,
     over: bool,
     safety: Option<SafetyMode>,
     mode: Option<RobotMode>,
-    /// The time since which it waits for a mode.
+    /// The time at which the wait for a mode began; `None` if none is awaited.
     since: Option<Instant>,
-    /// `true` if power off, or below it power on, has been requested.
+    /// `true` if power off has been requested.
     off: bool,
+    /// `true` if power on has been requested.
     on: bool,
-    /// A request was refused for lack of remote control, and was repeated on a new connection that may have it.
+    /// `true` if a request was refused for lack of remote control, and was repeated on a new connection that may
+    /// have it.
     renewed: bool,
 }
 

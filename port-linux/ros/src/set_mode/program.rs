@@ -1,4 +1,4 @@
-//! Stops or starts a program, unless it is in that state already.
+//! Stops or starts a program, unless the program is in the requested state already.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ pub(super) struct Program {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// The wait until this time, which is unknown before the first call.
+    /// The wait for the time at which a program may be started, which is unknown before the first call.
     Settles(Option<Instant>),
     Asks,
     Controls,
@@ -55,7 +55,7 @@ impl Program {
         Self { goal, control, state, questions, asked: false, end: None }
     }
 
-    /// Evaluates the answer to a query for the goal.
+    /// Evaluates the answer to a query for the state of the program.
     fn take(&mut self, reply: &Reply<'_>) {
         self.questions.pop_front();
         let runs = match reply {

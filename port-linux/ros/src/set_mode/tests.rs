@@ -8,7 +8,7 @@ use super::*;
 const E_SERIES: SoftwareVersion = SoftwareVersion::new(5, 15);
 const POLYSCOPE_X: SoftwareVersion = SoftwareVersion::new(10, 12);
 
-/// A controller whose modes change a second after a request.
+/// A simulated controller whose modes change a second after a request.
 struct Robot {
     safety: &'static str,
     mode: &'static str,

@@ -7,9 +7,9 @@ use super::{HALF, QUARTER, origin};
 /// The meshes of an arm, and their positions in the frames of the links.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meshes {
-    /// The folder of base, shoulder and wrists.
+    /// The folder of the meshes of base, shoulder and wrists.
     folder: &'static str,
-    /// The folder of upper arm and forearm; models of one size share the other folder.
+    /// The folder of the meshes of upper arm and forearm; models of one size share the folder of the other parts.
     arms: &'static str,
     /// The positions of upper arm, forearm, wrist 1 and wrist 2 along z, and of wrist 3 along y and z \[m\].
     offsets: [f64; 6],
@@ -39,12 +39,13 @@ impl Meshes {
         Self { folder, arms, offsets }
     }
 
-    /// Returns the shape of the base.
+    /// Returns the shape of the base as URDF.
     pub(super) fn base(&self) -> String {
         shape(self.folder, "base", [0.0; 3], [0.0, 0.0, HALF])
     }
 
-    /// Returns the shape of the link behind a joint, which is counted from 0; empty behind the last.
+    /// Returns the shape of the link behind a joint as URDF; the joint is counted from 0. Empty behind the last
+    /// joint.
     pub(super) fn link(&self, joint: usize) -> String {
         let Self { folder, arms, offsets: [upper_arm, forearm, wrist_1, wrist_2, wrist_3_y, wrist_3_z] } = *self;
         let (arm, wrist) = ([QUARTER, 0.0, -QUARTER], [QUARTER, 0.0, 0.0]);
@@ -60,7 +61,7 @@ impl Meshes {
     }
 }
 
-/// Returns the visual and the collision shape of a link, at the same position.
+/// Returns the visual and the collision shape of a link as URDF, at the same position.
 fn shape(folder: &str, part: &str, xyz: [f64; 3], rpy: [f64; 3]) -> String {
     let origin = origin(xyz, rpy);
     [("visual", "dae"), ("collision", "stl")]

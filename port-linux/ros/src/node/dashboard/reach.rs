@@ -14,7 +14,7 @@ use outrigger::dashboard::connection::{Connection, LINE_MEMORY};
 use outrigger::dashboard::transport::{Transport, Trouble, software};
 use outrigger::host::clock::Clock;
 
-/// The timeouts of each step of a conversation. The caller limits the whole of it.
+/// The timeouts of each step of a conversation with a service. The caller limits the time of the whole conversation.
 const TIMEOUTS: Timeouts = Timeouts {
     opening: Duration::from_secs(3),
     greeting: Duration::from_secs(2),
@@ -32,7 +32,7 @@ pub(super) struct Place {
     pub(super) clock: Clock,
 }
 
-/// The buffers of a connection.
+/// The buffers of a connection to a dashboard server or Robot API.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     line: Vec<u8>,
@@ -40,7 +40,7 @@ pub(super) struct Memory {
     host: String,
 }
 
-/// A connected service.
+/// A service of a controller that is connected.
 #[derive(Debug)]
 pub(super) enum Reached<'m> {
     Server(Box<Connection<Client<'m>>>),

@@ -13,20 +13,21 @@ use super::{Dds, NEWS, Place};
 use crate::neighbours::Prefix;
 use outrigger::exit::Failure;
 
-/// The default lease of a participant in the implementations of ROS 2: Cyclone DDS 10 s, Fast DDS 20 s. The shorter
-/// one is used.
+/// The shorter of the default leases of participants in the implementations of ROS 2: Cyclone DDS 10 s, Fast DDS 20
+/// s.
 const LEASE: Duration = Duration::from_secs(10);
 /// The shortest interruption whose length is reported.
 const NOTED: Duration = Duration::from_millis(100);
-/// The time within which a long step is attributed to an interruption that was noticed.
+/// The time after an interruption was noticed within which a long step is attributed to it.
 const RECENT: Duration = Duration::from_secs(1);
 /// The time that the thread which notices an interruption needs to report it.
 const TELLS: std::time::Duration = std::time::Duration::from_millis(5);
-/// The delay after which endpoints are matched again with those of a participant that came back, and below it the
-/// number of attempts. The delay is needed because its first message only makes it known.
+/// The delay after which endpoints are matched again with those of a participant that came back. The delay is needed
+/// because the participant's first message only makes it known.
 const MATCHED_AFTER: Duration = Duration::from_millis(100);
+/// The number of attempts to match endpoints again with those of a participant that came back.
 const TIMES: u8 = 4;
-/// The interval of the attempts to join again.
+/// The interval of the attempts to join the domain again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// A participant that was lost and has come back.
@@ -53,7 +54,7 @@ impl Dds {
         }
     }
 
-    /// Reports that a participant was lost. Must be called while its nodes are known.
+    /// Reports that a participant was lost. Must be called while the participant's nodes are known.
     pub(super) fn report_loss(&mut self, event: &DomainParticipantStatusEvent) {
         let DomainParticipantStatusEvent::ParticipantLost { id, reason: LostReason::Timeout { lease, elapsed } } =
             event
@@ -113,9 +114,9 @@ impl Dds {
         ours.into_iter().filter(|topic| theirs.contains(&topic.name)).collect()
     }
 
-    /// Joins again after this program was stopped, or was not scheduled for longer than the lease of other
-    /// participants. Pending requests of others are dropped. Returns `true` if it joined again: endpoints opened by
-    /// [`opens`](Self::opens) and similar functions must then be opened again.
+    /// Joins the domain again after this program was stopped, or was not scheduled for longer than the lease of
+    /// other participants. Pending requests of others are dropped. Returns `true` if it joined again: endpoints
+    /// opened by [`opens`](Self::opens) and similar functions must then be opened again.
     pub fn rejoin_if_needed(&mut self) -> bool {
         let now = self.clock.now();
         let stood = now.since(std::mem::replace(&mut self.looked_at, now));

@@ -13,18 +13,19 @@ use rustdds::{GUID, SequenceNumber};
 
 use super::In;
 
-/// The length of the header: half of the client's GUID, and the number of the request \[bytes\].
+/// The length of the header of a request of Cyclone DDS \[bytes\]: half of the client's GUID, and the number of the
+/// request.
 pub(super) const HEADER: usize = 16;
 /// The registered number of Cyclone DDS, with which the GUIDs of its participants begin (RTPS 2.5, 9.3.1.5).
 pub(super) const CYCLONE_DDS: [u8; 2] = [0x01, 0x10];
-/// The registered number of RustDDS.
+/// The registered number of RustDDS, with which the GUIDs of its participants begin.
 const RUST_DDS: [u8; 2] = [0x01, 0x12];
 
 /// The client of a request, which receives the answer.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Asker {
     pub(super) at: In,
-    /// The writer of the request.
+    /// The identifier of the writer that sent the request.
     pub(super) from: GUID,
     pub(super) style: Style,
 }

@@ -24,19 +24,19 @@ const ASKED: usize = 64;
 /// the request.
 const WHO: usize = 8;
 
-/// A topic that is published.
+/// A publisher of a topic that can be closed.
 pub struct Publishing {
     of: Ours,
     writer: Writer,
 }
 
-/// A topic that is subscribed to.
+/// A subscription to a topic that can be closed.
 pub struct Hearing {
     of: Ours,
     reader: Reader,
 }
 
-/// A service that is called.
+/// A client of a service that can be closed.
 pub struct Asking {
     name: String,
     service: String,
@@ -141,12 +141,12 @@ fn gid(guid: GUID) -> Gid {
 }
 
 impl Publishing {
-    /// Returns the identifiers of its writers, for [`Dds::announce_all`].
+    /// Returns the identifiers of the publisher's writers, for [`Dds::announce_all`].
     pub fn writers(&self) -> [Gid; 1] {
         [gid(self.writer.guid())]
     }
 
-    /// Opens it again in `dds`, which has joined again.
+    /// Opens the publisher again in `dds`, which has joined again.
     ///
     /// # Errors
     /// The errors of [`Dds::opens`].
@@ -160,19 +160,19 @@ impl Publishing {
         self.writer.write(Payload(body(message)), Some(Timestamp::now())).is_ok()
     }
 
-    /// Closes it; `dds` drops its matched endpoints.
+    /// Closes the publisher; `dds` drops its matched endpoints.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.writer.guid()]);
     }
 }
 
 impl Hearing {
-    /// Returns the identifiers of its readers, for [`Dds::announce_all`].
+    /// Returns the identifiers of the subscription's readers, for [`Dds::announce_all`].
     pub fn readers(&self) -> [Gid; 1] {
         [gid(self.reader.guid())]
     }
 
-    /// Opens it again in `dds`, which has joined again.
+    /// Opens the subscription again in `dds`, which has joined again.
     ///
     /// # Errors
     /// The errors of [`Dds::opens`].
@@ -181,29 +181,29 @@ impl Hearing {
         Ok(())
     }
 
-    /// Returns the messages that have arrived, with their encapsulation.
+    /// Returns the messages that have arrived since the last call, with their encapsulation.
     pub fn take(&self) -> Vec<Vec<u8>> {
         taken(&self.reader).into_iter().map(|(bytes, _)| bytes).collect()
     }
 
-    /// Closes it; `dds` drops its matched endpoints.
+    /// Closes the subscription; `dds` drops its matched endpoints.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.reader.guid()]);
     }
 }
 
 impl Asking {
-    /// Returns the identifiers of its readers, for [`Dds::announce_all`].
+    /// Returns the identifiers of the client's readers, for [`Dds::announce_all`].
     pub fn readers(&self) -> [Gid; 1] {
         [gid(self.answers.guid())]
     }
 
-    /// Returns the identifiers of its writers, for [`Dds::announce_all`].
+    /// Returns the identifiers of the client's writers, for [`Dds::announce_all`].
     pub fn writers(&self) -> [Gid; 1] {
         [gid(self.requests.guid())]
     }
 
-    /// Opens it again in `dds`, which has joined again. Requests that were already sent are not answered.
+    /// Opens the client again in `dds`, which has joined again. Requests that were already sent are not answered.
     ///
     /// # Errors
     /// The errors of [`Dds::opens`].
@@ -213,7 +213,7 @@ impl Asking {
         Ok(())
     }
 
-    /// Queues a request; it is sent once a server is discovered.
+    /// Queues a request to the service; it is sent once a server is discovered.
     pub fn ask(&mut self, number: u64, message: Vec<u8>) {
         self.waiting.push_back((number, message));
         while self.waiting.len() > ASKED {
@@ -221,7 +221,7 @@ impl Asking {
         }
     }
 
-    /// Returns `true` if a server is discovered.
+    /// Returns `true` if a server of the service is discovered.
     pub fn is_served(&self, dds: &Dds) -> bool {
         dds.server(self).is_some()
     }
@@ -272,7 +272,7 @@ impl Asking {
         }
     }
 
-    /// Closes it; `dds` drops its matched endpoints.
+    /// Closes the client; `dds` drops its matched endpoints.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.requests.guid(), self.answers.guid()]);
     }
