@@ -36,7 +36,7 @@ pub const LONGEST: Duration = Duration::from_secs(640);
 /// The silence after which the board is restarted.
 pub const GIVE_UP: Duration = Duration::from_secs(300);
 
-/// The part to restart.
+/// The part of a board that is to be restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Restart {

@@ -45,9 +45,9 @@ impl<const N: usize, P: Controller<N>, R> Ready<N, P, R> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StartError {
-    /// The law rejects the settings.
+    /// The law rejects the settings, because of this value.
     Law(BadValue),
-    /// The engine rejects the settings.
+    /// The engine rejects the settings, for this reason.
     Engine(ConfigError),
     /// The settings of the parts around the engine are invalid.
     Device(BadValue),

@@ -76,7 +76,7 @@ pub enum Framing {
 pub enum FrameError {
     /// A message is longer than the memory. Its bytes are counted and dropped as they arrive.
     Oversize {
-        /// Length of the message \[B\].
+        /// The length of the message \[B\].
         size: u32,
     },
     /// No message starts at the expected position. A real-time stream is searched for the next packet. Any other stream

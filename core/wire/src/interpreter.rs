@@ -20,23 +20,23 @@ pub const PORT: u16 = 30_020;
 /// A reply to one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
-    /// The line is accepted.
+    /// The controller has accepted the line.
     Accepted {
         /// The line's number, from 1; `None` or 0 for a line that has none, such as `abort`.
         id: Option<u32>,
-        /// The rest of the reply: the line.
+        /// The rest of the reply, which repeats the accepted line.
         line: Text<'a>,
     },
-    /// The line is discarded. The text is the reason, followed by the line.
+    /// The controller has discarded the line. The text is the reason, followed by the line.
     Discarded(Text<'a>),
     /// The reply to a [`Query`].
     State {
-        /// The requested number.
+        /// The number that the query asked for.
         value: u32,
-        /// The rest of the reply: the query.
+        /// The rest of the reply, which repeats the query.
         query: Text<'a>,
     },
-    /// Any other line.
+    /// A reply of a kind that is not known.
     Other(Text<'a>),
 }
 

@@ -167,16 +167,16 @@ pub fn norm(a: Vector3) -> f32 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rotation {
-    /// The rotated x axis.
+    /// The rotated x axis, in coordinates of the original frame.
     pub x: Vector3,
-    /// The rotated y axis.
+    /// The rotated y axis, in coordinates of the original frame.
     pub y: Vector3,
-    /// The rotated z axis.
+    /// The rotated z axis, in coordinates of the original frame.
     pub z: Vector3,
 }
 
 impl Rotation {
-    /// No rotation.
+    /// The rotation by zero, which changes no vector.
     pub const IDENTITY: Self = Self { x: [1.0, 0.0, 0.0], y: [0.0, 1.0, 0.0], z: [0.0, 0.0, 1.0] };
 
     /// Returns the rotation of a rotation vector \[rad\], which is axis times angle.
@@ -247,9 +247,9 @@ impl Rotation {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
-    /// The origin \[m\].
+    /// The origin of the frame in its reference frame \[m\].
     pub position: Vector3,
-    /// The axes.
+    /// The axes of the frame in its reference frame.
     pub rotation: Rotation,
 }
 

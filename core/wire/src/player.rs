@@ -192,7 +192,7 @@ impl PlayerReport {
     /// The answer to a question after joint positions if the arm cannot reach the pose.
     pub const OUT_OF_REACH: i32 = i32::MAX;
 
-    /// Reads the report from its bytes.
+    /// Converts the bytes of a report, as received, into the report.
     #[must_use]
     pub fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         let [a, b, c, d, shown @ .., e, f, g, h] = bytes;
@@ -203,7 +203,7 @@ impl PlayerReport {
         }
     }
 
-    /// Returns the bytes of the report.
+    /// Returns the bytes that transmit the report.
     #[must_use]
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         let ([a, b, c, d], [e, f, g, h]) = (self.report.to_bytes(), self.shown.to_be_bytes());

@@ -40,7 +40,7 @@ const VOLT: f32 = 1.2 / 128.0 / 8_388_608.0;
 const RAILS: [i32; 2] = [-0x80_0000, 0x7f_ffff];
 /// The longest wait for a conversion \[ms\]: five periods of the slowest rate.
 const WAIT_MS: u32 = 20;
-/// The pause after a failure \[ms\].
+/// The pause after a failed transfer before the next attempt \[ms\].
 const PAUSE_MS: u32 = 1;
 
 /// Returns the oversampling for this rate, in its position in CLOCK.

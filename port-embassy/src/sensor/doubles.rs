@@ -85,9 +85,9 @@ pub(super) async fn silence<T>() -> T {
 /// An event of a serial port, with its time \[µs after the beginning\].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Happens<'s> {
-    /// These bytes can be read.
+    /// These bytes can be read from this time on.
     Bytes(u64, &'s [u8]),
-    /// The port reports an error.
+    /// The port reports an error at this time.
     Error(u64),
 }
 

@@ -14,7 +14,7 @@ use outrigger_wire::robot::SoftwareVersion;
 /// The text of a rejection by a node that does not command the arm.
 pub const ONLY_LOOKS: &str = "this node commands nothing: say command = true in [ros.expert] of a configuration, and run `outrigger ros2` with it";
 
-/// A kind of goal or command.
+/// A kind of goal or command that the node may accept or reject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A trajectory that the law, or the controller, follows.
@@ -25,11 +25,11 @@ pub enum Command {
     FollowUntilContact,
     /// A wait for a contact of the tool.
     DetectContact,
-    /// A stream of joint speeds.
+    /// A stream of target speeds for the joints.
     Speeds,
-    /// A stream of joint positions.
+    /// A stream of target positions for the joints.
     Positions,
-    /// A stream of joint torques.
+    /// A stream of torques for the joints.
     Torques,
     /// A force mode, in which the arm exerts a force.
     Force,
@@ -124,7 +124,7 @@ pub enum Rejection {
     Unmet(ReasonSet),
     /// The arm is commanded, but must be at rest and not commanded for this.
     Commanding,
-    /// No session with the controller.
+    /// The node has no session with the controller.
     NotConnected,
 }
 

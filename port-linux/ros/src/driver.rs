@@ -21,7 +21,7 @@ use outrigger_ros2_messages::{
 };
 
 topics! {
-    /// Every topic of the surface.
+    /// Every topic of Surface D.
     TOPICS {
         JOINT_STATES: "joint_states", JointState, Qos::SYSTEM, State,
             "position rad, velocity rad/s, effort: current A, of a KRC torque Nm";

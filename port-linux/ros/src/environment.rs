@@ -50,9 +50,9 @@ pub(crate) fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError>
 /// The range in which other nodes are searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Range {
-    /// This machine only.
+    /// Only nodes on this machine are searched for.
     Localhost,
-    /// Every network that multicast reaches; also used for `SYSTEM_DEFAULT`.
+    /// Nodes are searched for on every network that multicast reaches; also used for `SYSTEM_DEFAULT`.
     #[default]
     Subnet,
 }

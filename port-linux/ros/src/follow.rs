@@ -89,7 +89,7 @@ pub struct Point {
 pub enum Tolerance {
     /// The default limit of the component that executes the trajectory.
     Default,
-    /// No limit.
+    /// The position error is not limited.
     Unlimited,
     /// A limit: at most this error \[rad\].
     Within(f64),

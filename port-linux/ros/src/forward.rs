@@ -9,19 +9,19 @@ use outrigger_ros2_messages::cdr::{CdrError, decode};
 use outrigger_ros2_messages::endpoint::Heard;
 use outrigger_ros2_messages::{JointState, JointTrajectory, Message, Numbers};
 
-/// The topic of joint speeds.
+/// The topic on which clients command joint speeds.
 pub static VELOCITY: &Heard = &Heard {
     name: "forward_velocity_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a speed for each joint, rad/s, which holds for `ros.expert.forward_timeout`; then the arm comes to rest; while commanding",
 };
-/// The topic of joint positions.
+/// The topic on which clients command joint positions.
 pub static POSITION: &Heard = &Heard {
     name: "forward_position_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a position for each joint, rad, near to where the arm is; it stays at the last; while commanding",
 };
-/// The topic of joint torques.
+/// The topic on which clients command joint torques.
 pub static EFFORT: &Heard = &Heard {
     name: "forward_effort_controller/commands",
     message: <Numbers as Message>::TYPE,
@@ -72,7 +72,7 @@ pub enum NoCommand {
     NotFinite {
         /// The field of the message that contains the value.
         field: &'static str,
-        /// The joint, from 1.
+        /// The number of the joint, from 1.
         joint: usize,
         /// The value in the message.
         found: f64,

@@ -88,9 +88,9 @@ pub(crate) struct Participant {
 /// The width of the identifiers by which a participant describes its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// 24 bytes: Humble and before.
+    /// The identifiers have 24 bytes: Humble and before.
     Wide,
-    /// 16 bytes: from Iron on.
+    /// The identifiers have 16 bytes: from Iron on.
     Narrow,
 }
 
@@ -143,7 +143,7 @@ impl Nodes {
 /// The other participants of the domain, with their endpoints and nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// Each participant once.
+    /// The other participants, each once.
     pub(crate) participants: Vec<Participant>,
     /// The endpoints of all participants.
     pub(crate) endpoints: Vec<Endpoint>,
@@ -204,8 +204,8 @@ pub(crate) fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     found
 }
 
-/// Returns the nodes of the same name, and others that publish or serve the same. A running node reports these about
-/// its neighbours as well.
+/// Returns the conflicts with nodes that have the name of this node, and with nodes that publish or serve something
+/// that this node also publishes or serves. A running node reports these conflicts as well.
 #[must_use]
 pub(crate) fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = vec![];

@@ -11,9 +11,9 @@ use super::error::{CompileError, CompileErrorKind, Position};
 pub(super) enum Token<'s> {
     /// The end of a statement: a line end outside of brackets, except after a token that a value must follow.
     LineEnd,
-    /// A reserved word.
+    /// A word that the language reserves.
     Word(&'s str),
-    /// Any other name.
+    /// A name that is not a reserved word.
     Name(&'s str),
     /// An operator or bracket; `p[` is one sign.
     Sign(&'static str),

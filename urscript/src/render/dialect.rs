@@ -54,7 +54,7 @@ pub enum TimeArgument {
     Omitted,
 }
 
-/// The arguments of `servoj`.
+/// The form of a call of `servoj`, by its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServoJArguments {
     /// Position, two ignored zeros, and time.

@@ -34,7 +34,7 @@ enum Waits {
     Look,
     /// The decision on a request in this epoch; `true` if the arm was already commanded.
     Request(Epoch, bool),
-    /// The decision on a request that its sender has withdrawn meanwhile, with the same fields.
+    /// The decision on a request that its sender has withdrawn meanwhile; fields as in [`Self::Request`].
     Withdrawn(Epoch, bool),
     Acknowledge,
     /// The decision on a command for the program on the controller.

@@ -33,7 +33,7 @@ pub(crate) enum State {
     Suspended,
     /// The next descriptor will be read.
     Fetch,
-    /// Its first words were read.
+    /// The first words of the next descriptor were read.
     Fetched {
         first: u32,
         third: u32,

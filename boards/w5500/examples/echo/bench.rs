@@ -75,7 +75,7 @@ pub(crate) fn run(boards: &mut [Board; 2], done: impl Fn() -> bool) -> Duration 
     panic!("not done after {PATIENCE:?}");
 }
 
-/// Runs everything that can happen at this moment.
+/// Runs both boards until no task has work at the present simulated time.
 fn settle(boards: &mut [Board; 2], now: SimTime) {
     for _ in 0..BUSY {
         let busy = boards.iter_mut().fold(false, |busy, board| board.advance(now) | busy);

@@ -31,9 +31,9 @@ pub enum Reply<'a> {
     },
     /// The software version: as numbers that can be compared, and as the whole line with build and date.
     Software {
-        /// Major, minor, bugfix.
+        /// The major, minor and bug-fix version.
         version: SoftwareVersion,
-        /// The whole line.
+        /// The whole line of the reply, with build and date.
         text: Text<'a>,
     },
     /// The user role: what a person at the pendant may do.

@@ -11,23 +11,23 @@ use super::ControlScheme;
 pub struct CommandFlags(u32);
 
 impl CommandFlags {
-    /// No field.
+    /// The empty set: no field of the command is in effect.
     pub const NONE: Self = Self(0);
     /// Joint positions; in Cartesian impedance control the posture in the null space.
     pub const JOINT_POSITION: Self = Self(0x0001);
     /// Joint torques, added to those of the control law.
     pub const JOINT_TORQUE: Self = Self(0x0004);
-    /// Joint stiffness.
+    /// The stiffness of the joints.
     pub const JOINT_STIFFNESS: Self = Self(0x0010);
-    /// Joint damping.
+    /// The damping of the joints.
     pub const JOINT_DAMPING: Self = Self(0x0020);
-    /// Cartesian position.
+    /// The Cartesian position of the tool.
     pub const CARTESIAN_POSITION: Self = Self(0x0100);
     /// Force and torque at the tool, added to those of the control law.
     pub const TOOL_WRENCH: Self = Self(0x0400);
-    /// Cartesian stiffness.
+    /// The stiffness along and about the Cartesian axes.
     pub const CARTESIAN_STIFFNESS: Self = Self(0x1000);
-    /// Cartesian damping.
+    /// The damping along and about the Cartesian axes.
     pub const CARTESIAN_DAMPING: Self = Self(0x2000);
 
     const JOINT_IMPEDANCE: Self =

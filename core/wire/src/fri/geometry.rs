@@ -14,7 +14,7 @@ use crate::robot::Wrench;
 pub struct Frame {
     /// The rotation matrix, row by row, as received; it need not be orthonormal.
     pub rotation: [[f32; 3]; 3],
-    /// x, y, z \[m\].
+    /// The position x, y, z \[m\].
     pub position: [f32; 3],
 }
 
@@ -49,9 +49,9 @@ impl Default for Frame {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianVector {
-    /// Along x, y, z.
+    /// The three numbers along x, y, z.
     pub linear: [f32; 3],
-    /// About x, y, z.
+    /// The three numbers about x, y, z.
     pub angular: [f32; 3],
 }
 
@@ -92,9 +92,9 @@ impl From<Wrench> for CartesianVector {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Jacobian {
-    /// Along x, y, z \[m/rad\].
+    /// The linear velocity along x, y, z per joint velocity \[m/rad\].
     pub linear: [[f32; JOINTS]; 3],
-    /// About x, y, z \[rad/rad\].
+    /// The angular velocity about x, y, z per joint velocity \[rad/rad\].
     pub angular: [[f32; JOINTS]; 3],
 }
 

@@ -57,11 +57,11 @@ impl KrlIndex {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrlVariables {
-    /// `$FRI_…_REA[1]` … `[16]`.
+    /// The real numbers `$FRI_…_REA[1]` … `[16]`.
     pub reals: [f32; COUNT],
-    /// `$FRI_…_INT[1]` … `[16]`.
+    /// The integers `$FRI_…_INT[1]` … `[16]`.
     pub ints: [i32; COUNT],
-    /// `$FRI_…_BOOL[1]` … `[16]`; bit 0 is the first.
+    /// The truth values `$FRI_…_BOOL[1]` … `[16]`; bit 0 is the first.
     pub bools: u16,
 }
 

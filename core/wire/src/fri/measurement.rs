@@ -88,7 +88,7 @@ impl<'a> Measurement<'a> {
         self.visit_body(visitor);
     }
 
-    /// Returns the state of the interface.
+    /// Returns the state of FRI on the KRC by name.
     #[must_use]
     pub fn named_state(&self) -> FriState {
         FriState::from_raw(self.state())
@@ -100,7 +100,7 @@ impl<'a> Measurement<'a> {
         Quality::from_raw(self.quality())
     }
 
-    /// Returns the active control scheme.
+    /// Returns the control scheme that is active on the KRC, by name.
     #[must_use]
     pub fn named_control(&self) -> ControlScheme {
         ControlScheme::from_raw(self.control())

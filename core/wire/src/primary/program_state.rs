@@ -62,11 +62,11 @@ pub enum ProgramStatePayload<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ValueNumbering {
-    /// Up to 3.2.
+    /// The numbering of software up to 3.2.
     UpTo3_2,
-    /// 3.3 to 3.13 and 5.0 to 5.8.
+    /// The numbering of software 3.3 to 3.13 and 5.0 to 5.8.
     From3_3,
-    /// From 5.9 and, presumably, 3.14.
+    /// The numbering of software from 5.9 and, presumably, 3.14.
     From5_9,
 }
 

@@ -28,7 +28,7 @@ pub enum ReportKind {
     RuntimeException(Option<(i32, i32)>),
 }
 
-/// One message of the controller to people, with its text cut to [`TEXT_LEN`] bytes.
+/// One message of the controller to people, with the beginning of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -37,7 +37,7 @@ pub struct Report {
     pub kind: ReportKind,
     /// The part of the controller that sent the message.
     pub source: MessageSource,
-    /// The code; 0 if the kind has none.
+    /// The code of the message; 0 if the kind has none.
     pub code: i32,
     /// The argument of the code; 0 if the kind has none.
     pub argument: i32,

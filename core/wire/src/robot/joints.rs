@@ -33,7 +33,7 @@ macro_rules! joint_vector {
                 self.0.iter().copied()
             }
 
-            /// Returns the results of `f` for each joint of `self` and `other`.
+            /// Returns the results of `f` for the values of each joint in `self` and `other`.
             #[must_use]
             pub fn zip_with<T>(&self, other: &[T; N], mut f: impl FnMut(f32, &T) -> f32) -> Self {
                 let mut out = *self;
@@ -43,7 +43,7 @@ macro_rules! joint_vector {
                 out
             }
 
-            /// Returns the results of `f` for each joint.
+            /// Returns a vector with the result of `f` for the value of each joint.
             #[must_use]
             pub fn map(&self, f: impl FnMut(f32) -> f32) -> Self {
                 Self(self.0.map(f))

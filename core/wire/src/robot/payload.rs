@@ -5,8 +5,8 @@
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Payload {
-    /// The mass \[kg\].
+    /// The mass of the load \[kg\].
     pub mass: f32,
-    /// The centre of gravity in the flange's frame \[m\].
+    /// The centre of gravity of the load in the flange's frame \[m\].
     pub center_of_gravity: [f32; 3],
 }

@@ -8,9 +8,9 @@ use crate::math::{Rotation, dot, norm, subtract};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pose {
-    /// x, y, z \[m\].
+    /// The position x, y, z \[m\].
     pub position: [f32; 3],
-    /// The rotation vector \[rad\].
+    /// The rotation vector, axis times angle \[rad\].
     pub rotation: [f32; 3],
 }
 
@@ -19,9 +19,9 @@ pub struct Pose {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Twist {
-    /// vx, vy, vz \[m/s\].
+    /// The linear velocity vx, vy, vz \[m/s\].
     pub linear: [f32; 3],
-    /// wx, wy, wz \[rad/s\].
+    /// The angular velocity wx, wy, wz \[rad/s\].
     pub angular: [f32; 3],
 }
 
@@ -30,9 +30,9 @@ pub struct Twist {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wrench {
-    /// Fx, Fy, Fz \[N\].
+    /// The force Fx, Fy, Fz \[N\].
     pub force: [f32; 3],
-    /// Mx, My, Mz \[Nm\].
+    /// The torque Mx, My, Mz \[Nm\].
     pub torque: [f32; 3],
 }
 

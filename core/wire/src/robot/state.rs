@@ -11,7 +11,8 @@ use super::{
 pub enum Safety {
     /// The safety mode, from CB3 and later.
     Mode(SafetyMode),
-    /// CB2: the robot mode is used instead; `Ok` unless the mode is one of the stops.
+    /// The robot mode of a CB2, which reports no safety mode. It stands for the safety mode `Ok` unless it is one of
+    /// the stops.
     FromRobotMode(RobotMode),
     /// No safety report, because the stream does not contain one.
     Unknown,

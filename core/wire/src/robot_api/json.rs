@@ -41,9 +41,9 @@ enum Next {
     KeyOrEnd,
     Colon,
     CommaOrEnd,
-    /// Within a text.
+    /// More characters of a text, or its end.
     Text,
-    /// After a backslash.
+    /// The character after a backslash within a text.
     Escape,
     /// Hexadecimal digits of an escaped character: the number still missing, and the value of those read.
     Unicode(u8, u16),

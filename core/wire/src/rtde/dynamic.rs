@@ -136,7 +136,7 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         }
     }
 
-    /// Returns the variables in order.
+    /// Returns the variables in the order of the recipe.
     #[must_use]
     pub fn fields(&self) -> &[Field<'n>] {
         self.fields

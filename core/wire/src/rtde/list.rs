@@ -20,7 +20,7 @@ pub fn names(list: &str) -> impl Iterator<Item = &str> {
 pub struct NameList<'a>(pub &'a [u8]);
 
 impl<'a> NameList<'a> {
-    /// Iterates over the names in order.
+    /// Iterates over the names of the variables, in the order of the list.
     #[must_use]
     pub fn iter(&self) -> Names<'a> {
         Names { rest: items(self.0) }
@@ -53,7 +53,7 @@ impl<'a> Iterator for Names<'a> {
 pub struct TypeList<'a>(pub &'a [u8]);
 
 impl<'a> TypeList<'a> {
-    /// Iterates over the words in order.
+    /// Iterates over the type words, in the order of the list.
     #[must_use]
     pub fn iter(&self) -> TypeWords<'a> {
         TypeWords { rest: items(self.0) }
@@ -95,7 +95,7 @@ pub enum TypeWord<'a> {
 }
 
 impl<'a> TypeWord<'a> {
-    /// Returns the meaning of a word.
+    /// Converts a type word of a controller's answer into its meaning.
     #[must_use]
     pub fn of(word: &'a [u8]) -> Self {
         match word {

@@ -38,7 +38,7 @@ pub enum Reply<'a> {
         /// `true` if the version is in use from now on.
         accepted: bool,
     },
-    /// `v`: the software.
+    /// `v`: the version of the controller's software.
     ControllerVersion(ControllerVersion),
     /// `M`: a text; can arrive at any time.
     Text(TextMessage<'a>),
@@ -75,7 +75,7 @@ pub enum Reply<'a> {
     },
     /// A letter that no version defines.
     Unknown {
-        /// The letter.
+        /// The letter of the package.
         letter: u8,
         /// The payload of the package.
         payload: &'a [u8],

@@ -39,7 +39,7 @@ pub enum Request<'a> {
     },
     /// A letter that no version defines.
     Unknown {
-        /// The letter.
+        /// The letter of the package.
         letter: u8,
         /// The payload of the package.
         payload: &'a [u8],

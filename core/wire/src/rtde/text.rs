@@ -15,7 +15,7 @@ pub enum Level {
     Warning,
     /// Level 3: information.
     Info,
-    /// A number without a name.
+    /// A level with a number that has no name.
     Unknown(u8),
 }
 
@@ -48,7 +48,7 @@ impl Level {
 /// A text message, in the characters that were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextMessage<'a> {
-    /// The severity.
+    /// The severity of the text.
     pub level: Level,
     /// The text; at most 255 bytes if there is a source.
     pub message: &'a [u8],

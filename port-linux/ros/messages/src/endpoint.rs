@@ -74,15 +74,15 @@ impl fmt::Display for Qos {
 /// The event or interval at which a topic is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// With each state of the robot.
+    /// Once for each state that the robot sends.
     State,
-    /// With each state while the arm has power.
+    /// Once for each state that the robot sends while the arm has power.
     Powered,
-    /// With each state while the arm is commanded.
+    /// Once for each state that the robot sends while the arm is commanded.
     Commanded,
-    /// On each change, and once at the start.
+    /// At each change of the content, and once at the start.
     Change,
-    /// On each change while the arm has power, and once when it first has power.
+    /// At each change of the content while the arm has power, and once when the arm first has power.
     PoweredChange,
     /// Ten times a second.
     Tenth,

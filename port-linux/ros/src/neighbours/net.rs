@@ -22,9 +22,9 @@ pub(crate) struct Heard {
 /// The outcome of a datagram that was sent to the multicast group of discovery through an interface of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Multicast {
-    /// The datagram was received by this machine.
+    /// The test datagram was received by this machine.
     Returns,
-    /// The datagram was not received.
+    /// The test datagram was not received.
     Lost,
     /// Sending or listening failed, for this reason.
     Refused(String),

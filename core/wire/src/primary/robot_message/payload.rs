@@ -11,13 +11,13 @@ use zerocopy::big_endian::{I32, U32};
 pub struct Popup<'a> {
     /// The request that belongs to the pop-up; `None` on 1.x.
     pub request: Option<PopupRequest>,
-    /// `true` for a warning.
+    /// `true` if the pop-up is a warning.
     pub warning: bool,
-    /// `true` for an error.
+    /// `true` if the pop-up is an error.
     pub error: bool,
-    /// The title, at most 255 bytes.
+    /// The title of the pop-up, at most 255 bytes.
     pub title: Text<'a>,
-    /// The text.
+    /// The text of the pop-up.
     pub text: Text<'a>,
 }
 
@@ -61,7 +61,7 @@ impl Version<'_> {
 /// A change of the safety mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SafetyModeMessage<'a> {
-    /// The code of the report.
+    /// The code of the safety report.
     pub code: i32,
     /// The argument of the code.
     pub argument: i32,
@@ -150,7 +150,7 @@ pub enum ErrorDetail<'a> {
 /// A message with code, title and text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Titled<'a> {
-    /// The code.
+    /// The code of the message.
     pub code: i32,
     /// The argument of the code.
     pub argument: i32,
@@ -170,20 +170,20 @@ pub struct RequestValue<'a> {
     pub requested_type: Option<u32>,
     /// The pop-up; present exactly if the requested type is 8.
     pub popup: Option<RequestPopup<'a>>,
-    /// The text.
+    /// The text of the request.
     pub text: Text<'a>,
 }
 
 /// The pop-up of a request that asks for no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestPopup<'a> {
-    /// `true` for a warning.
+    /// `true` if the pop-up is a warning.
     pub warning: bool,
-    /// `true` for an error.
+    /// `true` if the pop-up is an error.
     pub error: bool,
     /// `true` if the program waits for the answer.
     pub blocking: bool,
-    /// The title, at most 255 bytes.
+    /// The title of the pop-up, at most 255 bytes.
     pub title: Text<'a>,
 }
 

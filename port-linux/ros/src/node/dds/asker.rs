@@ -33,9 +33,9 @@ pub(in super::super) struct Asker {
 /// The place where a request names its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// In the related identity beside the message.
+    /// The request names its client in the related identity beside the message.
     Beside(SampleIdentity),
-    /// In a header before the message.
+    /// The request names its client in a header before the message.
     Before([u8; HEADER]),
 }
 
