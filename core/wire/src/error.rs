@@ -38,8 +38,8 @@ pub enum WireErrorKind {
 }
 
 impl WireError {
-    /// Returns an error about the field at byte `at`, which needs `need` bytes and has `have` (or the values that
-    /// these stand for, see [`WireError`]).
+    /// Returns an error about the field at byte `at`: `need` is the number of bytes that the field needs or the
+    /// smallest acceptable value, `have` the number of bytes present or the value found.
     #[must_use]
     pub fn new(kind: WireErrorKind, at: usize, need: usize, have: usize) -> Self {
         Self { kind, at: saturated(at), need: saturated(need), have: saturated(have) }
