@@ -16,7 +16,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 const PROGRAM: &str = include_str!("../tests/controllers/programs_of_users/external_control.script");
 const PORTS: [(&str, u16); 3] = [("REVERSE_PORT", 50_001), ("TRAJECTORY_PORT", 50_003), ("COMMAND_PORT", 50_004)];
-/// The timeout of the next read \[ms\], and the mode that follows joint positions.
+/// The timeout that each message of the client gives for the next one \[ms\].
 const TIMEOUT: i32 = 100;
 const SERVOJ: i32 = 1;
 const SCALE: f64 = 1e6;
@@ -69,7 +69,7 @@ fn main() {
     );
 }
 
-/// Sends one message: the joint positions to move to.
+/// Sends one External Control message to the robot program: the joint positions to move to.
 fn say(controller: &mut Controller, reverse: Conn, start: [f64; 6], n: u64) {
     let t = n as f64 * 0.002;
     let way = 0.2 * (1.0 - t.cos());

@@ -15,16 +15,16 @@ use crate::time::SimTime;
 /// A request to the driver to open a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dial {
-    /// Identifies the connection from now on. [`is_open`](crate::controller::Controller::is_open) returns whether the
-    /// controller still needs it.
+    /// The identifier of the connection in all later calls. [`is_open`](crate::controller::Controller::is_open)
+    /// returns whether the controller still needs it.
     pub conn: Conn,
-    /// Name or address as the program or the option contains it, without any check.
+    /// The name or address of the server as the program or the option contains it, without any check.
     pub host: String,
-    /// TCP port.
+    /// The TCP port of the server.
     pub port: u16,
 }
 
-/// Undocumented properties of sockets.
+/// Properties of the sockets that programs open; all are undocumented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketOptions {
     /// `true` if the bytes of an incomplete message are discarded at the timeout of a read. By default the next read
@@ -48,7 +48,7 @@ impl Default for SocketOptions {
 const QUEUE: usize = 64 * 1024;
 /// The number of closed connections whose peer has not read everything yet; if there are more, the oldest is cut.
 const CLOSING: usize = 32;
-/// The first number of these connections; those of clients begin at 0.
+/// The first number of connections that the controller opens; those of clients begin at 0.
 const FIRST: u64 = 1 << 63;
 
 /// The state of a connection that the controller opens.
@@ -56,11 +56,11 @@ const FIRST: u64 = 1 << 63;
 pub(crate) enum Phase {
     /// The driver is connecting.
     Dialling,
-    /// Connected.
+    /// The connection is established.
     Open,
-    /// The controller has closed; bytes that it sent before are still delivered.
+    /// The controller has closed the connection; bytes that it sent before are still delivered.
     Closing,
-    /// Refused, or closed or reset by the peer. Bytes that the peer sent before can still be read.
+    /// The connection was refused, or closed or reset by the peer. Bytes that the peer sent before can still be read.
     Over,
 }
 
@@ -71,7 +71,7 @@ struct Line {
     /// the network is stalled.
     left: bool,
     received: VecDeque<u8>,
-    /// The network to the controller, and from it.
+    /// The simulated network from the peer to the controller; `down` is the opposite direction.
     up: Link,
     down: Link,
     stalled: bool,
@@ -84,16 +84,16 @@ impl Line {
     }
 }
 
-/// All connections that the controller opens.
+/// All connections that the controller opens to servers.
 #[derive(Debug, Default)]
 pub(crate) struct Dials {
     asked: VecDeque<Dial>,
     lines: BTreeMap<Conn, Line>,
     count: u64,
-    /// The seed of the random effects of their networks.
+    /// The seed of the random effects of these connections' networks.
     seed: u64,
     now: SimTime,
-    /// The conditions of every network, to the controller and from it.
+    /// The network conditions of all these connections: to the controller, and from it.
     conditions: [Conditions; 2],
 }
 
@@ -114,7 +114,7 @@ impl Dials {
         self.advance_to(now);
     }
 
-    /// Returns the time of the next arrival.
+    /// Returns the time at which the next bytes in transit arrive.
     pub(crate) fn next_event(&self, now: SimTime) -> SimTime {
         let of_line = |line: &Line| line.up.next_event(now).min(line.down.next_event(now));
         self.lines.values().map(of_line).min().unwrap_or(SimTime::MAX)
@@ -136,7 +136,7 @@ impl Dials {
         over.into_iter().for_each(|conn| self.end(conn));
     }
 
-    /// Asks the driver to open a connection.
+    /// Requests a connection from the driver. Returns its identifier.
     pub(crate) fn dial(&mut self, host: &str, port: u16) -> Conn {
         let conn = Conn(FIRST + self.count);
         self.count += 1;
@@ -153,7 +153,7 @@ impl Dials {
         conn
     }
 
-    /// Returns the next connection to open that is still needed.
+    /// Returns the next connection that the driver shall open and that is still needed.
     pub(crate) fn poll(&mut self) -> Option<Dial> {
         while let Some(dial) = self.asked.pop_front() {
             if self.wanted(dial.conn) {
@@ -163,7 +163,7 @@ impl Dials {
         None
     }
 
-    /// Processes the result of a connection attempt.
+    /// Processes the result of a connection attempt; `answered` is `true` if the peer accepted.
     pub(crate) fn dialled(&mut self, conn: Conn, answered: bool) {
         if let Some(line) = self.lines.get_mut(&conn).filter(|line| line.phase == Phase::Dialling) {
             line.phase = if answered { Phase::Open } else { Phase::Over };
@@ -182,7 +182,7 @@ impl Dials {
             .is_some_and(|line| line.phase != Phase::Over && !(line.phase == Phase::Closing && line.is_drained()))
     }
 
-    /// Returns the number of bytes that the peer may send now.
+    /// Returns the number of bytes that the controller accepts from the peer now.
     pub(crate) fn room(&self, conn: Conn) -> usize {
         match self.lines.get(&conn) {
             Some(line) if line.phase == Phase::Open && !line.left => {
@@ -192,7 +192,7 @@ impl Dials {
         }
     }
 
-    /// Accepts bytes of the peer. Returns how many.
+    /// Accepts bytes that the peer has sent. Returns the number of accepted bytes.
     pub(crate) fn give(&mut self, conn: Conn, bytes: &[u8]) -> usize {
         let room = self.room(conn);
         let taken = bytes.get(..room).unwrap_or(bytes);
@@ -204,7 +204,7 @@ impl Dials {
         taken.len()
     }
 
-    /// Copies bytes for the peer to `buffer`, at most one segment. Returns how many.
+    /// Copies bytes for the peer to `buffer`, at most one segment. Returns the number of copied bytes.
     pub(crate) fn take(&mut self, conn: Conn, buffer: &mut [u8]) -> usize {
         let Some(line) = self.lines.get_mut(&conn) else { return 0 };
         let Some(bytes) = line.down.receive(self.now, buffer.len()) else { return 0 };
@@ -215,7 +215,7 @@ impl Dials {
         bytes.len()
     }
 
-    /// Returns the number of bytes that are ready for the peer.
+    /// Returns the number of bytes that are ready to be sent on to the peer.
     pub(crate) fn pending(&self, conn: Conn) -> usize {
         self.lines.get(&conn).map_or(0, |line| line.down.arrived(self.now))
     }
@@ -255,7 +255,7 @@ impl Dials {
         }
     }
 
-    /// Processes the end of the connection by the peer or by a cut: bytes that it sent before arrive first.
+    /// Processes the end of the connection by the peer or by a cut: bytes that the peer sent before still arrive.
     pub(crate) fn hung_up(&mut self, conn: Conn) {
         if let Some(line) = self.lines.get_mut(&conn) {
             line.left = true;
@@ -272,7 +272,7 @@ impl Dials {
         }
     }
 
-    /// Ends every connection at once.
+    /// Ends every connection that the controller opened, at once.
     pub(crate) fn cut(&mut self) {
         let all: Vec<Conn> = self.lines.keys().copied().collect();
         all.into_iter().for_each(|conn| self.end(conn));

@@ -8,17 +8,17 @@ use crate::kinematics::{Chain, Vec3, add, cross, dot, norm, scale, sub};
 use crate::linear::solve;
 use crate::model::Lengths;
 
-/// A symmetric matrix of the joints \[kg·m²\], `[row][column]`.
+/// A symmetric matrix with one row and one column per joint \[kg·m²\], `[row][column]`.
 pub type MassMatrix = [[f64; 6]; 6];
 
-/// A solid cylinder, at the zero pose.
+/// A link of the arm as a solid cylinder, at the zero pose.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     mass: f64,
     centre: Vec3,
-    /// The unit vector along the cylinder.
+    /// The unit vector along the cylinder's axis.
     along: Vec3,
-    /// The moments of inertia about its length and across it \[kg·m²\].
+    /// The moments of inertia of the link about its length and across it \[kg·m²\].
     about: f64,
     across: f64,
 }
@@ -40,7 +40,7 @@ pub struct Masses {
     pub links: [f64; 6],
     /// Radius of each link \[m\].
     pub radius: [f64; 6],
-    /// Inertia of each motor at its joint \[kg·m²\].
+    /// Inertia of each motor's rotor, converted to its joint \[kg·m²\].
     pub rotors: [f64; 6],
 }
 
@@ -62,13 +62,13 @@ impl Masses {
 /// The payload of the tool: a mass at a point in the flange's frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Payload {
-    /// Mass \[kg\].
+    /// Mass of the payload \[kg\].
     pub mass: f64,
-    /// Position in the flange's frame \[m\].
+    /// Position of the payload's centre of mass in the flange's frame \[m\].
     pub centre: Vec3,
 }
 
-/// The moving parts of one arm.
+/// The dynamic model of one arm: its moving links, motors and payload.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
     chain: Chain,
@@ -77,7 +77,7 @@ pub struct Dynamics {
 }
 
 impl Dynamics {
-    /// Returns the model of an arm with these lengths and masses.
+    /// Returns the dynamic model of an arm with these link lengths and masses.
     #[must_use]
     pub fn new(lengths: Lengths, masses: &Masses) -> Self {
         let l = lengths;
@@ -95,8 +95,8 @@ impl Dynamics {
         Self { chain: Chain::new(lengths), links: std::array::from_fn(link), rotors: masses.rotors }
     }
 
-    /// Returns the torques \[Nm\] of a motion at `q` \[rad\] with `qd` \[rad/s\] and `qdd` \[rad/s²\], without
-    /// gravity and without the inertia of the motors.
+    /// Returns the joint torques \[Nm\] that a motion needs at `q` \[rad\] with `qd` \[rad/s\] and `qdd` \[rad/s²\],
+    /// without gravity and without the inertia of the motors.
     #[must_use]
     pub fn torques(&self, q: &[f64; 6], qd: &[f64; 6], qdd: &[f64; 6], payload: &Payload) -> [f64; 6] {
         let lines = self.chain.axis_lines(q);
@@ -132,7 +132,8 @@ impl Dynamics {
         })
     }
 
-    /// Returns the mass matrix at `q` \[rad\]. `rotors` selects whether it includes the inertia of the motors.
+    /// Returns the mass matrix of the arm at the joint positions `q` \[rad\]. `rotors` selects whether it includes
+    /// the inertia of the motors.
     #[must_use]
     pub fn mass_matrix(&self, q: &[f64; 6], payload: &Payload, rotors: bool) -> MassMatrix {
         std::array::from_fn(|joint| {
@@ -144,14 +145,15 @@ impl Dynamics {
         })
     }
 
-    /// Returns the Coriolis and centrifugal torques \[Nm\] at `q` \[rad\] and `qd` \[rad/s\].
+    /// Returns the Coriolis and centrifugal torques \[Nm\] at the joint positions `q` \[rad\] and joint speeds `qd`
+    /// \[rad/s\].
     #[must_use]
     pub fn coriolis(&self, q: &[f64; 6], qd: &[f64; 6], payload: &Payload) -> [f64; 6] {
         self.torques(q, qd, &[0.0; 6], payload)
     }
 
-    /// Returns the accelerations \[rad/s²\] that `torque` \[Nm\] causes, with the inertia of the motors and without
-    /// gravity.
+    /// Returns the joint accelerations \[rad/s²\] that the joint torques `torque` \[Nm\] cause, with the inertia of
+    /// the motors and without gravity.
     #[must_use]
     pub fn accelerations(&self, q: &[f64; 6], qd: &[f64; 6], torque: &[f64; 6], payload: &Payload) -> [f64; 6] {
         let bias = self.coriolis(q, qd, payload);
@@ -160,7 +162,8 @@ impl Dynamics {
         solve(self.mass_matrix(q, payload, true), free).unwrap_or_default()
     }
 
-    /// Integrates `q` and `qd` over `dt` \[s\] under `torque` \[Nm\]; Runge and Kutta, fourth order.
+    /// Integrates the joint positions `q` \[rad\] and speeds `qd` \[rad/s\] over the time `dt` \[s\] under the joint
+    /// torques `torque` \[Nm\], by the fourth-order method of Runge and Kutta.
     pub fn advance(&self, q: &mut [f64; 6], qd: &mut [f64; 6], torque: &[f64; 6], payload: &Payload, dt: f64) {
         let along = |start: &[f64; 6], slope: &[f64; 6], time: f64| std::array::from_fn(|j| start[j] + time * slope[j]);
         let slope = |q: [f64; 6], qd: [f64; 6]| (qd, self.accelerations(&q, &qd, torque, payload));
@@ -175,7 +178,7 @@ impl Dynamics {
         }
     }
 
-    /// Returns the kinetic energy \[J\], including the motors'.
+    /// Returns the kinetic energy of the arm, its payload and its motors \[J\].
     #[must_use]
     pub fn energy(&self, q: &[f64; 6], qd: &[f64; 6], payload: &Payload) -> f64 {
         let mass = self.mass_matrix(q, payload, true);

@@ -20,9 +20,9 @@ pub const PROGRAM: &str = "external_control.urp";
 /// The address of the program's server in the URCap's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalControl {
-    /// Name or address of the computer.
+    /// The name or address of the computer.
     pub host: String,
-    /// Its port.
+    /// The TCP port of the computer's program server.
     pub port: u16,
 }
 
@@ -53,29 +53,30 @@ impl FromStr for ExternalControl {
 const REQUEST: &[u8] = b"request_program\n";
 /// The URCap's timeout of the connection attempt.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The URCap's timeout for a line.
+/// The URCap's timeout for a line of the computer's answer.
 const READ: Duration = Duration::from_millis(500);
-/// The largest length of the text \[bytes\]; assumed to be the limit of a program.
+/// The largest length of the text from the computer \[bytes\]; assumed to be the limit of a program.
 const TEXT: usize = 1 << 20;
 
-/// One conversation with the computer.
+/// One conversation of a program node with the computer.
 #[derive(Debug)]
 pub(crate) struct Request {
     conn: Conn,
-    /// The time at which the present wait began.
+    /// The time at which the present wait for the computer began.
     since: SimTime,
     asked: bool,
     text: Vec<u8>,
 }
 
 impl Request {
-    /// Opens the connection to the computer.
+    /// Opens the connection to the computer for one program node.
     pub(crate) fn begin(from: &ExternalControl, dials: &mut Dials, now: SimTime) -> Self {
         Self { conn: dials.dial(&from.host, from.port), since: now, asked: false, text: vec![] }
     }
 
-    /// Executes one control cycle. Returns the received text or the reason of the failure when the conversation is
-    /// over. Bytes that arrive with less than a whole cycle between two pieces count as available at once.
+    /// Executes one control cycle of the conversation. Returns the received text or the reason of the failure when
+    /// the conversation is over. Bytes that arrive with less than a whole cycle between two pieces count as available
+    /// at once.
     pub(crate) fn cycle(&mut self, dials: &mut Dials, now: SimTime) -> Option<Result<String, &'static str>> {
         let outcome = self.advance(dials, now)?;
         dials.close(self.conn);
@@ -115,13 +116,13 @@ impl Request {
         }
     }
 
-    /// Cancels the conversation.
+    /// Cancels the conversation with the computer.
     pub(crate) fn cancel(&self, dials: &mut Dials) {
         dials.close(self.conn);
     }
 }
 
-/// Returns the number of nodes in a program.
+/// Returns the number of External Control nodes in a program.
 pub(crate) fn nodes(script: &str) -> usize {
     script.lines().filter(|line| line.trim() == NODE).count()
 }

@@ -12,24 +12,26 @@ use crate::kinematics::{
 /// Properties of force mode, freedrive and direct torque that are not documented. Defaults are *assumed*.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ForceOptions {
-    /// Error of the force per speed of a compliant axis in free air \[N·s/m\], without damping.
+    /// Force error divided by the speed \[N·s/m\] at which a compliant axis of force mode moves in free air, without
+    /// damping.
     pub free_damping: f64,
-    /// Speed of a compliant axis per error of the force in contact \[m/s per N\], without damping. Applies where at
-    /// least [`contact_force`](Self::contact_force) is measured along the axis; below that the value is interpolated
-    /// towards free air.
+    /// Speed of a compliant axis of force mode per newton of force error, in contact with a surface \[m/s per N\],
+    /// without damping. Applies where at least [`contact_force`](Self::contact_force) is measured along the axis;
+    /// below that the value is interpolated towards free air.
     pub force_gain: f64,
-    /// Speed about a compliant axis per error of the torque \[rad/s per Nm\], without damping.
+    /// Rotation speed of a compliant axis of force mode per error of the torque \[rad/s per Nm\], without damping.
     pub torque_gain: f64,
-    /// Divisor of the speeds at full damping (1.0), less one.
+    /// Strength of full damping of force mode: damping of 1.0 divides the speeds by this number plus one.
     pub full_damping: f64,
-    /// Damping until a program sets one, 0 … 1.
+    /// Damping of force mode before a program sets one, 0 … 1.
     pub damping: f64,
-    /// Speed of a freed axis per force \[m/s per N\] and about it per torque \[rad/s per Nm\], if axes are chosen.
+    /// Speed along a freed axis per force \[m/s per N\], and about a freed axis per torque \[rad/s per Nm\], in
+    /// freedrive of chosen axes.
     pub freedrive_gain: [f64; 2],
-    /// Torque per speed of each joint in freedrive \[Nm·s/rad\].
+    /// Torque per speed with which each joint resists a hand in freedrive \[Nm·s/rad\].
     pub freedrive_friction: [f64; 6],
-    /// Measured force that counts as a contact \[N\]. The contact is dated back to the moment at which a fifth of
-    /// this was exceeded.
+    /// Measured force at the tool from which it counts as touching a surface \[N\]. The contact is dated back to the
+    /// moment at which a fifth of this was exceeded.
     pub contact_force: f64,
     /// Friction of each joint under direct torque: viscous \[Nm·s/rad\], and dry friction against any motion \[Nm\].
     pub friction: [[f64; 6]; 2],
@@ -37,8 +39,8 @@ pub struct ForceOptions {
     pub torque_end_deceleration: f64,
 }
 
-/// The default error of the force per speed in free air \[N·s/m\]: 10 N move the tool 3 cm in 0.6 s. The true value
-/// is not published.
+/// The default force error divided by the speed of a compliant axis of force mode in free air \[N·s/m\]: 10 N move
+/// the tool 3 cm in 0.6 s. The true value is not published.
 pub const FREE_DAMPING: f64 = 200.0;
 
 impl Default for ForceOptions {
@@ -58,19 +60,20 @@ impl Default for ForceOptions {
     }
 }
 
-/// The motion of the frame of force mode.
+/// The kind of frame of force mode (argument `type` of the URScript function `force_mode`): fixed, or turned by the
+/// tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForceFrame {
-    /// The y axis points from the tool to the frame's origin.
+    /// The y axis of the force frame points from the tool to the frame's origin.
     Point,
-    /// The frame does not move.
+    /// The force frame does not move.
     Still,
-    /// The x axis is the tool's direction of motion, projected to the frame's x-y plane.
+    /// The x axis of the force frame is the tool's direction of motion, projected to the frame's x-y plane.
     Motion,
 }
 
 impl ForceFrame {
-    /// Returns the kind for the number that the URScript function `force_mode` takes.
+    /// Returns the kind of force frame for the number that the URScript function `force_mode` takes.
     #[must_use]
     pub fn from_number(number: i32) -> Option<Self> {
         match number {
@@ -82,42 +85,42 @@ impl ForceFrame {
     }
 }
 
-/// The arguments of a `force_mode` call.
+/// The arguments of a call of the URScript function `force_mode`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ForceMode {
-    /// The force frame in the base.
+    /// The pose of the force frame in the robot's base frame.
     pub frame: Pose6,
-    /// The axes of the frame that are compliant.
+    /// `true` for each axis of the force frame, x y z rx ry rz, that is compliant.
     pub compliant: [bool; 6],
-    /// The force and torque with which the tool shall press its surroundings along these axes \[N, Nm\].
+    /// The force and torque with which the tool shall press its surroundings along the compliant axes \[N, Nm\].
     pub wrench: [f64; 6],
-    /// The motion of the frame.
+    /// The kind of force frame: fixed, or turned by the tool.
     pub moves: ForceFrame,
-    /// The highest speed along and about compliant axes \[m/s, rad/s\].
+    /// The highest speed of the tool along and about compliant axes \[m/s, rad/s\].
     pub limits: [f64; 6],
 }
 
-/// The kind of compliance.
+/// The kind of compliance of the arm: none, force mode or freedrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Compliance {
-    /// None: the arm follows its targets.
+    /// No compliance: the arm follows its targets.
     #[default]
     None,
-    /// Chosen axes of a frame comply to a wanted force.
+    /// Force mode: chosen axes of a frame comply to a wanted force.
     Force(ForceMode),
-    /// Every joint complies to a hand.
+    /// Freedrive: every joint yields to a person's hand.
     Freedrive,
-    /// Chosen axes of a frame comply to a hand.
+    /// Freedrive of chosen axes of a frame: only these yield to a person's hand.
     FreedriveAlong {
-        /// The axes that are free.
+        /// `true` for each axis, x y z rx ry rz, along or about which a hand can move the tool.
         axes: [bool; 6],
-        /// The frame in the base; `None` is the tool's own frame.
+        /// The pose in the robot's base of the frame whose axes are freed; `None` is the tool's own frame.
         feature: Option<Pose6>,
     },
 }
 
 impl Compliance {
-    /// Returns whether a hand guides the arm.
+    /// Returns whether freedrive is active, in which a person's hand guides the arm.
     #[must_use]
     pub fn is_freedrive(&self) -> bool {
         matches!(self, Self::Freedrive | Self::FreedriveAlong { .. })
@@ -128,11 +131,11 @@ impl Compliance {
 pub(super) struct Situation<'a> {
     pub(super) jacobian: Jacobian,
     pub(super) tool: Frame,
-    /// The programmed speed of the tool \[m/s, rad/s\].
+    /// The speed of the tool that the program commands \[m/s, rad/s\].
     pub(super) programmed: [f64; 6],
-    /// The force that the sensor measures \[N, Nm\], in the base.
+    /// The force and torque that the sensor measures at the tool \[N, Nm\], along the axes of the base.
     pub(super) measured: [f64; 6],
-    /// The true force on the tool \[N, Nm\], in the base.
+    /// The true force and torque on the tool \[N, Nm\], along the axes of the base.
     pub(super) push: [f64; 6],
     pub(super) options: &'a ForceOptions,
     pub(super) damping: f64,
@@ -154,15 +157,15 @@ impl Situation<'_> {
         joint_speeds(&self.jacobian, &away)
     }
 
-    /// Returns the speed per error of the force \[m/s per N\] if `felt` \[N\] is measured along the axis. A stiff
-    /// surface needs a much lower value than free air, or the contact bounces.
+    /// Returns the speed of a compliant axis per newton of force error \[m/s per N\] if `felt` \[N\] is measured
+    /// along the axis. A stiff surface needs a much lower value than free air, or the contact bounces.
     fn force_gain(&self, felt: f64) -> f64 {
         let ForceOptions { free_damping, force_gain, contact_force, .. } = *self.options;
         let contact = (felt.abs() / contact_force).min(1.0);
         1.0 / (free_damping + (1.0 / force_gain - free_damping) * contact)
     }
 
-    /// Returns the joint speeds \[rad/s\] that a hand causes.
+    /// Returns the joint speeds \[rad/s\] that a person's hand causes in freedrive.
     pub(super) fn freedrive(&self, compliance: &Compliance) -> [f64; 6] {
         let Compliance::FreedriveAlong { axes, feature } = compliance else {
             let torques = torques_of(&self.jacobian, &self.push);
@@ -198,8 +201,8 @@ impl Situation<'_> {
     }
 }
 
-/// Returns the sum of the speeds along (`part` 0) and about (`part` 1) the chosen axes, as \[m/s, rad/s\] in the
-/// base.
+/// Returns the sum of the speeds of the tool along (`part` 0) and about (`part` 1) the axes marked in `chosen`, as
+/// \[m/s, rad/s\] in the base.
 fn along(axes: &[Vec3; 3], chosen: &[bool; 6], speed: impl Fn(usize, usize, Vec3) -> f64) -> [f64; 6] {
     let mut sum = [0.0; 6];
     for (axis, _) in chosen.iter().enumerate().filter(|(_, chosen)| **chosen) {
@@ -210,7 +213,8 @@ fn along(axes: &[Vec3; 3], chosen: &[bool; 6], speed: impl Fn(usize, usize, Vec3
     sum
 }
 
-/// Returns the linear half of a spatial vector (`part` 0), or the angular one (`part` 1).
+/// Returns one half of a six-element vector of the tool: the linear one, x y z (`part` 0), or the angular one, rx ry
+/// rz (`part` 1).
 fn half(vector: &[f64; 6], part: usize) -> Vec3 {
     std::array::from_fn(|n| vector[3 * part + n])
 }

@@ -1,29 +1,29 @@
-//! The drives of the joints: they follow the targets late, smoothed and with a small error.
+//! The simulated drives of the joints: actual positions follow the targets late, smoothed and with a small error.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::rng::Rng;
 
-/// The deviations of the drives from ideal ones.
+/// The differences between the simulated joint drives and ideal ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drive {
-    /// Control cycles between a target and the first movement.
+    /// Number of control cycles between a joint target and the first movement that it causes.
     pub latency_cycles: usize,
-    /// Time constant of the first-order lag.
+    /// Time constant of the first-order lag with which a joint follows its target.
     pub lag: Duration,
-    /// Relative error of the speed, per joint with a sign drawn from the seed: 0.005 is 0.5 %. The position error
-    /// that it causes during a velocity-controlled move stays; position-controlled moves correct it.
+    /// Relative error of the joint speed, per joint with a sign drawn from the seed: 0.005 is 0.5 %. The position
+    /// error that it causes during a velocity-controlled move stays; position-controlled moves correct it.
     pub velocity_error: f64,
 }
 
 impl Drive {
-    /// Joints that follow the targets exactly, in the same cycle.
+    /// Drives whose joints follow the targets exactly, in the same cycle.
     pub const IDEAL: Self = Self { latency_cycles: 0, lag: Duration::ZERO, velocity_error: 0.0 };
 }
 
 impl Default for Drive {
-    /// Returns one cycle of latency, 10 ms of lag, 0.5 % velocity error.
+    /// Returns drives with one cycle of latency, 10 ms of lag and 0.5 % velocity error.
     fn default() -> Self {
         Self { latency_cycles: 1, lag: Duration::from_millis(10), velocity_error: 0.005 }
     }
@@ -41,9 +41,9 @@ impl std::fmt::Display for Drive {
     }
 }
 
-/// Position correction while a position is commanded \[1/s\].
+/// Gain with which a drive corrects the joint's position error while a position is commanded \[1/s\].
 const POSITION_GAIN: f64 = 20.0;
-/// The speed below which a joint with a zero target counts as standing \[rad/s\].
+/// The speed below which a joint with a zero velocity target counts as being at rest \[rad/s\].
 const STANDING: f64 = 1e-7;
 
 /// The drives of one arm.
@@ -70,8 +70,8 @@ impl Motors {
         }
     }
 
-    /// Executes one cycle: moves `q` by the true motion of the joints. `hold` is a position target to correct
-    /// towards.
+    /// Executes one control cycle of the drives: updates the joint positions `q` \[rad\] for the velocity targets
+    /// `qd_target` \[rad/s\]. If `hold` has a position target, the drives also correct towards it.
     pub(super) fn step(&mut self, q: &mut [f64; 6], qd_target: [f64; 6], hold: Option<&[f64; 6]>, dt: f64) {
         self.on_the_way.push_back(qd_target);
         let asked = self.on_the_way.pop_front().unwrap_or(qd_target);
@@ -89,7 +89,7 @@ impl Motors {
         }
     }
 
-    /// Closes the brakes: nothing moves, and targets that are still on the way have no effect.
+    /// Closes the brakes: no joint moves, and targets that the drives have not executed yet have no effect.
     pub(super) fn block(&mut self) {
         self.on_the_way.iter_mut().for_each(|asked| *asked = [0.0; 6]);
         self.qd = [0.0; 6];

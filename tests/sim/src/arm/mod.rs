@@ -21,19 +21,19 @@ use outrigger_wire::robot::ControlMode;
 use past::Past;
 use route::Route;
 
-/// A limit that the motion left, for which the controller stops the arm by itself.
+/// A limit that the arm's motion exceeded. The controller then stops the arm by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exceeded {
-    /// A joint left its range.
+    /// A joint left its permitted range of positions.
     Position {
-        /// Joint, 0 is the base.
+        /// Index of that joint; 0 is the base.
         joint: usize,
     },
     /// The tool cannot reach a pose on its path.
     Reach,
     /// A joint's target speed is above its limit.
     Speed {
-        /// Joint, 0 is the base.
+        /// Index of that joint; 0 is the base.
         joint: usize,
     },
 }
@@ -41,26 +41,26 @@ pub enum Exceeded {
 /// The simulated arm: its true state, which no interface publishes exactly.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// Joint positions \[rad\].
+    /// Actual joint positions \[rad\].
     pub q: [f64; 6],
-    /// Joint speeds \[rad/s\].
+    /// Actual joint speeds \[rad/s\].
     pub qd: [f64; 6],
     /// The joint targets of the controller.
     pub targets: Targets,
-    /// The motion that moves the targets.
+    /// The motion command by which the joint targets change.
     pub motion: Motion,
-    /// Tool centre point in the flange, x y z \[m\] rx ry rz \[rad\].
+    /// Pose of the tool centre point in the flange frame, x y z \[m\] rx ry rz \[rad\].
     pub tcp: Pose6,
     /// The speed scaling at present, 0 … 1. It follows the speed slider.
     pub scaling: f64,
-    /// The share of the scaling to which a route or a `servoj` is slowed down so that no joint exceeds its speed, 0 …
-    /// 1.
+    /// The factor, 0 … 1, by which a route or a `servoj` is slowed down in addition to the speed scaling, so that no
+    /// joint exceeds its speed limit.
     pub restraint: f64,
     /// The compliance at present: force mode, freedrive or none.
     pub compliance: Compliance,
-    /// The damping of force mode, 0 … 1. Stays until it is set again.
+    /// The damping of force mode, 0 … 1. It keeps its value until a program sets it again.
     pub damping: f64,
-    /// The factor on the speeds of force mode, 0 … 2. Stays until it is set again.
+    /// The factor on the speeds of force mode, 0 … 2. It keeps its value until a program sets it again.
     pub gain_scaling: f64,
     /// The force and torque on the tool as the sensor measures them \[N, Nm\], in the base frame.
     pub measured: [f64; 6],
@@ -68,9 +68,9 @@ pub struct Arm {
     pub push: [f64; 6],
     /// The payload of the tool.
     pub payload: Payload,
-    /// `true` while compliance may act: not while the program is paused or the arm stopped.
+    /// `true` while force mode or freedrive can move the arm; `false` while the program is paused or the arm stopped.
     pub yields: bool,
-    /// The offset of the joints from the targets that force mode has caused \[rad\].
+    /// The difference between joint positions and joint targets that force mode has caused \[rad\].
     offset: [f64; 6],
     options: ForceOptions,
     dynamics: Dynamics,
@@ -79,18 +79,19 @@ pub struct Arm {
     motors: Motors,
     past: Past,
     route: Route,
-    /// The speed at which the route is followed, 0 … 1: reduced while it is held.
+    /// The factor on the speed at which the route is followed, 0 … 1. It decreases to 0 while the route is held.
     pace: f64,
-    /// `true` if the next move joins the route before its last move has ended.
+    /// `true` if the next move begins before the last move of the route has ended, so that the two blend.
     blends: bool,
-    /// The time for which the velocity targets have been zero \[s\].
+    /// The time for which all velocity targets have been zero \[s\].
     still: f64,
     dt: f64,
 }
 
-/// The rate at which the scaling follows the slider \[1/s\]: full range in a quarter of a second (assumed).
+/// The rate at which the speed scaling follows the speed slider \[1/s\]: full range in a quarter of a second
+/// (assumed).
 const SCALING_RATE: f64 = 4.0;
-/// The number of past cycles whose measured joint positions are kept, unless an option sets another number.
+/// The number of past control cycles whose measured joint positions are stored, unless an option sets another number.
 pub(crate) const JOINT_HISTORY: usize = 1000;
 /// The time without velocity targets after which the arm counts as steady \[s\]
 /// (`core/docs/protocol/ur-external-control.md 5.3`).
@@ -132,9 +133,9 @@ impl Arm {
         }
     }
 
-    /// Executes one control cycle with powered joints; `slider` is the value that the scaling moves towards. Returns
-    /// the limit that the motion would leave or has left. Targets beyond the speed limits are not passed to the
-    /// drives.
+    /// Executes one control cycle with powered joints; `slider` is the value, 0 … 1, that the speed scaling moves
+    /// towards. Returns the limit that the motion would leave or has left. Targets beyond the speed limits are not
+    /// passed to the drives.
     pub fn step(&mut self, slider: f64) -> Option<Exceeded> {
         let change = SCALING_RATE * self.dt;
         self.scaling += (slider - self.scaling).clamp(-change, change);
@@ -194,7 +195,8 @@ impl Arm {
         exceeded
     }
 
-    /// Passes the targets to the drives and updates the joints.
+    /// Passes velocity targets `qd` \[rad/s\], and a position target `hold` \[rad\] if there is one, to the drives
+    /// and updates the joints.
     fn drive(&mut self, qd: [f64; 6], hold: Option<[f64; 6]>) {
         self.motors.step(&mut self.q, qd, hold.as_ref(), self.dt);
         self.qd = self.motors.qd;
@@ -207,7 +209,7 @@ impl Arm {
         }
     }
 
-    /// Executes a cycle of freedrive: the targets follow the arm.
+    /// Executes one control cycle of freedrive: a hand moves the arm, and the joint targets follow it.
     fn follow_hand(&mut self) {
         let compliance = self.compliance;
         let qd = self.situation().freedrive(&compliance);
@@ -220,7 +222,8 @@ impl Arm {
         self.targets = Targets::at(self.q);
     }
 
-    /// Executes a cycle under direct torque. The true force on the tool acts as well. The targets follow the arm.
+    /// Executes one control cycle under direct torque commands. The true force on the tool acts on the joints as
+    /// well. The joint targets follow the arm.
     fn obey_torque(&mut self, torque: &[f64; 6], compensation: &[[f64; 6]; 2]) -> Option<Exceeded> {
         let pushed = torques_of(&self.jacobian(), &self.push);
         let [viscous, coulomb] = self.options.friction;
@@ -252,8 +255,8 @@ impl Arm {
         }
     }
 
-    /// Sets the compliance. A force mode that replaces another causes no step. When the last one ends, the targets
-    /// move to the position that it led the arm to.
+    /// Sets the compliance: force mode, freedrive or none. A force mode that replaces another causes no step. When
+    /// force mode ends, the joint targets move to the position that it led the arm to.
     pub fn comply(&mut self, compliance: Compliance) {
         if !matches!(compliance, Compliance::Force(_)) {
             self.settle();
@@ -284,13 +287,13 @@ impl Arm {
         &self.chain
     }
 
-    /// Returns the dynamic model of the arm's moving parts.
+    /// Returns the dynamic model of the arm: masses, inertia and Coriolis forces.
     #[must_use]
     pub fn dynamics(&self) -> &Dynamics {
         &self.dynamics
     }
 
-    /// Executes one control cycle with the brakes closed.
+    /// Executes one control cycle with the brakes closed, in which the arm does not move.
     pub fn hold(&mut self) {
         self.motors.block();
         self.offset = [0.0; 6];
@@ -307,19 +310,19 @@ impl Arm {
         self.targets.qd == [0.0; 6] && self.qd.iter().all(|v| v.abs() < 1e-3)
     }
 
-    /// Returns whether the velocity targets have been zero for half a second, without compliance or direct torque.
+    /// Returns whether all velocity targets have been zero for half a second, without compliance or direct torque.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.still >= STEADY
     }
 
-    /// Sets the number of cycles for which measured joint positions are kept, and forgets the older positions.
+    /// Sets the number of control cycles for which measured joint positions are stored, and deletes the stored ones.
     pub fn keep_past(&mut self, cycles: usize) {
         self.past = Past::new(cycles, self.q);
     }
 
-    /// Returns the measured joint positions \[rad\] `cycles` control cycles ago; 0 is the last cycle. `None` beyond
-    /// the number of cycles that are kept.
+    /// Returns the measured joint positions \[rad\] `cycles` control cycles ago; 0 is the last cycle. `None` if
+    /// `cycles` exceeds the number of stored cycles.
     #[must_use]
     pub fn past(&self, cycles: usize) -> Option<[f64; 6]> {
         self.past.get(cycles)
@@ -334,7 +337,7 @@ impl Arm {
         })
     }
 
-    /// Returns the joint torques that correspond to the currents \[Nm\].
+    /// Returns the joint torques \[Nm\] that correspond to the simulated joint currents.
     #[must_use]
     pub fn torques(&self) -> [f64; 6] {
         self.currents().map(|current| current * TORQUE_CONSTANT)
@@ -365,13 +368,13 @@ impl Arm {
         (0..6).find(fast).map(|joint| Exceeded::Speed { joint })
     }
 
-    /// Returns the pose of the tool in the base.
+    /// Returns the pose of the tool centre point in the robot's base frame.
     #[must_use]
     pub fn tool(&self) -> Frame {
         self.chain.tool(&self.q, &self.tcp)
     }
 
-    /// Returns the pose of the flange.
+    /// Returns the pose of the flange in the robot's base frame.
     #[must_use]
     pub fn flange(&self) -> Frame {
         self.chain.tool(&self.q, &[0.0; 6])
@@ -383,13 +386,14 @@ impl Arm {
         self.chain.tool(&self.targets.q, &self.tcp).to_pose()
     }
 
-    /// Returns the pose of a tool with the tool centre point `tcp` at the joint positions `q` \[rad\].
+    /// Returns the pose in the base of a tool whose centre point is at `tcp` in the flange frame, for joint positions
+    /// `q` \[rad\].
     #[must_use]
     pub fn tool_with(&self, q: &[f64; 6], tcp: &Pose6) -> Pose6 {
         self.chain.tool(q, tcp).to_pose()
     }
 
-    /// Returns the end pose of the newest motion; the target pose of the tool if the motion has no end.
+    /// Returns the end pose of the newest motion; if that motion has no end, the target pose of the tool.
     #[must_use]
     pub fn waypoint(&self) -> Pose6 {
         match &self.motion {
@@ -418,25 +422,25 @@ impl Arm {
         self.chain.inverse(pose, &self.tcp, &self.targets.q)
     }
 
-    /// Returns the speed of the tool \[m/s, rad/s\].
+    /// Returns the actual speed of the tool in the base frame, linear \[m/s\] and angular \[rad/s\].
     #[must_use]
     pub fn tool_speed(&self) -> [f64; 6] {
         self.chain.tool_speed(&self.q, &self.qd, &self.tcp)
     }
 
-    /// Returns the target speed of the tool \[m/s, rad/s\].
+    /// Returns the target speed of the tool in the base frame, linear \[m/s\] and angular \[rad/s\].
     #[must_use]
     pub fn tool_speed_target(&self) -> [f64; 6] {
         self.chain.tool_speed(&self.targets.q, &self.targets.qd, &self.tcp)
     }
 
-    /// Returns the position of the elbow, the joint between upper arm and forearm \[m\].
+    /// Returns the position of the elbow, the joint between upper arm and forearm, in the base frame \[m\].
     #[must_use]
     pub fn elbow(&self) -> Vec3 {
         self.chain.elbow(&self.q)
     }
 
-    /// Returns the speed of the elbow \[m/s\].
+    /// Returns the speed of the elbow, the joint between upper arm and forearm, in the base frame \[m/s\].
     #[must_use]
     pub fn elbow_speed(&self) -> Vec3 {
         self.chain.elbow_speed(&self.q, &self.qd)

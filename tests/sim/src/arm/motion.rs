@@ -1,62 +1,64 @@
-//! The trajectory generator of the controller: the motion of the targets, cycle by cycle.
+//! The trajectory generator of the controller: computes the joint targets, cycle by cycle.
 
 use super::tool::WITHIN_LIMITS;
 use crate::model::ACCELERATION_LIMIT;
 
-/// The motion that moves the targets. It lasts until another one replaces it.
+/// The motion command by which the joint targets change. It is executed until another one replaces it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Motion {
     /// The arm holds its position.
     Rest,
     /// Follow joint speeds \[rad/s\]; the leading axis accelerates with `acceleration` \[rad/s²\].
     Speed {
-        /// Wanted speeds.
+        /// Wanted joint speeds \[rad/s\].
         qd: [f64; 6],
-        /// Acceleration of the leading axis.
+        /// Acceleration of the leading axis, the joint with the largest change of speed \[rad/s²\].
         acceleration: f64,
     },
     /// Come to rest, the leading axis decelerating with `deceleration` \[rad/s²\].
     Stop {
-        /// Deceleration of the leading axis.
+        /// Deceleration of the leading axis, the fastest joint \[rad/s²\].
         deceleration: f64,
     },
-    /// Follow a position \[rad\], smoothed over `lookahead` \[s\].
+    /// Follow a joint position \[rad\], smoothed over `lookahead` \[s\] (URScript's `servoj`).
     Servo {
-        /// Wanted position.
+        /// Wanted joint positions \[rad\].
         q: [f64; 6],
-        /// Smoothing time, 0.03 … 0.2 s. At 0 the targets reach the position within the cycle.
+        /// Smoothing time of `servoj`, 0.03 … 0.2 s. At 0 the targets reach the position within the cycle.
         lookahead: f64,
-        /// Stiffness, 100 … 2000; the smoothing time is exact at 300.
+        /// Gain of `servoj`, 100 … 2000; the smoothing time is exact at 300.
         gain: f64,
     },
     /// Follow the arm's [`Route`](super::Route).
     Route {
-        /// `true` if the arm is held where it is on its path.
+        /// `true` if the arm is held at its present position on the path.
         held: bool,
     },
     /// Follow a speed of the tool \[m/s, rad/s\] in the base.
     Twist {
-        /// Wanted speed.
+        /// Wanted speed of the tool, linear \[m/s\] and angular \[rad/s\].
         speed: [f64; 6],
         /// Acceleration of the linear part \[m/s²\] and of the rotation \[rad/s²\].
         acceleration: [f64; 2],
     },
     /// Move towards a pose of the tool \[m, rad\], no faster than the tool can brake within the remaining distance.
     Reach {
-        /// Wanted pose.
+        /// Wanted pose of the tool \[m, rad\].
         pose: [f64; 6],
-        /// Highest speed \[m/s\]; the rotation takes as long as the translation.
+        /// Highest speed of the tool \[m/s\]; its rotation takes as long as its translation.
         speed: f64,
-        /// Acceleration \[m/s²\].
+        /// Acceleration of the tool \[m/s²\].
         acceleration: f64,
     },
-    /// Joint torques beyond what gravity needs \[Nm\], for one control cycle; then the arm comes to rest.
+    /// Apply joint torques in addition to gravity compensation \[Nm\], for one control cycle; then bring the arm to
+    /// rest.
     Torque {
-        /// Torque of each joint.
+        /// Torque of each joint \[Nm\].
         torque: [f64; 6],
-        /// Shares of the friction that the controller compensates: viscous, and dry friction against any motion.
+        /// Shares, 0 … 1, of each joint's friction that the controller compensates: viscous friction first, then dry
+        /// friction against any motion.
         compensation: [[f64; 6]; 2],
-        /// `true` until this cycle's torque has been applied.
+        /// `true` until the torque of this command has been applied in a cycle.
         fresh: bool,
     },
 }
@@ -64,16 +66,16 @@ pub enum Motion {
 /// Position, velocity and acceleration targets of the six joints \[rad, rad/s, rad/s²\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Targets {
-    /// Positions.
+    /// Position target of each joint \[rad\].
     pub q: [f64; 6],
-    /// Velocities.
+    /// Velocity target of each joint \[rad/s\].
     pub qd: [f64; 6],
-    /// Accelerations of the last cycle.
+    /// Acceleration of each joint's target in the last cycle \[rad/s²\].
     pub qdd: [f64; 6],
 }
 
 impl Targets {
-    /// Returns targets at rest at `q`.
+    /// Returns targets at rest at the joint positions `q` \[rad\].
     #[must_use]
     pub fn at(q: [f64; 6]) -> Self {
         Self { q, qd: [0.0; 6], qdd: [0.0; 6] }
@@ -97,7 +99,8 @@ impl Targets {
         self.moved(before, dt);
     }
 
-    /// Updates positions and accelerations after new velocities; `before` are the velocities of the last cycle.
+    /// Updates positions and accelerations of the targets after their velocities have changed; `before` are the
+    /// velocities of the last cycle \[rad/s\], `dt` is the cycle \[s\].
     fn moved(&mut self, before: [f64; 6], dt: f64) {
         for (joint, before) in before.into_iter().enumerate() {
             self.q[joint] += 0.5 * (before + self.qd[joint]) * dt;
@@ -105,13 +108,13 @@ impl Targets {
         }
     }
 
-    /// Executes one control cycle with the velocities `qd`.
+    /// Executes one control cycle of `dt` \[s\] with the velocity targets `qd` \[rad/s\].
     pub(super) fn step_by(&mut self, qd: [f64; 6], dt: f64) {
         let before = std::mem::replace(&mut self.qd, qd);
         self.moved(before, dt);
     }
 
-    /// Executes one control cycle to the position `q`.
+    /// Executes one control cycle of `dt` \[s\] in which the position targets become `q` \[rad\].
     pub(super) fn step_to(&mut self, q: [f64; 6], dt: f64) {
         for (joint, goal) in q.into_iter().enumerate() {
             let speed = (goal - self.q[joint]) / dt;
@@ -123,7 +126,7 @@ impl Targets {
 
     /// Scales the time of a `servoj` whose targets after `before` are too fast for a joint, so that it continues
     /// towards the goal more slowly (`core/docs/protocol/ur-external-control.md` 1.4). A joint that brakes is not
-    /// limited. Returns the share of the time, 0 … 1.
+    /// limited. Returns the factor on the time, 0 … 1.
     pub(super) fn restrain(&mut self, before: &Self, limits: &[f64; 6], filters: bool, dt: f64) -> f64 {
         let share = |joint: usize| {
             let speed = self.qd[joint].abs();
@@ -144,7 +147,7 @@ impl Targets {
         restraint
     }
 
-    /// Returns whether the velocity targets are `qd`.
+    /// Returns whether the velocity targets equal `qd` \[rad/s\].
     #[must_use]
     pub fn reached(&self, qd: &[f64; 6]) -> bool {
         self.qd.iter().zip(qd).all(|(have, want)| (have - want).abs() < 1e-9)
@@ -162,7 +165,8 @@ impl Targets {
         }
     }
 
-    /// Changes the speeds of all joints together; the joint with the largest change has `acceleration`.
+    /// Changes the velocity targets towards `wanted` \[rad/s\], all joints in proportion; the joint with the largest
+    /// change has `acceleration` \[rad/s²\].
     fn approach(&mut self, wanted: [f64; 6], acceleration: f64, dt: f64) {
         let longest = self.qd.iter().zip(&wanted).map(|(have, want)| (want - have).abs()).fold(0.0, f64::max);
         let share = if longest > acceleration * dt { acceleration * dt / longest } else { 1.0 };
@@ -171,7 +175,8 @@ impl Targets {
         }
     }
 
-    /// Follows `q` by a critically damped second order per joint: a ramp is followed `lookahead` late at gain 300.
+    /// Moves the targets towards the joint positions `q` with a critically damped second-order filter per joint. A
+    /// steadily moving `q` is followed `lookahead` \[s\] late at gain 300.
     fn follow(&mut self, q: [f64; 6], lookahead: f64, gain: f64, scaling: f64, dt: f64) {
         let omega = 2.0 / lookahead * (gain / 300.0).sqrt();
         // The slider slows the trajectory's own time.

@@ -1,8 +1,8 @@
-//! The joint positions of the last cycles.
+//! The measured joint positions of the last control cycles.
 
 use std::collections::VecDeque;
 
-/// Measured joint positions, the newest first.
+/// Measured joint positions of past control cycles, the newest first.
 #[derive(Clone, Debug)]
 pub(super) struct Past {
     positions: VecDeque<[f64; 6]>,
@@ -10,7 +10,7 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Returns a history of `length` positions, at least one, that starts at `q`.
+    /// Returns a history that stores `length` cycles, at least one. Every entry is `q` at first.
     pub(super) fn new(length: usize, q: [f64; 6]) -> Self {
         Self { positions: VecDeque::from([q]), length: length.max(1) }
     }
@@ -20,8 +20,8 @@ impl Past {
         self.positions.push_front(q);
     }
 
-    /// Returns the position `cycles` cycles ago; `None` beyond the length. Before the first cycle the arm was at its
-    /// start position.
+    /// Returns the joint positions `cycles` control cycles ago; `None` if that is longer ago than the history. For
+    /// times before the first cycle the result is the arm's start position.
     pub(super) fn get(&self, cycles: usize) -> Option<[f64; 6]> {
         if cycles >= self.length {
             return None;

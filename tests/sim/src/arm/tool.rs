@@ -4,19 +4,21 @@ use super::route::{Goal, Pace, Route};
 use super::{Arm, Exceeded, Motion};
 use crate::kinematics::{Frame, Pose6, joint_speeds, norm, sub};
 
-/// The change of pace of a route that is held or released \[1/s\]: it stops within a fifth of a second. Assumed.
+/// The rate at which a route that is held slows down, and one that is released speeds up \[1/s\]: it stops within a
+/// fifth of a second. Assumed.
 const HOLDING_RATE: f64 = 5.0;
 /// The share of a joint's speed limit to which a motion that would exceed it is slowed down.
 pub(super) const WITHIN_LIMITS: f64 = 0.99;
 const RESTRAINTS: u32 = 8;
-/// Deceleration if the tool cannot follow its path \[rad/s²\]. Assumed.
+/// Deceleration of the joints if the tool cannot follow its path \[rad/s²\]. Assumed.
 const REACH_DECELERATION: f64 = 15.0;
 /// The size below which distances and speeds count as zero \[m, m/s, rad, rad/s\].
 const NOTHING: f64 = 1e-7;
 
 impl Arm {
-    /// Begins a move: after the move before it if that one blends, else from the present targets, with whatever speed
-    /// they have. A move whose end the arm cannot reach exceeds its reach in the next cycle.
+    /// Begins a move. If the move before it blends, the new one is appended to that. If not, it begins at the present
+    /// targets, at the speed that they have. A move whose end the arm cannot reach makes the controller stop the arm
+    /// in the next cycle.
     pub fn travel(&mut self, goal: Goal, pace: Pace, deceleration: f64) {
         if !(self.blends && matches!(self.motion, Motion::Route { .. })) {
             self.settle();
@@ -29,8 +31,8 @@ impl Arm {
         route.append(goal, pace, chain, tcp);
     }
 
-    /// Returns the joints of the route after `time` \[s\] more, or after the part of it in which every joint stays
-    /// within its speed. `None` if the arm cannot follow.
+    /// Returns the joint positions of the route \[rad\] after `time` \[s\] more, or after the part of that time in
+    /// which every joint stays within its speed limit. `None` if the arm cannot follow the route.
     fn advance_route(&mut self, time: f64) -> Option<[f64; 6]> {
         self.restraint = 1.0;
         for attempts_left in (0..RESTRAINTS).rev() {
@@ -47,8 +49,8 @@ impl Arm {
         None
     }
 
-    /// Returns whether the last move has arrived, or is within `radius` \[m\] of its end so that the next one may
-    /// blend with it.
+    /// Returns whether the last move has ended, or is within `radius` \[m\] of its end so that the next one can blend
+    /// with it.
     pub fn has_arrived(&mut self, radius: f64) -> bool {
         if self.route.is_over() {
             return self.targets.qd == [0.0; 6];
@@ -58,8 +60,8 @@ impl Arm {
         near
     }
 
-    /// Moves the targets to the position that force mode has led the arm to, and shifts the motion that led them: a
-    /// motion that is over ends here, and one in progress returns to its own path from here.
+    /// Moves the joint targets to the position to which force mode has led the arm. A motion that has ended then ends
+    /// at that position, and one in progress returns to its own path from there.
     pub(super) fn settle(&mut self) {
         let offset = std::mem::take(&mut self.offset);
         if offset == [0.0; 6] {
@@ -80,7 +82,7 @@ impl Arm {
         }
     }
 
-    /// Continues a motion that was held, from the arm's present position.
+    /// Continues `motion`, which was held meanwhile, from the arm's present position.
     pub fn go_on(&mut self, motion: Motion) {
         self.motion = motion;
         if let Motion::Route { .. } = motion {
@@ -89,7 +91,8 @@ impl Arm {
         }
     }
 
-    /// Executes a control cycle in which the tool cannot follow its path.
+    /// Executes one control cycle in which the arm brakes because the tool cannot follow its path. Returns
+    /// [`Exceeded::Reach`], but `None` while the route is held, because nothing beyond reach is commanded then.
     pub(super) fn brake_on_its_way(&mut self) -> Option<Exceeded> {
         self.targets.step(&Motion::Stop { deceleration: REACH_DECELERATION }, 1.0, self.dt);
         let held = std::array::from_fn(|joint| self.targets.q[joint] + self.offset[joint]);
@@ -98,7 +101,7 @@ impl Arm {
         (!matches!(self.motion, Motion::Route { held: true })).then_some(Exceeded::Reach)
     }
 
-    /// Executes a control cycle of a motion of the tool. Returns `false` if the arm cannot follow.
+    /// Executes one control cycle of a motion of the tool. Returns `false` if the arm cannot follow the motion.
     pub(super) fn step_tool(&mut self) -> bool {
         match self.motion {
             Motion::Route { held } => {
@@ -152,13 +155,13 @@ impl Arm {
         self.targets.step_by(qd, self.dt);
     }
 
-    /// Returns whether the tool has the commanded speed \[m/s, rad/s\].
+    /// Returns whether the tool has the commanded speed `speed`, linear \[m/s\] and angular \[rad/s\].
     #[must_use]
     pub fn tool_reached(&self, speed: &[f64; 6]) -> bool {
         self.tool_speed_target().iter().zip(speed).all(|(have, want)| (have - want * self.scaling).abs() < 1e-4)
     }
 
-    /// Returns the end pose of the route \[m, rad\].
+    /// Returns the pose of the tool at the end of the route \[m, rad\].
     pub(super) fn end_of_route(&self) -> Pose6 {
         self.tool_with(&self.route.end(), &self.tcp)
     }

@@ -1,11 +1,12 @@
-//! The actions of an operator, and events of the surroundings, on a controller.
+//! The actions that a test or a person can cause on a simulated controller: those of an operator, and events in the
+//! surroundings.
 
 use std::time::Duration;
 
 use crate::pendant::OperationalMode;
 use crate::service::Service;
 
-/// One action, executed at once or scheduled for later.
+/// One action on the simulated controller, executed at once or scheduled for later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
     /// Press an emergency stop button: the arm stops, power goes off, the program ends.
@@ -14,11 +15,11 @@ pub enum Action {
     ReleaseEmergencyStop,
     /// Cause a protective stop, as after a collision: the arm stops, the program is paused.
     ProtectiveStop,
-    /// Unlock a protective stop; refused within 5 s.
+    /// Unlock a protective stop. The controller refuses this within 5 s of the stop.
     UnlockProtectiveStop,
     /// Open the safeguard input.
     OpenSafeguard,
-    /// Open the safeguard of automatic mode (e-Series).
+    /// Open the safeguard input that acts in automatic mode (e-Series).
     OpenAutomaticSafeguard,
     /// Release the three-position enabling device (e-Series).
     ReleaseEnablingDevice,
@@ -28,14 +29,14 @@ pub enum Action {
     SafetyViolation,
     /// Cause a fault of the safety system: the arm stops, power goes off, the program ends.
     SafetyFault,
-    /// Enter or leave reduced mode.
+    /// Enter (`true`) or end (`false`) the reduced mode of the safety system.
     Reduced(bool),
     /// Restart the safety system after a violation or fault: power off, safety normal. A stop whose cause still
     /// exists stays.
     RestartSafety,
-    /// Power on.
+    /// Switch on the arm's power.
     PowerOn,
-    /// Power off.
+    /// Switch off the arm's power.
     PowerOff,
     /// Release the brakes; power is switched on first if needed.
     ReleaseBrakes,
@@ -47,7 +48,7 @@ pub enum Action {
     Slider(f64),
     /// Set the trajectory limiter to this share of the slider's speed, 0 … 1.
     Limiter(f64),
-    /// Pause the program.
+    /// Pause the running program.
     PauseProgram,
     /// Resume a paused program.
     ResumeProgram,
@@ -55,7 +56,7 @@ pub enum Action {
     PlayProgram,
     /// Close the displayed popup; a program that waits for it continues if the arm may move.
     ClosePopup,
-    /// Stop the program.
+    /// Stop the running program.
     StopProgram,
     /// Start a third-party program that moves the last joint back and forth with this speed \[rad/s\].
     StartForeignProgram(f64),
@@ -68,13 +69,14 @@ pub enum Action {
     Restart(Duration),
     /// Shut the controller down: connections are closed, and refused permanently.
     ShutDown,
-    /// Choose a mode at the pendant (e-Series); `None` without a password. Refused while a client controls the mode.
+    /// Choose an operational mode at the pendant (e-Series); `None` chooses no mode, as on a pendant without a
+    /// password for it. Refused while a client controls the mode.
     ChooseOperationalMode(Option<OperationalMode>),
-    /// Switch a service on or off in the security settings (5.10 on).
+    /// Switch a service of the controller on (`true`) or off (`false`) in the security settings (5.10 on).
     SwitchService(Service, bool),
-    /// Close every connection.
+    /// Close every connection: those of clients and those that the controller opened.
     Disconnect,
-    /// Set the digital inputs.
+    /// Set the digital inputs, one bit each.
     DigitalInputs(u32),
     /// Push the tool with this wrench \[N, Nm\], along the base's axes, until the next push. The wrench is measured;
     /// it moves the arm in force mode, in freedrive and under direct torque.

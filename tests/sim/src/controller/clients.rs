@@ -12,7 +12,7 @@ use crate::port::Port;
 use crate::service::Service;
 
 impl Controller {
-    /// Returns whether the firmware has this port.
+    /// Returns whether a controller with this software version has this port.
     #[must_use]
     pub fn has_port(&self, port: Port) -> bool {
         let x = (self.firmware.generation() == Generation::PolyScopeX).then_some(self.options.polyscope_x);
@@ -45,7 +45,7 @@ impl Controller {
         limit.is_some_and(|limit| self.connections.values().filter(|c| c.port == port && c.listens()).count() >= limit)
     }
 
-    /// Connects a client to a port. Bytes are sent at once, without a request.
+    /// Connects a client to a port. The controller sends its first bytes to the client at once, without a request.
     ///
     /// # Errors
     /// [`Refused`] if the firmware has no such port, or the controller is away.
@@ -145,7 +145,8 @@ impl Controller {
         self.sweep();
     }
 
-    /// Returns whether a client of this port that closes before it has read enough loses its program.
+    /// Returns whether the controller drops the program of a client of this port that closes its connection before it
+    /// has read enough.
     fn minds_early_close(&self, port: Port) -> bool {
         self.options.needs_79_bytes || self.faults.on(self.now, port).any(|kind| kind == FaultKind::EarlyClose)
     }
@@ -180,7 +181,7 @@ impl Controller {
         self.connections.get(&conn).map_or(0, |connection| connection.up.queued())
     }
 
-    /// Removes connections that are over.
+    /// Removes connections that have ended.
     pub(super) fn sweep(&mut self) {
         let over = |c: &mut Connection| match c.phase {
             Phase::Open | Phase::Closing => false,

@@ -13,23 +13,23 @@ use crate::rng::Rng;
 use crate::robot_api;
 use crate::rtde::Session;
 
-/// The identifier of a connection. It is never reused.
+/// The identifier of one connection to or from the controller. It is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Conn(pub(crate) u64);
 
 /// The number of bytes that the controller queues for a client that does not read, 3 s of the fastest stream.
-/// Messages that exceed it are dropped as a whole.
+/// Messages that do not fit in the queue are dropped as a whole.
 pub(crate) const SEND_QUEUE: usize = 2 * 1024 * 1024;
 /// The number of bytes that a client may have in transit to the controller; more are not accepted.
 pub(crate) const RECEIVE_QUEUE: usize = 64 * 1024;
 
-/// The state of a connection.
+/// The state of a client's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Open,
-    /// The client has closed; bytes that it sent before are still read.
+    /// The client has closed the connection; bytes that it sent before are still read.
     ClosedByClient,
-    /// The controller closes once the client has read all sent bytes.
+    /// The controller closes the connection once the client has read all bytes sent to it.
     Closing,
     Closed,
 }
@@ -40,23 +40,23 @@ pub(crate) struct Connection {
     /// The client's address, if the driver knows it.
     pub(crate) peer: Option<IpAddr>,
     pub(crate) phase: Phase,
-    /// The direction from the controller to the client.
+    /// The simulated network from the controller to the client.
     pub(crate) down: Link,
-    /// The direction from the client to the controller.
+    /// The simulated network from the client to the controller.
     pub(crate) up: Link,
-    /// The assembler of programs from text (30001 to 30003).
+    /// The assembler of complete programs from the client's text (ports 30001 to 30003).
     pub(crate) text: LineAssembler,
-    /// The line buffer of 30020.
+    /// The client's incomplete line on port 30020 (interpreter mode).
     pub(super) lines: LineBuffer,
-    /// The dashboard state, on 29999.
+    /// The state of the client's dashboard conversation, on port 29999.
     pub(crate) dashboard: dashboard::Session,
-    /// The HTTP state, on 80.
+    /// The state of the client's HTTP conversation, on port 80.
     pub(crate) http: robot_api::Session,
-    /// `true` if the connection is closed after the pending answer on 80.
+    /// `true` if the connection is to be closed after the pending HTTP answer on port 80.
     pub(crate) closes_after_answer: bool,
-    /// The RTDE state, on 30004.
+    /// The state of the client's RTDE conversation, on port 30004.
     pub(crate) session: Session,
-    /// `true` if the connection was opened in remote control.
+    /// `true` if the connection was opened while the robot was in remote control.
     pub(crate) permitted: bool,
     /// `true` until the first state message was sent.
     pub(crate) first_state: bool,
@@ -84,7 +84,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether the controller still sends to the client.
+    /// Returns whether the controller still sends to this client.
     pub(crate) fn listens(&self) -> bool {
         self.phase == Phase::Open
     }

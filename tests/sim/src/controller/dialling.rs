@@ -4,8 +4,8 @@ use super::{Conn, Controller, Refused};
 use crate::dial::Dial;
 
 impl Controller {
-    /// Returns the next connection for the driver to open. A driver may ignore it: a connection without a result is
-    /// like a peer that does not answer, and the program's own timeout ends the wait.
+    /// Returns the next connection that the driver shall open for the controller. A driver may ignore it: a
+    /// connection without a result is like a peer that does not answer, and the program's own timeout ends the wait.
     pub fn poll_dial(&mut self) -> Option<Dial> {
         self.plant.sockets.dials.poll()
     }

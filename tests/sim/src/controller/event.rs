@@ -14,46 +14,46 @@ const KEPT: usize = 1024;
 /// The number of characters of a program's name that are stored.
 const NAME: usize = 64;
 
-/// An event and its time.
+/// An event of the controller with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// The time of the event.
+    /// The virtual time of the event.
     pub at: SimTime,
-    /// The event.
+    /// The kind and the details of the event.
     pub kind: EventKind,
 }
 
-/// The kind of an event. `Display` gives one line without a time.
+/// The kind of an event with its details. `Display` gives one line without a time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// A client connected.
     Connected {
-        /// Its address, if the driver knows it.
+        /// The client's address, if the driver knows it.
         peer: Option<IpAddr>,
-        /// The port it connected to.
+        /// The port that the client connected to.
         port: Port,
     },
     /// A client's connection ended, whichever side closed it.
     Disconnected {
-        /// Its address, if the driver knows it.
+        /// The client's address, if the driver knows it.
         peer: Option<IpAddr>,
-        /// The port it was connected to.
+        /// The port that the client was connected to.
         port: Port,
     },
-    /// A complete program arrived.
+    /// A complete program arrived from a client.
     Program {
         /// The sender's address, if it is known.
         peer: Option<IpAddr>,
-        /// The name after `def` or `sec`; for a single statement, the function it calls.
+        /// The program's name, which follows `def` or `sec`; for a single statement, the function that it calls.
         name: String,
-        /// The number of its lines; `None` for a single statement.
+        /// The number of the program's lines; `None` for a single statement.
         lines: Option<usize>,
-        /// The reason for which the controller ignores it; `None` if it does not.
+        /// The reason for which the controller ignores the program; `None` if it does not.
         ignored: Option<&'static str>,
     },
-    /// A fault begins.
+    /// An injected fault begins.
     FaultStarts(Fault),
-    /// A fault ends.
+    /// An injected fault ends.
     FaultEnds(Fault),
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// The display form of a client in an event.
+/// A client as an event displays it: its address, if that is known.
 struct Client(Option<IpAddr>);
 
 impl fmt::Display for Client {
@@ -95,7 +95,7 @@ impl fmt::Display for Client {
     }
 }
 
-/// The events that have not been taken yet.
+/// The stored events that have not been taken yet.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     queue: VecDeque<Event>,
@@ -103,7 +103,7 @@ pub(super) struct Events {
 }
 
 impl Controller {
-    /// Stores events from now on, at most 1024 until they are taken.
+    /// Makes the controller store events from now on, at most 1024 until they are taken.
     pub fn keep_events(&mut self) {
         self.events.get_or_insert_default();
     }
@@ -125,7 +125,7 @@ impl Controller {
         }
     }
 
-    /// Stores the arrival of a program's text.
+    /// Stores an event if events are being stored, that is after [`keep_events`](Self::keep_events) was called.
     pub(super) fn program_event(&mut self, peer: Option<IpAddr>, text: &str, ignored: Option<&'static str>) {
         self.event(|| {
             let (name, lines) = describe(text);

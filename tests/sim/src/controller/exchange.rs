@@ -1,4 +1,4 @@
-//! Port 30004: arriving requests, the data of each cycle, and the effects of inputs.
+//! RTDE, port 30004: processes arriving requests, sends the data of each cycle, and carries out what inputs cause.
 
 use super::connection::Phase;
 use super::{Action, Conn, Controller};
@@ -9,7 +9,7 @@ use crate::rtde::{Context, Deviations, Effect, Exchange, Registers, State, Watch
 use outrigger_wire::rtde::{Level, MAX_SIZE};
 
 impl Controller {
-    /// Processes bytes of an RTDE client.
+    /// Processes bytes that an RTDE client has sent.
     pub(super) fn rtde_requests(&mut self, id: Conn, bytes: &[u8]) {
         if self.faults.on(self.now, Port::Rtde).any(|kind| kind == FaultKind::Mute) {
             return;
@@ -50,7 +50,7 @@ impl Controller {
         }
     }
 
-    /// Sends data to all clients that have started and are due.
+    /// Sends RTDE data to all clients that have started output and whose next package is due.
     pub(super) fn publish_rtde(&mut self) {
         if !self.connections.values().any(|c| c.port == Port::Rtde && c.session.flows()) {
             return;
@@ -78,7 +78,7 @@ impl Controller {
         }
     }
 
-    /// Returns the deviations of replies and data in this cycle.
+    /// Returns the faults in RTDE replies and data that are active in this cycle.
     fn deviations(&self) -> Deviations {
         let mut deviations = Deviations::default();
         for fault in self.faults.on(self.now, Port::Rtde) {
@@ -91,7 +91,7 @@ impl Controller {
         deviations
     }
 
-    /// Sends data with the content faults applied.
+    /// Sends an RTDE data package, altered by the active faults.
     fn send_data(&mut self, id: Conn, mut data: Vec<u8>) {
         const HEADER: usize = 3;
         let (mut copies, mut garbage) = (1, false);
@@ -126,7 +126,7 @@ impl Controller {
         }
     }
 
-    /// Sends a complete package, or ends the connection of a client that has left too much unread.
+    /// Sends a complete RTDE package, or ends the connection of a client that has left too many bytes unread.
     fn answer(&mut self, id: Conn, bytes: &[u8]) {
         let unread = self.connections.get(&id).map_or(0, |connection| connection.down.queued());
         if unread + bytes.len() > self.options.rtde.buffer {
@@ -143,7 +143,7 @@ impl Controller {
         }
     }
 
-    /// Executes the actions of watchdogs whose variable was not written in time.
+    /// Executes the actions of RTDE watchdogs whose variable was not written in time.
     pub(super) fn watch_inputs(&mut self) {
         for watchdog in self.plant.watchdogs.expired(self.now) {
             self.notices.push(Notice::Text(format!("RTDE watchdog: {} was not updated in time", watchdog.variable)));
@@ -155,15 +155,16 @@ impl Controller {
         }
     }
 
-    /// Copies the input registers to the output registers, if the option is set and no program writes them.
+    /// Copies the RTDE input registers to the output registers, if the option for this is set and no program writes
+    /// them.
     pub(super) fn echo(&mut self) {
         if self.options.rtde.echo && !self.programs.running() {
             self.plant.outputs.clone_from(&self.plant.inputs);
         }
     }
 
-    /// Restarts the service once during boot: connections closed, its clock from zero
-    /// (`core/docs/protocol/ur-rtde.md 10`).
+    /// Restarts the RTDE service once during the controller's boot: its connections are closed and its clock starts
+    /// from zero (`core/docs/protocol/ur-rtde.md 10`).
     pub(super) fn restart_rtde(&mut self) {
         if self.rtde_restart.take_if(|at| *at <= self.now).is_some() {
             self.close_where(|port| port == Port::Rtde);
@@ -172,7 +173,7 @@ impl Controller {
         }
     }
 
-    /// Resets the exchange at a restart: registers are zero, inputs have no owner.
+    /// Resets the state of RTDE at a restart of the controller: registers are zero, and no client owns an input.
     pub(super) fn forget_exchange(&mut self) {
         self.exchange = Exchange::default();
         self.plant.force.external = [0.0; 6];
@@ -183,7 +184,7 @@ impl Controller {
     }
 }
 
-/// Returns a package of `size` bytes with this letter.
+/// Returns an RTDE package of `size` bytes whose type is this letter.
 fn package(letter: u8, size: usize) -> Vec<u8> {
     let mut bytes = vec![0; size];
     bytes.iter_mut().skip(2).for_each(|byte| *byte = letter);
@@ -191,7 +192,7 @@ fn package(letter: u8, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Sets the length in the header to the true length of the package.
+/// Sets the length in the package's header to the true length of the package.
 fn correct_length(bytes: &mut [u8]) {
     let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
     for (slot, byte) in bytes.iter_mut().zip(length.to_be_bytes()) {

@@ -8,7 +8,7 @@ use crate::pendant::{Files, Operation, Outcome, Pendant, ProgramFile};
 use crate::program::Playing;
 use crate::text;
 
-/// A program that is assembled before it starts.
+/// A program whose External Control nodes are still being filled with text from the computer.
 #[derive(Debug)]
 pub(super) struct Fetching {
     from: ExternalControl,
@@ -21,7 +21,7 @@ pub(super) struct Fetching {
 
 impl Controller {
     /// Starts to fetch the program from the computer if the loaded program needs it and can be started. Returns
-    /// whether it does.
+    /// whether a fetch has begun.
     pub(super) fn fetches(&mut self, playing: Playing, asker: Option<Conn>) -> bool {
         let Some(from) = &self.options.external_control else { return false };
         let Some(file) = self.pendant.program().filter(|file| nodes(&file.script) > 0) else { return false };
@@ -38,7 +38,7 @@ impl Controller {
         startable
     }
 
-    /// Executes one control cycle of the fetch; the program starts once every node has its text.
+    /// Executes one control cycle of the fetch. The program starts once the computer has sent the text of every node.
     pub(super) fn fetch(&mut self) {
         let dials = &mut self.plant.sockets.dials;
         let Some(fetching) = &mut self.fetching else { return };
@@ -65,7 +65,8 @@ impl Controller {
     }
 }
 
-/// Returns the operator's interface after a start. With this URCap, a program that has one node is loaded.
+/// Returns the operator's interface as it is after a start of the controller. If the URCap "External Control" is
+/// installed, a program with one node of it is loaded.
 pub(super) fn pendant(files: &Files, external_control: Option<&ExternalControl>) -> Pendant {
     use crate::external_control::{NODE, PROGRAM};
     let mut files = files.clone();

@@ -8,7 +8,7 @@ use crate::port::Port;
 use crate::robot_api::{self, Answer, CONTINUE, Context, Received, Request};
 
 impl Controller {
-    /// Processes bytes of a client of the Robot API.
+    /// Processes bytes that a client of the Robot API has sent.
     pub(super) fn http(&mut self, id: Conn, bytes: &[u8]) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.http.receive(bytes);
@@ -16,7 +16,7 @@ impl Controller {
         self.serve_http(id);
     }
 
-    /// Answers waiting requests up to the first one that takes time.
+    /// Answers waiting HTTP requests in order, up to the first one that takes time.
     fn serve_http(&mut self, id: Conn) {
         while let Some(connection) = self.connections.get_mut(&id).filter(|c| c.phase != Phase::Closing)
             && let Some(received) = connection.http.next()
@@ -56,7 +56,7 @@ impl Controller {
         }
     }
 
-    /// Answers an operation that has finished, and continues with the requests after it.
+    /// Answers the HTTP request for an operation that has finished, and continues with the requests after it.
     pub(super) fn answer_over_http(&mut self, id: Conn, operation: &Operation, outcome: Outcome) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.http.waits = false;
@@ -77,7 +77,7 @@ impl Controller {
         }
     }
 
-    /// Replaces an answer while a fault is active. Returns whether one is.
+    /// Sends a wrong HTTP answer in place of the right one while a fault demands it. Returns whether it did.
     fn http_deviates(&mut self, id: Conn) -> bool {
         let kinds: Vec<FaultKind> = self.faults.on(self.now, Port::RobotApi).collect();
         for kind in kinds {

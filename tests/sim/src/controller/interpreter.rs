@@ -6,16 +6,17 @@ use crate::fault::FaultKind;
 use crate::port::Port;
 use crate::text;
 
-/// Undocumented properties of interpreter mode.
+/// Properties of interpreter mode that are not documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterpreterOptions {
-    /// The availability of interpreter mode. `None` depends on the software: from 5.10, and on PolyScope X (assumed).
+    /// `Some(true)` if the controller has interpreter mode. `None` depends on the software: from 5.10, and on
+    /// PolyScope X (assumed).
     pub available: Option<bool>,
-    /// `true` if a client needs remote control; its lines are discarded in local control.
+    /// `true` if interpreter mode requires remote control; lines that arrive in local control are then discarded.
     pub needs_remote: bool,
-    /// Number of statements that may be sent between two calls of `clear_interpreter()`.
+    /// The highest number of statements that may be sent between two calls of `clear_interpreter()`.
     pub statements: usize,
-    /// Largest length of a line \[bytes\]; a longer one is discarded.
+    /// The largest length of a line \[bytes\]; a longer one is discarded.
     pub line: usize,
 }
 
@@ -27,7 +28,7 @@ impl Default for InterpreterOptions {
     }
 }
 
-/// The incomplete line of a client.
+/// The bytes of a client's line whose end has not arrived yet.
 #[derive(Debug, Default)]
 pub(super) struct LineBuffer {
     text: String,
@@ -54,12 +55,12 @@ impl LineBuffer {
 }
 
 impl Controller {
-    /// Returns whether the software has interpreter mode.
+    /// Returns whether this controller has interpreter mode.
     pub(super) fn has_interpreter(&self) -> bool {
         self.options.interpreter.available.unwrap_or(self.firmware.interpreter_mode())
     }
 
-    /// Processes bytes of a client of interpreter mode.
+    /// Processes bytes that a client of interpreter mode has sent.
     pub(super) fn interpret(&mut self, id: Conn, mut bytes: &[u8]) {
         let muted = self.faults.on(self.now, Port::Interpreter).any(|kind| kind == FaultKind::Mute);
         let limit = self.options.interpreter.line;

@@ -58,9 +58,9 @@ use event::Events;
 use external_control::Fetching;
 use operations::Underway;
 
-/// The stream number of the random numbers of programs.
+/// The number that selects the random stream of programs, so that other random numbers do not depend on it.
 const RANDOM: u64 = 0x7A4D;
-/// An error: the port does not exist or does not accept clients at present.
+/// An error: the controller has no such port or accepts no clients on it at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
@@ -80,7 +80,7 @@ pub struct Controller {
     plant: Plant,
     programs: Programs,
     notices: Vec<Notice>,
-    /// Notices that wait for the next periodic state message, in order.
+    /// Messages for clients that are delayed until the next periodic state message, in order.
     held: Vec<Notice>,
     faults: Schedule,
     script: Vec<(SimTime, Action)>,
@@ -92,55 +92,55 @@ pub struct Controller {
     next_state: SimTime,
     /// The number of executed control cycles.
     cycles: u64,
-    /// The controller's clock \[µs\].
+    /// The controller's own clock \[µs\].
     clock: u64,
-    /// The time until which all connections are refused.
+    /// The time until which all connections are refused, because the controller restarts or was shut down.
     away_until: Option<SimTime>,
     second_commander: Option<(f64, SimTime)>,
     exchange: Exchange,
     /// The time at which RTDE is restarted once after the controller's start.
     rtde_restart: Option<SimTime>,
-    /// The controller's clock at the time at which RTDE was started \[µs\].
+    /// The value of the controller's clock when RTDE was started \[µs\].
     rtde_epoch: u64,
     services_off: Vec<Service>,
     pendant: Pendant,
     /// The operations in progress at the operator's interface.
     underway: Vec<Underway>,
-    /// The program that starts when the computer has answered.
+    /// The loaded program that waits for text from the computer before it starts.
     fetching: Option<Fetching>,
-    /// The tool's serial line, where something relays it.
+    /// The simulated serial line of the tool; `None` if nothing relays it to the network.
     tool_line: Option<ToolLine>,
-    /// The number of dashboard replies.
+    /// The number of dashboard replies sent so far.
     replies: u64,
-    /// The random numbers for wrong answers under a fault.
+    /// The source of random numbers for wrong answers under a fault.
     nonsense: Rng,
-    /// The texts of clients, if they are stored.
+    /// The texts that clients have sent, if they are stored.
     texts: Option<Vec<Text>>,
-    /// The events that have not been taken, if they are stored.
+    /// The events that have not been taken, if events are stored.
     events: Option<Events>,
-    /// The arm after each cycle, if it is stored.
+    /// The state of the arm after each cycle, if it is stored.
     course: Option<Vec<Moment>>,
 }
 
 /// The true state of the arm at the end of a control cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// The time of the cycle.
+    /// The virtual time of the cycle.
     pub at: SimTime,
-    /// Joint positions \[rad\].
+    /// Actual joint positions \[rad\].
     pub q: [f64; 6],
-    /// Joint speeds \[rad/s\].
+    /// Actual joint speeds \[rad/s\].
     pub qd: [f64; 6],
-    /// The tool centre point's frame in the base.
+    /// The pose of the tool centre point in the base.
     pub tool: Frame,
 }
 
 /// Text that a client sent, as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The time at which it had arrived completely.
+    /// The time at which the text had arrived completely.
     pub at: SimTime,
-    /// The text, whether or not the controller ignores it.
+    /// The text itself. Text that the controller ignores is included.
     pub text: String,
 }
 
@@ -251,43 +251,43 @@ impl Controller {
         })
     }
 
-    /// Returns the present time.
+    /// Returns the present virtual time.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.now
     }
 
-    /// Returns the control period.
+    /// Returns the period of the control cycle.
     #[must_use]
     pub fn period(&self) -> Duration {
         self.firmware.period()
     }
 
-    /// Returns the options of this controller.
+    /// Returns the options that this controller was created with.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Returns the arm with its true state.
+    /// Returns the arm with its true state, which no interface publishes exactly.
     #[must_use]
     pub fn truth(&self) -> &Arm {
         &self.plant.arm
     }
 
-    /// Returns the state of power, safety and control.
+    /// Returns the robot's state of power, safety and control.
     #[must_use]
     pub fn robot(&self) -> &Robot {
         &self.plant.robot
     }
 
-    /// Returns inputs, outputs, tool and payload.
+    /// Returns the state of inputs, outputs, tool connector and payload.
     #[must_use]
     pub fn io(&self) -> &Io {
         &self.plant.io
     }
 
-    /// Returns force and torque at the tool.
+    /// Returns the state of force and torque at the tool.
     #[must_use]
     pub fn force(&self) -> &Force {
         &self.plant.force
@@ -307,19 +307,19 @@ impl Controller {
         &self.pendant
     }
 
-    /// Returns the general purpose registers: those that clients write, and those that programs write.
+    /// Returns the RTDE registers: those that clients write, and those that programs write.
     #[must_use]
     pub fn registers(&self) -> (&Registers, &Registers) {
         (&self.plant.inputs, &self.plant.outputs)
     }
 
-    /// Returns the watchdogs of the running program.
+    /// Returns the RTDE watchdogs that the running program has set.
     #[must_use]
     pub fn watchdogs(&self) -> &[Watchdog] {
         self.plant.watchdogs.all()
     }
 
-    /// Returns the texts that clients of 30004 sent for the operator, the newest last.
+    /// Returns the messages for the operator that RTDE clients have sent, the newest last.
     #[must_use]
     pub fn rtde_log(&self) -> &[String] {
         &self.exchange.log
@@ -331,13 +331,14 @@ impl Controller {
         (self.programs.running(), self.programs.paused())
     }
 
-    /// Returns the number of dropped programs: too many were waiting, or the arm was not ready for them.
+    /// Returns the number of programs that the controller dropped because too many were waiting, or because the arm
+    /// was not ready for them.
     #[must_use]
     pub fn refused_programs(&self) -> u64 {
         self.programs.refused
     }
 
-    /// Returns the controller's clock: the time in the packets of the next cycle.
+    /// Returns the value of the controller's own clock, which the packets of the next cycle contain.
     #[must_use]
     pub fn clock(&self) -> Duration {
         Duration::from_micros(self.clock)
@@ -355,19 +356,20 @@ impl Controller {
         self.cycles
     }
 
-    /// Stores all texts from now on, without a limit: for runs of bounded length.
+    /// Makes the controller store every text that clients send from now on, without a limit. Use it for runs of
+    /// bounded length.
     pub fn keep_texts(&mut self) {
         self.texts.get_or_insert_default();
     }
 
-    /// Returns the stored texts, in the order in which they arrived.
+    /// Returns the stored texts of clients, in the order in which they arrived.
     #[must_use]
     pub fn texts(&self) -> &[Text] {
         self.texts.as_deref().unwrap_or_default()
     }
 
-    /// Returns the arm after each cycle since the last call; an empty list the first time. Call it regularly from
-    /// then on, because moments are stored without a limit.
+    /// Returns the state of the arm after each cycle since the last call. The first call returns an empty list and
+    /// begins the recording. Call this regularly from then on, because the recording has no limit.
     pub fn take_course(&mut self) -> Vec<Moment> {
         self.course.replace(vec![]).unwrap_or_default()
     }
@@ -385,7 +387,7 @@ impl Controller {
         next.min(tool_line).min(self.plant.sockets.dials.next_event(self.now))
     }
 
-    /// Executes everything up to and including `to`.
+    /// Executes everything that happens up to and including the time `to`.
     pub fn advance_to(&mut self, to: SimTime) {
         loop {
             let next = self.next_event();
@@ -462,7 +464,7 @@ impl Controller {
         }
     }
 
-    /// Displays the newest popup of a program at the operator's interface, until it is closed.
+    /// Displays the newest popup that a program has opened at the operator's interface, until it is closed.
     fn show_popups(&mut self) {
         let newest = self.notices.iter().rev().find_map(|notice| match notice {
             Notice::Popup { text, .. } => Some(crate::text::shown(text)),
@@ -500,7 +502,7 @@ impl Controller {
         }
     }
 
-    /// Sets the network conditions of every connection by the active faults.
+    /// Sets the network conditions of every connection as the active faults demand.
     fn set_conditions(&mut self) {
         let (now, period) = (self.now, self.firmware.period());
         for connection in self.connections.values_mut() {

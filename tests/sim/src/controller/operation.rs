@@ -18,21 +18,22 @@ use crate::stops::{Level, StopCode};
 use crate::time::SimTime;
 use crate::tool_line::ToolCommunication;
 
-/// The duration of a restart without a duration of its own.
+/// The duration of a restart if the action or fault gives none.
 const RESTART: Duration = Duration::from_secs(2);
 
-/// The interval between the second commander's commands, and the time of each \[s\].
+/// The interval between the commands of the simulated second commander, and the time argument `t` of each command
+/// \[s\].
 const SECOND_COMMANDER: (Duration, f64) = (Duration::from_millis(100), 0.2);
 
 impl Controller {
-    /// Executes an action now.
+    /// Executes an operator's or a test's action now.
     pub fn act(&mut self, action: Action) {
         let before = self.plant.robot.safety_mode();
         self.obey(action);
         self.report_safety(before);
     }
 
-    /// Causes a protective stop that 30001 reports with this code.
+    /// Causes a protective stop that port 30001 reports with this error code.
     pub(super) fn stop_protectively(&mut self, code: Option<StopCode>) {
         let before = self.plant.robot.safety_mode();
         self.protect(code);
@@ -146,7 +147,7 @@ impl Controller {
         }
     }
 
-    /// Ends the program and brings the arm to rest; then it loses its power.
+    /// Ends the program and brings the arm to rest; after standstill the arm loses its power.
     fn halt(&mut self, stop: Stop, level: Level, code: Option<StopCode>) {
         if self.plant.robot.stop != stop {
             self.report_code(level, code);
@@ -183,12 +184,12 @@ impl Controller {
         }
     }
 
-    /// Schedules an action for the time `at`.
+    /// Schedules an action for the virtual time `at`.
     pub fn schedule(&mut self, at: SimTime, action: Action) {
         self.script.push((at, action));
     }
 
-    /// Adds a fault.
+    /// Adds a fault to the controller's schedule.
     pub fn inject(&mut self, fault: Fault) {
         self.faults.add(fault);
         self.set_conditions();

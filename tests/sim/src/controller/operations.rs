@@ -1,5 +1,5 @@
-//! Operations of the operator's interface that take time: a request begins them; they are executed and answered when
-//! their time is over.
+//! Operations of the operator's interface that take time. A request begins an operation; it is executed and answered
+//! when its duration has passed.
 
 use super::{Action, Conn, Controller};
 use crate::pendant::{Operation, Outcome};
@@ -9,7 +9,7 @@ use crate::robot::Power;
 use crate::text;
 use crate::time::SimTime;
 
-/// An operation in progress, with the connection that waits for it.
+/// An operation in progress, with the connection that waits for its answer.
 #[derive(Debug)]
 pub(super) struct Underway {
     pub(super) due: SimTime,
@@ -18,7 +18,8 @@ pub(super) struct Underway {
 }
 
 impl Controller {
-    /// Begins an operation that takes time. Reports are refused at once if the last one is too recent.
+    /// Begins an operation that takes time. A flight report is refused at once if the last one of its kind is too
+    /// recent.
     pub(super) fn begin(&mut self, operation: Operation, asker: Option<Conn>) {
         let refused = match &operation {
             Operation::Report(report) => !self.pendant.begin_report(*report, self.now),
@@ -41,7 +42,7 @@ impl Controller {
         }
     }
 
-    /// Ends operations whose time is over, in the order of their ends.
+    /// Executes and answers the operations whose duration has passed, in the order in which they end.
     pub(super) fn finish_operations(&mut self) {
         while let Some(at) = self.next_finished() {
             let Underway { operation, asker, .. } = self.underway.remove(at);
@@ -58,7 +59,7 @@ impl Controller {
         due.min_by_key(|(_, underway)| underway.due).map(|(at, _)| at)
     }
 
-    /// Returns the time at which the next operation ends.
+    /// Returns the time at which the next operation in progress ends.
     pub(super) fn next_operation(&self) -> SimTime {
         self.underway.iter().map(|underway| underway.due).min().unwrap_or(SimTime::MAX)
     }
@@ -73,7 +74,7 @@ impl Controller {
         }
     }
 
-    /// Executes an operation when its time is over.
+    /// Executes an operation whose duration has passed. Returns its result.
     fn perform(&mut self, operation: &Operation) -> Outcome {
         let playing = self.programs.playing();
         let done = |done| if done { Outcome::Done } else { Outcome::Failed };
@@ -110,7 +111,7 @@ impl Controller {
         }
     }
 
-    /// Resumes a paused program, or starts the loaded one.
+    /// Resumes a paused program, or starts the loaded one. Returns whether it did.
     fn play(&mut self, playing: Playing) -> bool {
         if playing.paused {
             self.act(Action::ResumeProgram);

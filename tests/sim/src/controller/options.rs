@@ -24,16 +24,16 @@ use crate::surface::Surface;
 use crate::timing::{Compiling, ServoJ};
 use crate::tool_line::ToolGripper;
 
-/// A serial number in the format of real ones: year, and a number.
+/// A robot's serial number in the format of real ones: a year, and a number.
 const SERIAL_NUMBER: &str = "20205500001";
 
-/// The initial state of a controller.
+/// The state of a controller at the start of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartState {
-    /// Powered, brakes open, safety normal, remote control, no program.
+    /// Powered, brakes open, safety normal, in remote control, no program.
     #[default]
     Running,
-    /// No power on the joints.
+    /// The joints have no power.
     PowerOff,
     /// Powered, brakes closed.
     Idle,
@@ -47,7 +47,7 @@ pub enum StartState {
 }
 
 impl StartState {
-    /// Every state with its name in options.
+    /// Every initial state with its name in options.
     pub const NAMED: [(Self, &'static str); 6] = [
         (Self::Running, "running"),
         (Self::PowerOff, "power-off"),
@@ -57,23 +57,23 @@ impl StartState {
         (Self::ProtectiveStop, "protective-stop"),
     ];
 
-    /// Returns the state of this name.
+    /// Returns the initial state of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(state, _)| state)
     }
 }
 
-/// The control cycles that `isProgramRunning` of a state message on 30001 and 30002 represents, ten times a second;
-/// not documented.
+/// The control cycles that the flag `isProgramRunning` of a state message represents. These messages are sent on
+/// 30001 and 30002 ten times a second. The meaning is not documented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramTold {
-    /// The newest cycle: a program runs in it.
+    /// The flag represents the newest cycle: `true` if a program runs in it.
     #[default]
     Newest,
-    /// Every cycle since the last message: a program ran in one of them.
+    /// The flag represents every cycle since the last message: `true` if a program ran in any of them.
     Any,
-    /// Every cycle since the last message: one program ran in all of them.
+    /// The flag represents every cycle since the last message: `true` if one program ran in all of them.
     All,
 }
 
@@ -81,32 +81,32 @@ pub enum ProgramTold {
 /// changed before [`Controller::new`](super::Controller::new).
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The arm.
+    /// The model of the arm.
     pub model: RobotModel,
-    /// Its software.
+    /// The software version of the controller.
     pub software: SoftwareVersion,
-    /// The seed of all random numbers.
+    /// The seed of all random numbers of the simulation.
     pub seed: u64,
-    /// The initial state.
+    /// The state of the controller at the start.
     pub state: StartState,
-    /// Initial joint positions \[rad\].
+    /// Joint positions at the start \[rad\].
     pub q: [f64; 6],
-    /// Deviations of the drives from ideal ones.
+    /// Deviations of the joint drives from ideal ones.
     pub drive: Drive,
     /// Behaviour after the end of a `speedj` program. `None` depends on the software.
     pub after_t: Option<AfterT>,
-    /// Reaction to text in local mode. `None` depends on the software.
+    /// Reaction to a client's text while the robot is in local mode. `None` depends on the software.
     pub local_mode: Option<LocalMode>,
     /// `true` if the switch to local control also closes 30003 when it closes 30001 and 30002: sources disagree.
     pub local_closes_realtime: bool,
-    /// `true` if the trajectory limiter reads 0 while no motion is commanded; not documented.
+    /// `true` if the published value of the trajectory limiter is 0 while no motion is commanded; not documented.
     pub limiter_rests: bool,
     /// The number n if every n-th program that replaces a running one is published as no program for a cycle; not
     /// documented.
     pub flicker: Option<NonZeroU32>,
-    /// The control cycles that `isProgramRunning` of a state message represents.
+    /// The control cycles that the flag `isProgramRunning` of a state message represents.
     pub program_told: ProgramTold,
-    /// Services that are switched off (5.10 on).
+    /// Services of the controller that are switched off at the start (5.10 on).
     pub services_off: Vec<Service>,
     /// The client interfaces that PolyScope X serves; not confirmed.
     pub polyscope_x: PolyScopeXOptions,
@@ -117,12 +117,12 @@ pub struct Options {
     pub short_kinematics: bool,
     /// `true` if configuration data have the fields of the newest software. `None` depends on the software.
     pub long_configuration: Option<bool>,
-    /// Time before a control cycle by which text must have arrived to run in it. `None` depends on the software
-    /// ([`Firmware::intake`]).
+    /// Time before the start of a control cycle by which a program's text must have arrived to run in that cycle.
+    /// `None` depends on the software ([`Firmware::intake`]).
     pub intake: Option<Duration>,
-    /// Compile time that delays the start of long programs; not published.
+    /// Compile time that delays the start of long programs; the true values are not published.
     pub compiling: Compiling,
-    /// Undocumented properties of `servoj`.
+    /// Undocumented properties of the URScript function `servoj`.
     pub servoj: ServoJ,
     /// Deceleration when a program ends while the arm moves and the firmware stops it \[rad/s²\]; not documented,
     /// assumed.
@@ -139,16 +139,16 @@ pub struct Options {
     pub needs_79_bytes: bool,
     /// `true` if the box has the Euromap 67 interface, which lengthens the masterboard data.
     pub euromap67: bool,
-    /// Durations of switching on.
+    /// Durations of the steps of switching the arm on.
     pub power: PowerTiming,
-    /// Initial value of the controller's clock.
+    /// Value of the controller's clock at the start.
     pub clock: Duration,
     /// Error codes that 30001 reports with stops; only the code of one stop is known.
     pub stop_codes: StopCodes,
-    /// `true` to use the form of 5.9 for safety modes and error codes on 30001. `None` depends on the software: from
-    /// 3.14 on. The form of 3.3 to 3.13 is not known.
+    /// `true` if the controller uses the message format of software 5.9 for safety modes and error codes on 30001.
+    /// `None` depends on the software: from 3.14 on. The form of 3.3 to 3.13 is not known.
     pub later_reports: Option<bool>,
-    /// Surface in the way of the tool centre point; `None` for none.
+    /// Surface that the tool centre point can touch; `None` for no surface.
     pub surface: Option<Surface>,
     /// Undocumented properties of force mode, freedrive and direct torque.
     pub force: ForceOptions,
@@ -161,7 +161,7 @@ pub struct Options {
     /// Number of consecutive cycles in which a program may compute without waiting before it ends as too much behind;
     /// not documented, assumed.
     pub overruns: u32,
-    /// Undocumented properties of the sockets of programs.
+    /// Undocumented properties of the TCP sockets that programs open.
     pub sockets: SocketOptions,
     /// Undocumented properties of scripts that use ROS 2.
     pub ros: RosOptions,
@@ -170,15 +170,16 @@ pub struct Options {
     /// Address from which the URCap "External Control" (3.7, 5.1 on) fetches its program; `None` if it is not
     /// installed.
     pub external_control: Option<ExternalControl>,
-    /// A gripper on the tool's serial line, and the URCap that relays the line (5.0 on); none where there is neither.
+    /// A gripper on the tool's serial line, with the URCap that relays the line to the network (5.0 on); `None` for
+    /// neither.
     pub tool_line: Option<ToolGripper>,
-    /// The disk of the operator's interface.
+    /// The programs and installations on the disk of the operator's interface.
     pub files: Files,
-    /// Durations of the operations of the operator's interface.
+    /// Durations of operations of the operator's interface, such as loading a program.
     pub operations: OperationTiming,
     /// The robot's serial number.
     pub serial_number: String,
-    /// Faults with their times.
+    /// Faults to be injected, with their times.
     pub faults: Vec<Fault>,
 }
 
@@ -246,9 +247,9 @@ impl Options {
 /// The client interfaces that PolyScope X serves; not confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolyScopeXOptions {
-    /// `true` if 30003 exists, with the packet of the last e-Series.
+    /// `true` if port 30003 exists, with the packet format of the last e-Series software.
     pub realtime: bool,
-    /// `true` if 30011 to 30013 exist.
+    /// `true` if the read-only ports 30011 to 30013 exist.
     pub read_only: bool,
 }
 
@@ -263,15 +264,16 @@ impl Default for PolyScopeXOptions {
 pub enum OptionsError {
     /// The arm does not support this software.
     Pairing(UnknownPairing),
-    /// Local control, at the start or as a fault, on software that does not distinguish it from remote control.
+    /// Local control was requested, at the start or as a fault, on software that does not distinguish it from remote
+    /// control.
     NoLocalControl(SoftwareVersion),
-    /// Remote control that was not enabled, on software without that setting.
+    /// Remote control that was never enabled was requested, on software without that setting.
     NoRemoteSetting(SoftwareVersion),
-    /// A service switched off, at the start or as a fault, on software whose services are always on.
+    /// A service shall be off, at the start or as a fault, on software whose services are always on.
     NoServiceSwitches(SoftwareVersion),
-    /// The URCap "External Control" on software that it does not run on.
+    /// The URCap "External Control" was requested on software that it does not run on.
     NoExternalControl(SoftwareVersion),
-    /// A gripper on the tool's serial line, on an arm that has no such line.
+    /// A gripper on the tool's serial line was requested, on an arm that has no such line.
     NoToolLine(SoftwareVersion),
 }
 

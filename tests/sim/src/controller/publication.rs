@@ -1,4 +1,5 @@
-//! Output to clients: greetings, real-time packets, states and messages, with the content faults applied.
+//! Output to clients on ports 30001 to 30003 and their read-only copies: greetings, real-time packets, states and
+//! messages, altered by the active faults.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::program::Notice;
 use crate::publish::state::Deviations;
 use crate::publish::{self, Snapshot, message};
 
-/// The time between periodic state messages.
+/// The time between periodic state messages on the primary and secondary interfaces.
 const STATE_PERIOD: Duration = Duration::from_millis(100);
 
 impl Controller {
@@ -37,7 +38,7 @@ impl Controller {
         }
     }
 
-    /// Sends the first messages to a new client.
+    /// Sends the first messages of the port to a new client.
     pub(super) fn greet(&mut self, id: Conn) {
         let Some(port) = self.connections.get(&id).map(|connection| connection.port) else { return };
         if port == Port::Dashboard {
@@ -51,7 +52,7 @@ impl Controller {
         }
     }
 
-    /// Sends the state of the control cycle just finished to all clients that are due.
+    /// Sends the state of the control cycle that has just finished to all clients whose next message is due.
     pub(super) fn publish(&mut self) {
         let periodic = self.now >= self.next_state;
         while self.next_state <= self.now {
@@ -154,7 +155,7 @@ impl Controller {
         self.send(id, &bytes);
     }
 
-    /// Sends a complete message; sends nothing to a client that has stopped reading.
+    /// Sends a complete message to a client. Sends nothing to a client that has stopped reading.
     pub(super) fn send(&mut self, id: Conn, bytes: &[u8]) {
         let now = self.now;
         if let Some(connection) = self.connections.get_mut(&id)
@@ -165,7 +166,7 @@ impl Controller {
     }
 }
 
-/// Sets the length in the header to the true length of the message.
+/// Sets the length in the message's header to the true length of the message.
 fn correct_length(bytes: &mut [u8]) {
     let length = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
     for (slot, byte) in bytes.iter_mut().zip(length.to_be_bytes()) {

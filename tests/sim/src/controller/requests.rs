@@ -1,4 +1,4 @@
-//! Port 29999: arriving requests, and their answers.
+//! The dashboard server, port 29999: arriving requests, and their answers.
 
 use super::connection::Phase;
 use super::{Conn, Controller};
@@ -9,7 +9,7 @@ use crate::port::Port;
 use crate::rng::Rng;
 
 impl Controller {
-    /// Processes bytes of a dashboard client.
+    /// Processes bytes that a dashboard client has sent.
     pub(super) fn requests(&mut self, id: Conn, mut bytes: &[u8]) {
         while let Some(connection) = self.connections.get_mut(&id).filter(|_| !bytes.is_empty()) {
             bytes = connection.dashboard.receive(bytes);
@@ -17,7 +17,7 @@ impl Controller {
         }
     }
 
-    /// Answers waiting requests up to the first one that takes time.
+    /// Answers waiting dashboard requests in order, up to the first one that takes time.
     fn serve_dashboard(&mut self, id: Conn) {
         while let Some(connection) = self.connections.get_mut(&id).filter(|c| c.phase != Phase::Closing)
             && let Some(line) = connection.dashboard.next()
@@ -72,7 +72,7 @@ impl Controller {
         }
     }
 
-    /// Replaces an answer while a fault is active. Returns whether one is.
+    /// Sends a wrong dashboard answer in place of the right one while a fault demands it. Returns whether it did.
     fn deviates(&mut self, id: Conn) -> bool {
         let kinds: Vec<FaultKind> = self.faults.on(self.now, Port::Dashboard).collect();
         for kind in kinds {
@@ -97,7 +97,7 @@ impl Controller {
         false
     }
 
-    /// Answers an operation that has finished, and continues with the requests after it.
+    /// Answers the dashboard request for an operation that has finished, and continues with the requests after it.
     pub(super) fn answer_on_dashboard(&mut self, id: Conn, operation: &Operation, outcome: Outcome) {
         let told = match operation {
             Operation::Play if !self.firmware.dashboard_tells_failures() => Outcome::Done,
@@ -110,7 +110,7 @@ impl Controller {
     }
 }
 
-/// Returns the random numbers for wrong answers.
+/// Returns the source of random numbers for wrong answers, derived from the simulation's `seed`.
 pub(super) fn nonsense(seed: u64) -> Rng {
     Rng::new(seed, 0x29_999)
 }

@@ -11,7 +11,7 @@ use crate::port::Port;
 use crate::program::{Notice, Sender};
 use crate::stops::{Level, StopCode};
 
-/// The error code for text in local mode or on a read-only port.
+/// The error code that a client receives for text in local mode or on a read-only port.
 const NOT_IN_REMOTE: StopCode = StopCode::new(210, 0);
 
 impl Controller {
@@ -87,7 +87,8 @@ impl Controller {
         }
     }
 
-    /// Returns whether a connection that was opened in local control stays without rights after the switch to remote.
+    /// Returns whether a connection that was opened in local control may still not send commands after the switch to
+    /// remote control.
     fn upgrade_needs_reconnect(&self) -> bool {
         self.local_mode() == LocalMode::Code210
     }
@@ -98,8 +99,8 @@ impl Controller {
     }
 }
 
-/// Returns the action of a service line. The simulator has no freedrive by text, and [`Controller::unlock_by_text`]
-/// is separate.
+/// Returns the action that a text line such as a safety request causes. The simulator has no freedrive by text, and
+/// [`Controller::unlock_by_text`] is separate.
 fn service_action(service: Service) -> Option<Action> {
     Some(match service {
         Service::Speed(share) => Action::Slider(share),

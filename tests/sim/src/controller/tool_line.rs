@@ -5,13 +5,14 @@ use super::{Conn, Controller};
 use crate::port::Port;
 
 impl Controller {
-    /// The opening of the gripper at the tool \[0.1 mm\]; none where there is no gripper.
+    /// Returns the opening of the simulated gripper at the tool \[0.1 mm\]; `None` if there is no gripper.
     #[must_use]
     pub fn gripper_opening(&self) -> Option<f64> {
         self.tool_line.as_ref().map(|line| line.opening(self.now))
     }
 
-    /// Moves bytes between the line and the client that has it. A later one waits for the lock: what it sends stays in its socket.
+    /// Moves bytes between the tool's serial line and the client that uses it. Another client that connects must
+    /// wait; its bytes stay in its socket.
     pub(super) fn serve_tool_line(&mut self) {
         let (now, powered) = (self.now, self.plant.robot.powered());
         let Some(line) = &mut self.tool_line else { return };

@@ -21,17 +21,17 @@ use crate::time::SimTime;
 pub(crate) use nonsense::nonsense;
 pub use options::{DashboardOptions, OperationalReplies, ReportReplies};
 
-/// The line that is sent to every new client.
+/// The line that the dashboard server sends to every new client.
 pub(crate) const GREETING: &str = "Connected: Universal Robots Dashboard Server\n";
-/// The longest request \[bytes\]; a longer one is cut.
+/// The longest dashboard request \[bytes\]; a longer one is cut.
 const REQUEST: usize = 4096;
-/// The number of requests of one client that may wait for an unanswered one; more are dropped.
+/// The number of requests of one client that may wait while an earlier one is unanswered; further ones are dropped.
 const WAITING: usize = 64;
 
 const NEEDS_REMOTE: &str = "Command is not allowed due to safety reasons, please switch robot to Remote Control mode and \
                             reconnect to port 29999";
 
-/// The state that a request reads, and the pendant that it changes.
+/// The state that a dashboard request reads, and the operator's interface that it changes.
 pub(crate) struct Context<'a> {
     pub(crate) now: SimTime,
     pub(crate) firmware: Firmware,
@@ -45,7 +45,7 @@ pub(crate) struct Context<'a> {
     pub(crate) permitted: bool,
 }
 
-/// The result of one request line.
+/// The result of one dashboard request.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Reply {
     /// The immediate answer, without its line feed. `None` if the operation is answered when it has finished.
@@ -76,7 +76,7 @@ impl Reply {
     }
 }
 
-/// Returns the outcome of an operation as it can be predicted before it is tried.
+/// Returns the outcome of an operation as it can be predicted before the operation is tried.
 fn foreseen(operation: &Operation, context: &Context<'_>) -> Outcome {
     let files = &context.pendant.files;
     match operation {
@@ -88,7 +88,8 @@ fn foreseen(operation: &Operation, context: &Context<'_>) -> Outcome {
     }
 }
 
-/// Returns the reply to `line`, which is without its line feed. Requests are case-insensitive, names in them are not.
+/// Returns the reply to the dashboard request `line`, which has no line feed. Requests are case-insensitive; names in
+/// them are not.
 pub(crate) fn reply(line: &str, context: &mut Context<'_>) -> Reply {
     let asked = line.trim();
     let Some((request, argument)) = requests::find(asked, context) else {
@@ -100,7 +101,7 @@ pub(crate) fn reply(line: &str, context: &mut Context<'_>) -> Reply {
     (request.reply)(context, argument)
 }
 
-/// Returns the answer to an operation that has finished.
+/// Returns the dashboard's answer to an operation that has finished.
 pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_>) -> String {
     let path = |name: &String| context.pendant.files.resolve(name);
     match (operation, outcome) {
@@ -139,12 +140,12 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_
     }
 }
 
-/// The connection of one client: splits bytes into lines and processes one request at a time.
+/// The connection of one dashboard client: splits bytes into lines and processes one request at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     line: Vec<u8>,
     requests: VecDeque<String>,
-    /// `true` if the last request is still unanswered.
+    /// `true` if the client's last request is still unanswered.
     pub(crate) waits: bool,
 }
 
@@ -165,7 +166,7 @@ impl Session {
         rest.get(1..).unwrap_or_default()
     }
 
-    /// Returns the next request; `None` while the one before is not answered.
+    /// Returns the client's next request; `None` if no request waits or the one before is not answered yet.
     pub(crate) fn next(&mut self) -> Option<String> {
         if self.waits { None } else { self.requests.pop_front() }
     }

@@ -14,12 +14,12 @@ const LINES: [&str; 9] = [
     "true false",
     "Connected: Universal Robots Dashboard Server",
 ];
-/// The largest length of a line of bytes that are no text.
+/// The largest length of a random line whose bytes are not text.
 const BYTES: u64 = 80;
-/// The share of such lines: one in this many.
+/// The divisor of the share of such random lines: one wrong answer in this many is not text.
 const RAW: u64 = 3;
 
-/// Returns a line with its line feed.
+/// Returns a random wrong answer with its line feed.
 pub(crate) fn nonsense(rng: &mut Rng) -> Vec<u8> {
     let mut line = if rng.up_to(RAW - 1) == 0 {
         (0..rng.up_to(BYTES)).map(|_| rng.up_to(0xFF) as u8).filter(|byte| *byte != b'\n').collect()

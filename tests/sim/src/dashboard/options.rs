@@ -29,13 +29,13 @@ pub enum ReportReplies {
 /// Properties of the dashboard server that are not documented, or differ between sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DashboardOptions {
-    /// Replies about the operational mode.
+    /// The form of replies about the operational mode.
     pub operational: OperationalReplies,
-    /// Replies about reports and support files.
+    /// The form of replies about flight reports and support files.
     pub reports: ReportReplies,
-    /// Reply to an unknown request; `{}` is replaced by the request.
+    /// The reply to an unknown request; `{}` is replaced by the request.
     pub unknown: String,
-    /// The name in replies if no program is loaded.
+    /// The program name in replies if no program is loaded.
     pub unnamed: String,
     /// `true` if `programState` includes programs that clients have sent; one client's documentation says that it
     /// does not.
@@ -43,15 +43,16 @@ pub struct DashboardOptions {
     /// The case of the answer of `isProgramSaved`: `Some(true)` begins in upper case, `Some(false)` in lower case,
     /// `None` in upper case before software 3.5 only (assumed).
     pub capital: Option<bool>,
-    /// `true` if `stop` fails if no program runs.
+    /// `true` if the request `stop` fails while no program runs.
     pub stop_of_nothing_fails: bool,
-    /// First CB3 software with `safetystatus`; `None` if no CB3 software has it.
+    /// The first CB3 software with the request `safetystatus`; `None` if no CB3 software has it.
     pub safetystatus: Option<(u8, u8)>,
-    /// First CB3 software with `saveLog`; `None` if no CB3 software has it.
+    /// The first CB3 software with the request `saveLog`; `None` if no CB3 software has it.
     pub save_log: Option<(u8, u8)>,
-    /// First CB3 software with the role `restricted`.
+    /// The first CB3 software with the user role `restricted`.
     pub restricted: (u8, u8),
-    /// The highest number of clients at a time; more are refused. `None` for no limit. The real number is not known.
+    /// The highest number of dashboard clients at a time; more are refused. `None` for no limit. The real number is
+    /// not known.
     pub clients: Option<usize>,
 }
 

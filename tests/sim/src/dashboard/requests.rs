@@ -1,4 +1,5 @@
-//! Every request with its first software version (`core/docs/protocol/ur-dashboard.md 3`), and its answer.
+//! Every dashboard request with the first software version that has it (`core/docs/protocol/ur-dashboard.md 3`), and
+//! its answer.
 
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 
@@ -10,25 +11,25 @@ use crate::robot::{Control, Stop, UNLOCK_AFTER};
 const LOCKED: &str = "Cannot unlock protective stop until 5s after occurrence. Always inspect cause of protective stop \
                       before unlocking";
 
-/// The first release of a series.
+/// The first release of a controller series that has a request; `None` if no release of the series has it.
 type Since = Option<(u8, u8)>;
 
-/// One request: its name, its first software and its answer.
+/// One dashboard request: its name, the first software with it and its answer.
 pub(super) struct Request {
-    /// The name, in lower case.
+    /// The request's name, in lower case.
     name: &'static str,
-    /// First software of the CB series.
+    /// The first software of the CB series that has the request.
     cb: Since,
-    /// First software of e-Series.
+    /// The first software of e-Series that has the request.
     e: Since,
     pub(super) needs_remote: bool,
-    /// `true` if an argument may follow the name.
+    /// `true` if an argument may follow the request's name.
     takes_argument: bool,
     pub(super) reply: fn(&mut Context<'_>, &str) -> Reply,
 }
 
 impl Request {
-    /// Returns whether this software has the request.
+    /// Returns whether the simulated software has this request.
     fn exists(&self, context: &Context<'_>) -> bool {
         let software = context.firmware.0;
         let since = match (software.generation(), self.name) {
@@ -40,7 +41,7 @@ impl Request {
         since.is_some_and(|(major, minor)| software.at_least(major, minor))
     }
 
-    /// Returns the text after the name; `None` if the line is another request.
+    /// Returns the text after the request's name in `line`; `None` if the line is another request.
     fn argument<'l>(&self, line: &'l str) -> Option<&'l str> {
         let (name, rest) = line.split_at_checked(self.name.len())?;
         let separate = rest.is_empty() || (self.takes_argument && rest.starts_with(char::is_whitespace));
@@ -48,7 +49,8 @@ impl Request {
     }
 }
 
-/// Returns the request of this line and its argument. If several match, the one with the longest name.
+/// Returns the dashboard request that this line contains, and its argument. If several match, the one with the
+/// longest name.
 pub(super) fn find<'l>(line: &'l str, context: &Context<'_>) -> Option<(&'static Request, &'l str)> {
     let known = REQUESTS.iter().filter(|request| request.exists(context));
     known.filter_map(|request| Some((request, request.argument(line)?))).max_by_key(|(request, _)| request.name.len())
@@ -64,17 +66,17 @@ const fn e(minor: u8) -> Since {
 
 type Answer = fn(&mut Context<'_>, &str) -> Reply;
 
-/// Returns a query, which is answered in local control, too.
+/// Returns the table row of a query, which is answered in local control, too.
 const fn ask(name: &'static str, cb: Since, e: Since, reply: Answer) -> Request {
     Request { name, cb, e, needs_remote: false, takes_argument: false, reply }
 }
 
-/// A request that needs remote control.
+/// Returns the table row of a request that changes something and so needs remote control.
 const fn order(name: &'static str, cb: Since, e: Since, reply: Answer) -> Request {
     Request { needs_remote: true, ..ask(name, cb, e, reply) }
 }
 
-/// Returns `request` with an argument after its name.
+/// Returns the table row `request`, changed to accept an argument after its name.
 const fn with(request: Request) -> Request {
     Request { takes_argument: true, ..request }
 }
@@ -168,7 +170,7 @@ fn robot_mode(c: &mut Context<'_>, _: &str) -> Reply {
     }
 }
 
-/// Returns the name of the loaded program for replies.
+/// Returns the name of the loaded program as replies contain it.
 fn program_name<'c>(c: &'c Context<'_>) -> &'c str {
     c.pendant.loaded.as_deref().map_or(c.options.unnamed.as_str(), file_name)
 }

@@ -3,7 +3,7 @@ use crate::pendant::Files;
 use crate::robot::PowerTiming;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
-/// The state that requests need, with a running arm and no loaded program.
+/// The controller state that dashboard requests need in these tests, with a running arm and no loaded program.
 struct Desk {
     firmware: Firmware,
     robot: Robot,

@@ -13,44 +13,44 @@ use way::Way;
 use crate::kinematics::{Chain, Frame, Pose6, norm, sub};
 use crate::model::ACCELERATION_LIMIT;
 
-/// The speed or the duration of a move.
+/// The speed or the duration of a move, as the program gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// Speed and acceleration: of the leading axis \[rad/s, rad/s²\], or of the tool \[m/s, m/s²\]; for a tool that
-    /// only turns \[rad/s, rad/s²\] (assumed).
+    /// Speed and acceleration of a move: of the leading axis, the joint that travels farthest \[rad/s, rad/s²\], or
+    /// of the tool \[m/s, m/s²\]; for a tool that only turns \[rad/s, rad/s²\] (assumed).
     Speed {
-        /// Highest speed.
+        /// Highest speed of the move.
         speed: f64,
-        /// Acceleration and deceleration.
+        /// Acceleration and deceleration of the move.
         acceleration: f64,
     },
-    /// The duration \[s\].
+    /// The duration of the move \[s\].
     Time(f64),
 }
 
-/// The goal of a move.
+/// The target of a move, and the form of the path to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// Joint positions \[rad\]; all joints move in proportion.
     Joints([f64; 6]),
-    /// A pose of the tool \[m, rad\], on a straight line.
+    /// A pose of the tool \[m, rad\], reached on a straight line.
     Line(Pose6),
-    /// A pose on a circle through a point \[m\].
+    /// A pose of the tool \[m, rad\], reached on a circular arc through another pose.
     Arc {
-        /// The pose on the way; only its position counts.
+        /// The pose through which the arc passes; only its position counts.
         via: Pose6,
-        /// The end pose.
+        /// The pose at which the arc ends.
         to: Pose6,
         /// The rotation of the tool on the arc.
         turn: ArcTurn,
     },
 }
 
-/// The speed at which an arm that was held elsewhere returns to its path \[rad/s\]. Assumed.
+/// The speed at which an arm that was moved aside while its path was held returns to the path \[rad/s\]. Assumed.
 const RETURN: f64 = 0.3;
 
-/// Returns the shortest time \[s\] of a move in which no joint exceeds its acceleration, if the speed rises over a
-/// third of it.
+/// Returns the shortest duration \[s\] of a move between the joint positions `from` and `to` in which no joint
+/// exceeds its acceleration, if the speed rises over a third of the duration.
 fn shortest(from: &[f64; 6], to: &[f64; 6]) -> f64 {
     let farthest = from.iter().zip(to).map(|(from, to)| (to - from).abs()).fold(0.0, f64::max);
     (4.5 * farthest / ACCELERATION_LIMIT).sqrt()
@@ -60,12 +60,12 @@ fn shortest(from: &[f64; 6], to: &[f64; 6]) -> f64 {
 struct Leg {
     way: Way,
     profile: Profile,
-    /// The time since this leg began \[s\].
+    /// The time since this move began \[s\].
     time: f64,
-    /// Joints at the beginning of the leg and at its end.
+    /// Joint positions at the beginning of this move and at its end \[rad\].
     from: [f64; 6],
     to: [f64; 6],
-    /// Joints at present.
+    /// Present joint positions of this move \[rad\].
     now: [f64; 6],
 }
 
@@ -75,21 +75,22 @@ impl Leg {
     }
 }
 
-/// The moves in progress.
+/// Consecutive moves of the arm that are in progress; moves that blend overlap in time.
 #[derive(Clone, Debug, Default)]
 pub struct Route {
     legs: VecDeque<Leg>,
-    /// The end of the last move: joints at which the next one begins.
+    /// The joint positions at the end of the last move \[rad\], where the next one begins.
     end: [f64; 6],
-    /// The distance from the path to the position at which the arm was held \[rad\]; it decays to zero.
+    /// The difference between the path and the position at which the arm was held \[rad per joint\]; it decays to
+    /// zero.
     aside: [f64; 6],
     /// `true` if the arm cannot reach the end of the last move, which is then not begun.
     unreachable: bool,
 }
 
 impl Route {
-    /// Returns a route that begins at the joints `q`. Their speed `qd` is braked with `deceleration` \[rad/s²\]
-    /// during the first move.
+    /// Returns a route that begins at the joint positions `q` \[rad\]. Their speed `qd` \[rad/s\] is braked with
+    /// `deceleration` \[rad/s²\] during the first move.
     pub(super) fn new(q: [f64; 6], qd: [f64; 6], deceleration: f64) -> Self {
         let mut route = Self { legs: VecDeque::new(), end: q, aside: [0.0; 6], unreachable: false };
         let speed = qd.iter().fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
@@ -107,7 +108,8 @@ impl Route {
         self.end = to;
     }
 
-    /// Appends a move. If the arm cannot reach its end, the route cannot be followed any further.
+    /// Appends a move to the route. If the arm cannot reach the end of the move, the route cannot be followed any
+    /// further.
     pub(super) fn append(&mut self, goal: Goal, pace: Pace, chain: &Chain, tcp: &Pose6) {
         let from = chain.tool(&self.end, tcp);
         let way = match goal {
@@ -127,7 +129,8 @@ impl Route {
         self.push(way, profile, to);
     }
 
-    /// Returns the joints after `time` \[s\] more. `None` if the arm cannot follow its path.
+    /// Returns the joint positions of the route \[rad\] after `time` \[s\] more. `None` if the arm cannot follow its
+    /// path.
     pub(super) fn advance(&mut self, time: f64, dt: f64, chain: &Chain) -> Option<[f64; 6]> {
         if self.unreachable {
             return None;
@@ -148,7 +151,7 @@ impl Route {
         Some(std::array::from_fn(|joint| place[joint] + self.aside[joint]))
     }
 
-    /// Returns the present position on the path.
+    /// Returns the joint positions at present on the path \[rad\].
     fn place(&self) -> [f64; 6] {
         let mut legs = self.legs.iter();
         let mut place = legs.next().map_or(self.end, |leg| leg.now);
@@ -160,24 +163,24 @@ impl Route {
         place
     }
 
-    /// Continues from `q`, the position at which the arm was held meanwhile.
+    /// Continues the route from the joint positions `q` \[rad\], at which the arm was held meanwhile.
     pub(super) fn go_on_from(&mut self, q: &[f64; 6]) {
         let place = self.place();
         self.aside = std::array::from_fn(|joint| q[joint] - place[joint]);
     }
 
-    /// Returns whether every move is over.
+    /// Returns whether every move of the route has ended.
     pub(super) fn is_over(&self) -> bool {
         !self.unreachable && self.legs.iter().all(Leg::is_over) && self.aside == [0.0; 6]
     }
 
-    /// Returns the joints at the end of the last move \[rad\].
+    /// Returns the joint positions at the end of the route's last move \[rad\].
     pub(super) fn end(&self) -> [f64; 6] {
         self.end
     }
 
     /// Returns whether the last move is past its middle and the tool within `radius` \[m\] of its end, so that the
-    /// next one may begin.
+    /// following move can begin.
     pub(super) fn is_within(&self, radius: f64, chain: &Chain, tcp: &Pose6) -> bool {
         let Some(leg) = self.legs.back() else { return true };
         let place = |q| chain.tool(q, tcp).position;

@@ -1,13 +1,13 @@
-//! The distance that a move has covered, as a function of time.
+//! The speed profile of a move: the distance that it has covered, as a function of time.
 
-/// A trapezoid of speed over time, or a triangle if the path is too short: from rest to rest.
+/// The speed of a move over time: a trapezoid, or a triangle if the path is too short; from rest to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Profile {
-    /// Length of the way.
+    /// Length of the path.
     length: f64,
-    /// Highest speed that is reached.
+    /// Highest speed that the move reaches.
     speed: f64,
-    /// Duration of acceleration and of deceleration \[s\]; the first is 0 for braking alone.
+    /// Durations of acceleration and of deceleration \[s\]; the first is 0 for a move that only brakes.
     ramps: [f64; 2],
     duration: f64,
 }
@@ -17,7 +17,7 @@ pub(super) struct Profile {
 const RAMP_SHARE: f64 = 1.0 / 3.0;
 
 impl Profile {
-    /// Returns a profile with this speed and acceleration, in the unit of `length`.
+    /// Returns the profile of a path of this `length` with this speed and acceleration, in the unit of `length`.
     pub(super) fn of_speed(length: f64, speed: f64, acceleration: f64) -> Self {
         let speed = speed.min((length * acceleration).sqrt());
         if speed <= 0.0 {
@@ -27,13 +27,13 @@ impl Profile {
         Self { length, speed, ramps: [ramp; 2], duration: length / speed + ramp }
     }
 
-    /// Returns a profile that takes `duration` \[s\].
+    /// Returns the profile of a path of this `length` that takes `duration` \[s\].
     pub(super) fn of_time(length: f64, duration: f64) -> Self {
         let ramp = duration * RAMP_SHARE;
         Self { length, speed: length / (duration - ramp), ramps: [ramp; 2], duration }
     }
 
-    /// Returns a profile that brakes from `speed` to rest.
+    /// Returns the profile of a move that brakes from `speed` to rest.
     pub(super) fn braking(speed: f64, deceleration: f64) -> Self {
         let ramp = speed / deceleration;
         Self { length: 0.5 * speed * ramp, speed, ramps: [0.0, ramp], duration: ramp }
@@ -47,7 +47,7 @@ impl Profile {
         self.length
     }
 
-    /// Returns the length covered after `time` \[s\].
+    /// Returns the length of the path covered `time` \[s\] after the beginning.
     pub(super) fn covered(&self, time: f64) -> f64 {
         if time >= self.duration {
             return self.length;

@@ -2,42 +2,42 @@
 
 use crate::kinematics::{Chain, Frame, Pose6, Rotation, Vec3, add, cross, dot, norm, scale, sub};
 
-/// The size below which turns and distances count as zero \[m, rad\].
+/// The size below which rotations and distances count as zero \[m, rad\].
 const NOTHING: f64 = 1e-9;
 
-/// A path with its beginning and its end.
+/// The path of one move, with its beginning and its end.
 #[derive(Clone, Debug)]
 pub(super) enum Way {
-    /// All joints in proportion.
+    /// A path on which all joints move in proportion, between joint positions \[rad\].
     Joints { from: [f64; 6], to: [f64; 6] },
-    /// The tool on a straight line, turning evenly.
+    /// A path on which the tool moves along a straight line and turns evenly.
     Line { from: Frame, to: Frame, tcp: Pose6 },
-    /// The tool on a circle.
+    /// A path on which the tool moves along a circular arc.
     Arc { arc: Arc, from: Frame, to: Frame, turn: ArcTurn, tcp: Pose6 },
 }
 
-/// A circle in space; the arc begins at angle 0.
+/// A circular arc in space; it begins at angle 0.
 #[derive(Clone, Debug)]
 pub(super) struct Arc {
     centre: Vec3,
     normal: Vec3,
-    /// The vector from the centre to the beginning.
+    /// The vector from the circle's centre to the beginning of the arc \[m\].
     radius: Vec3,
-    /// The angle of the arc \[rad\].
+    /// The angle that the arc covers \[rad\].
     angle: f64,
 }
 
-/// The rotation of the tool on an arc.
+/// The rotation of the tool while it moves on an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArcTurn {
-    /// Evenly, from the orientation at the beginning to that at the end.
+    /// The tool turns evenly, from its orientation at the beginning to that at the end.
     Even,
-    /// With the arc, so that it keeps its direction relative to the arc.
+    /// The tool turns with the arc, so that its direction relative to the arc is constant.
     WithArc,
 }
 
 impl Arc {
-    /// Returns the arc through three points. `None` if they are on a line.
+    /// Returns the circular arc from `from` through `via` to `to`. `None` if the three points are on a line.
     fn through(from: Vec3, via: Vec3, to: Vec3) -> Option<Self> {
         let (a, b) = (sub(via, from), sub(to, from));
         let plane = cross(a, b);
@@ -62,14 +62,15 @@ impl Arc {
     }
 }
 
-/// Returns the orientation at this share of the shortest rotation from one to another.
+/// Returns the orientation at this `share`, 0 … 1, of the shortest rotation from the orientation of `from` to that of
+/// `to`.
 fn between(from: &Frame, to: &Frame, share: f64) -> Rotation {
     let turn = from.rotation.inverse().after(to.rotation).to_vector();
     from.rotation.after(Rotation::from_vector(scale(turn, share)))
 }
 
 impl Way {
-    /// Returns an arc; a line if its three points are on one.
+    /// Returns the path on a circular arc through three points; a straight line if the points are on one.
     pub(super) fn arc(from: Frame, via: Vec3, to: Frame, turn: ArcTurn, tcp: Pose6) -> Self {
         match Arc::through(from.position, via, to.position) {
             Some(arc) => Self::Arc { arc, from, to, turn, tcp },
@@ -77,7 +78,8 @@ impl Way {
         }
     }
 
-    /// Returns the length \[m\], or \[rad\] of the leading axis; for a tool that only turns, its rotation \[rad\].
+    /// Returns the length of the path: \[m\] along a line or an arc, \[rad\] of the joint that travels farthest, or
+    /// the rotation \[rad\] of a tool that only turns.
     pub(super) fn length(&self) -> f64 {
         match self {
             Self::Joints { from, to } => from.iter().zip(to).map(|(a, b)| (b - a).abs()).fold(0.0, f64::max),
@@ -90,7 +92,8 @@ impl Way {
         }
     }
 
-    /// Returns the joints at this share of the path, near to `near`. `None` if the arm cannot reach the pose.
+    /// Returns the joint positions \[rad\] at this `share`, 0 … 1, of the path; of several solutions the one nearest
+    /// to `near`. `None` if the arm cannot reach the pose.
     pub(super) fn joints(&self, share: f64, chain: &Chain, near: &[f64; 6]) -> Option<[f64; 6]> {
         let (frame, tcp) = match self {
             Self::Joints { from, to } => {
