@@ -21,20 +21,21 @@ pub enum AfterT {
 /// (core/docs/protocol/ur-client-interfaces.md 5.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalMode {
-    /// Ignores it without a reply (reports of 2019–2021).
+    /// The controller ignores the text without a reply (reports of 2019–2021).
     Silent,
-    /// Closes the 30002 connection that sent it (other reports of those years).
+    /// The controller closes the connection to 30002 on which the text arrived (other reports of those years).
     DropsSecondary,
-    /// Closes 30001 and 30002 when control switches to local, and answers text with error code 210.
+    /// The controller closes 30001 and 30002 when control switches to local, and answers text with error code 210.
     Code210,
 }
 
 /// The meaning of the third argument of `speedj`, its time `t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpeedJTime {
-    /// Required; the call returns when the time has passed *and* the speed is reached (1.x, 3.0).
+    /// The time is required; the call returns when it has passed *and* the speed is reached (1.x, 3.0).
     Minimum,
-    /// Optional: with it, the call returns after that time; without it, when the speed is reached (3.1 on).
+    /// The time is optional: with it, the call returns when it has passed; without it, when the speed is reached (3.1
+    /// on).
     Optional,
 }
 
@@ -59,9 +60,9 @@ impl Firmware {
         Duration::from_micros(self.generation().period_micros())
     }
 
-    /// Returns how long before a control cycle text must have arrived to run in it. 8 ms controllers were measured to
-    /// run text that arrives within 3 ms of a state (core/docs/protocol/ur-client-interfaces.md 2.6); for e-Series
-    /// the same share of the cycle is assumed.
+    /// Returns the time before a control cycle by which a program's text must have arrived to run in that cycle. 8 ms
+    /// controllers were measured to run text that arrives within 3 ms of a state
+    /// (core/docs/protocol/ur-client-interfaces.md 2.6); for e-Series the same share of the cycle is assumed.
     #[must_use]
     pub fn intake(self) -> Duration {
         self.period() * 5 / 8
@@ -141,8 +142,8 @@ impl Firmware {
         }
     }
 
-    /// Returns whether configuration data have two more fields. Some releases of the newest e-Series and PolyScope X
-    /// have them; only PolyScope X is assumed to.
+    /// Returns whether configuration data have the two additional fields that some releases of the newest e-Series
+    /// and of PolyScope X send; only PolyScope X is assumed to.
     #[must_use]
     pub fn long_configuration(self) -> bool {
         self.generation() == Generation::PolyScopeX
@@ -201,7 +202,8 @@ impl Firmware {
         self.at_least(5, 10)
     }
 
-    /// Returns whether the dashboard answers an operation when it has finished (from 3.3) instead of at once.
+    /// Returns whether the dashboard answers an operation after it has finished (from 3.3); older software answers at
+    /// once.
     #[must_use]
     pub fn dashboard_waits(self) -> bool {
         self.at_least(3, 3)
@@ -214,7 +216,7 @@ impl Firmware {
         self.at_least(3, 4)
     }
 
-    /// Returns the default behaviour after the end of a `speedj` program that set its time.
+    /// Returns the default behaviour after the end of a `speedj` program whose call had a time.
     #[must_use]
     pub fn after_t(self) -> AfterT {
         if self.at_least(3, 5) { AfterT::Stops } else { AfterT::KeepsMoving }
@@ -252,7 +254,7 @@ impl Firmware {
         self.generation() >= Generation::ESeries
     }
 
-    /// Returns whether `servoj` has look-ahead and gain (from 3.1).
+    /// Returns whether `servoj` has the arguments look-ahead time and gain (from 3.1).
     #[must_use]
     pub fn servoj_lookahead(self) -> bool {
         self.at_least(3, 1)

@@ -9,29 +9,29 @@ use std::collections::VecDeque;
 use crate::kinematics::{Rotation, Vec3, add, cross, dot, norm, scale};
 use crate::surface::Surface;
 
-/// The number of control cycles in which contacts are searched for (assumed).
+/// The number of past control cycles that are searched for the beginning of a contact (assumed).
 const HISTORY: usize = 5000;
-/// The share of a contact's force at which it counts as begun (assumed).
+/// The share of a contact's force at which the contact counts as begun (assumed).
 const BEGINNING: f64 = 0.2;
 
-/// The force at the tool as the controller sees it. Wrenches are \[N, Nm\].
+/// The force at the tool as the controller measures it. Wrenches are force and torque \[N, Nm\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Force {
-    /// The true wrench on the tool.
+    /// The true force and torque on the tool \[N, Nm\].
     pub push: [f64; 6],
-    /// The surface in the way of the tool centre point.
+    /// The surface that the tool centre point can touch; `None` for no surface.
     pub surface: Option<Surface>,
-    /// The part of the wrench that a person's hand causes.
+    /// The part of the force and torque on the tool that a person's hand causes \[N, Nm\].
     hand: [f64; 6],
-    /// Forces measured in the last cycles, the newest last \[N\].
+    /// Forces measured in the last control cycles, the newest last \[N\].
     history: VecDeque<Vec3>,
-    /// The wrench that an RTDE client measures (`external_force_torque`).
+    /// The force and torque that an RTDE client measures and sends as `external_force_torque` \[N, Nm\].
     pub external: [f64; 6],
     /// `true` if a program uses the client's value in place of the arm's own.
     pub uses_external: bool,
     /// `true` if the software reads the client's torques with the wrong sign (before 3.14.1 and 5.9.1).
     pub wrong_torques: bool,
-    /// The raw wrench at the moment at which the sensor was zeroed.
+    /// The raw force and torque at the time at which the sensor was last zeroed \[N, Nm\].
     zero: [f64; 6],
     /// The vector from the flange to the tool centre point, along the axes of the base \[m\]; zero without a sensor
     /// in the wrist.
@@ -48,7 +48,7 @@ impl Force {
         Self { wrong_torques, surface, ..Self::default() }
     }
 
-    /// Returns the wrench of the sensor in use, without its zero.
+    /// Returns the force and torque of the sensor in use, before its zero is subtracted.
     #[must_use]
     pub fn raw(&self) -> [f64; 6] {
         let [fx, fy, fz, tx, ty, tz] = self.external;
@@ -59,15 +59,15 @@ impl Force {
         }
     }
 
-    /// Returns the wrench at the tool centre point, less the zero.
+    /// Returns the force and torque at the tool centre point, less the value at which the sensor was zeroed.
     #[must_use]
     pub fn measured(&self) -> [f64; 6] {
         let raw = self.raw();
         std::array::from_fn(|axis| raw[axis] - self.zero[axis])
     }
 
-    /// Returns the wrench that is published and that programs read: about the flange for a sensor in the wrist, at
-    /// the tool centre point for any other.
+    /// Returns the force and torque that is published and that programs read. The torque is about the flange for a
+    /// sensor in the wrist, at the tool centre point for any other.
     #[must_use]
     pub fn published(&self) -> [f64; 6] {
         let [fx, fy, fz, tx, ty, tz] = self.measured();
@@ -76,8 +76,8 @@ impl Force {
         [fx, fy, fz, tx, ty, tz]
     }
 
-    /// Returns the wrench of the sensor in the wrist without its zero: about the flange, along the flange's axes. A
-    /// client's sensor is returned as the client sends it (assumed).
+    /// Returns the force and torque of the sensor in the wrist before its zero is subtracted. The torque is about the
+    /// flange; both are along the flange's axes. A client's sensor is returned as the client sends it (assumed).
     #[must_use]
     pub fn raw_at_flange(&self) -> [f64; 6] {
         if self.uses_external {
@@ -90,14 +90,14 @@ impl Force {
         [fx, fy, fz, tx, ty, tz]
     }
 
-    /// Sets the wrench of a person's hand. It stays until it is set again.
+    /// Sets the force and torque on the tool that a person's hand causes. The value remains until the next call.
     pub fn push_by_hand(&mut self, wrench: [f64; 6]) {
         self.push = std::array::from_fn(|axis| self.push[axis] - self.hand[axis] + wrench[axis]);
         self.hand = wrench;
     }
 
-    /// Executes one control cycle. `tool` returns the position \[m\] and the speed \[m/s\] of the tool; it is called
-    /// only if there is a surface.
+    /// Executes one control cycle: computes the forces on the tool. `tool` returns the position \[m\] and the speed
+    /// \[m/s\] of the tool; it is called only if there is a surface.
     pub fn feel(&mut self, tool: impl FnOnce() -> (Vec3, Vec3)) {
         self.push = self.hand;
         if let Some(surface) = &self.surface {
@@ -125,12 +125,12 @@ impl Force {
         self.history.iter().rev().take_while(|force| against(force) > BEGINNING * least).count()
     }
 
-    /// Makes the present raw wrench the zero.
+    /// Zeroes the sensor: the present raw force and torque are subtracted from later ones.
     pub fn zero(&mut self) {
         self.zero = self.raw();
     }
 
-    /// Returns the length of the force without the torque \[N\].
+    /// Returns the magnitude of the force at the tool, without the torque \[N\].
     #[must_use]
     pub fn magnitude(&self) -> f64 {
         let [fx, fy, fz, ..] = self.measured();

@@ -6,44 +6,46 @@ use crate::tool_line::ToolCommunication;
 
 /// The acceleration of gravity that controllers use \[m/s²\].
 const GRAVITY: f64 = 9.82;
-/// An analogue output as a current: 4 mA at zero, and the span above it \[A\].
+/// The least current of an analogue output in current mode, 4 mA, and the span above it \[A\].
 const LIVE_ZERO: f64 = 0.004;
 const CURRENT_SPAN: f64 = 0.016;
-/// An analogue output as a voltage \[V\].
+/// The highest voltage of an analogue output in voltage mode \[V\].
 const FULL_VOLTAGE: f64 = 10.0;
 
 /// A digital output by its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigitalOutput {
-    /// Controller box, 0 … 7.
+    /// A standard output of the controller box, 0 … 7.
     Standard(u8),
-    /// Configurable, 0 … 7 (3.0 on).
+    /// A configurable output of the controller box, 0 … 7 (3.0 on).
     Configurable(u8),
-    /// Tool, 0 … 1.
+    /// An output of the tool connector, 0 … 1.
     Tool(u8),
 }
 
-/// The state of the terminals, the tool connector and the payload.
+/// The state of the controller's inputs and outputs, the tool connector and the payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Io {
     generation: Generation,
-    /// Digital inputs, one bit each (CB3 on: 0–7 standard, 8–15 configurable, 16–17 tool; CB2: 0–7 box, 8–9 tool).
+    /// States of the digital inputs, one bit each (CB3 on: 0–7 standard, 8–15 configurable, 16–17 tool; CB2: 0–7 box,
+    /// 8–9 tool).
     pub digital_in: u32,
-    /// Digital outputs, with the same bits.
+    /// States of the digital outputs, with the same bits as the digital inputs (CB3 on: 0–7 standard, 8–15
+    /// configurable, 16–17 tool; CB2: 0–7 box, 8–9 tool).
     pub digital_out: u32,
-    /// Analogue inputs of the box \[V or A\].
+    /// Values of the analogue inputs of the controller box \[V or A\].
     pub analog_in: [f64; 2],
-    /// Range of each analogue input of the box.
+    /// Range code of each analogue input of the controller box.
     pub analog_in_range: [u8; 2],
-    /// Analogue outputs of the box \[V or A\].
+    /// Values of the analogue outputs of the controller box \[V or A\].
     pub analog_out: [f64; 2],
     /// Domain of each analogue output: 0 current, 1 voltage.
     pub analog_out_domain: [u8; 2],
-    /// Analogue inputs of the tool \[V or A\].
+    /// Values of the analogue inputs of the tool \[V or A\].
     pub tool_analog_in: [f64; 2],
-    /// Range of each analogue input of the tool.
+    /// Range code of each analogue input of the tool.
     pub tool_analog_in_range: [u8; 2],
-    /// Supply of the tool \[V\]: 0, 12 or 24.
+    /// Supply voltage at the tool connector \[V\]: 0, 12 or 24.
     pub tool_voltage: u8,
     /// Settings of the tool's serial line.
     pub tool_communication: ToolCommunication,
@@ -55,9 +57,9 @@ pub struct Io {
     pub gravity: [f64; 3],
     /// The 32 flags that programs set and read.
     pub flags: u32,
-    /// `true` if the box has the interface for injection moulding machines (Euromap 67).
+    /// `true` if the controller box has the interface for injection moulding machines (Euromap 67).
     pub euromap67: bool,
-    /// Mass on the flange \[kg\].
+    /// Mass of the payload on the flange \[kg\].
     pub payload: f64,
     /// The payload's centre of gravity in the flange \[m\].
     pub payload_cog: [f64; 3],
@@ -66,7 +68,7 @@ pub struct Io {
 }
 
 impl Io {
-    /// Returns the state with all inputs and outputs off and voltage ranges.
+    /// Returns the state with all inputs and outputs off and the analogue terminals in voltage ranges.
     #[must_use]
     pub fn new(generation: Generation, euromap67: bool) -> Self {
         Self {
@@ -92,7 +94,7 @@ impl Io {
         }
     }
 
-    /// Returns the bit of an output on this generation; `None` if it does not exist.
+    /// Returns the bit that a digital output has on this controller generation; `None` if the output does not exist.
     pub(crate) fn bit(&self, output: DigitalOutput) -> Option<u32> {
         let cb2 = self.generation == Generation::Cb2;
         match output {
@@ -103,7 +105,7 @@ impl Io {
         }
     }
 
-    /// Sets one output. Returns `false` if it does not exist.
+    /// Switches one digital output on or off. Returns `false` if the output does not exist.
     pub fn set_digital(&mut self, output: DigitalOutput, on: bool) -> bool {
         let Some(bit) = self.bit(output) else { return false };
         let mask = 1 << bit;
@@ -111,7 +113,7 @@ impl Io {
         true
     }
 
-    /// Returns the state of one output; `None` if it does not exist.
+    /// Returns the state of one digital output; `None` if the output does not exist.
     #[must_use]
     pub fn digital(&self, output: DigitalOutput) -> Option<bool> {
         self.bit(output).map(|bit| self.digital_out & (1 << bit) != 0)
@@ -130,8 +132,8 @@ impl Io {
         true
     }
 
-    /// Makes an analogue output a current (0) or a voltage (1); its share of the range stays. Returns `false` if the
-    /// output or the domain does not exist.
+    /// Makes an analogue output supply a current (0) or a voltage (1); its share of the range stays. Returns `false`
+    /// if the output or the domain does not exist.
     pub fn set_analog_domain(&mut self, port: usize, domain: u8) -> bool {
         let (Some(value), Some(old)) = (self.analog_out.get(port), self.analog_out_domain.get(port)) else {
             return false;

@@ -9,10 +9,10 @@ pub use jacobian::{Jacobian, joint_speeds, speed_at, torques_of};
 
 use crate::model::{Lengths, POSITION_LIMIT};
 
-/// A vector x, y, z.
+/// A vector with the components x, y, z.
 pub type Vec3 = [f64; 3];
 
-/// A frame: position \[m\] and rotation vector \[rad\], in UR's order x y z rx ry rz.
+/// A pose: position \[m\] and rotation vector \[rad\], in UR's order x y z rx ry rz.
 pub type Pose6 = [f64; 6];
 
 /// Returns `a + b`.
@@ -30,17 +30,17 @@ pub(crate) fn scale(a: Vec3, factor: f64) -> Vec3 {
     a.map(|x| x * factor)
 }
 
-/// Returns the scalar product.
+/// Returns the scalar product of two vectors.
 pub(crate) fn dot(a: Vec3, b: Vec3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Returns the vector product.
+/// Returns the vector product `a` × `b`.
 pub(crate) fn cross(a: Vec3, b: Vec3) -> Vec3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// Returns the Euclidean length.
+/// Returns the Euclidean length of a vector.
 pub(crate) fn norm(a: Vec3) -> f64 {
     dot(a, a).sqrt()
 }
@@ -59,7 +59,7 @@ impl Default for Rotation {
 }
 
 impl Rotation {
-    /// The identity: no rotation.
+    /// The identity rotation, which changes nothing.
     pub const IDENTITY: Self = Self { w: 1.0, v: [0.0; 3] };
 
     /// Returns a rotation by `angle` \[rad\] about the unit vector `axis`.
@@ -69,7 +69,7 @@ impl Rotation {
         Self { w: cos, v: scale(axis, sin) }
     }
 
-    /// Returns the rotation of a rotation vector \[rad\].
+    /// Returns the rotation that a rotation vector \[rad\] represents.
     #[must_use]
     pub fn from_vector(vector: Vec3) -> Self {
         let angle = norm(vector);
@@ -85,7 +85,7 @@ impl Rotation {
         if sin < 1e-12 { scale(v, 2.0) } else { scale(v, 2.0 * sin.atan2(w) / sin) }
     }
 
-    /// Returns the inverse: the same angle in the opposite direction.
+    /// Returns the inverse rotation: the same angle in the opposite direction.
     #[must_use]
     pub fn inverse(self) -> Self {
         Self { w: self.w, v: scale(self.v, -1.0) }
@@ -98,7 +98,7 @@ impl Rotation {
         [[x[0], y[0], z[0]], [x[1], y[1], z[1]], [x[2], y[2], z[2]]]
     }
 
-    /// Returns the rotation of a rotation matrix, row by row.
+    /// Returns the rotation that a rotation matrix, given row by row, represents.
     #[must_use]
     pub fn from_rows([a, b, c]: [Vec3; 3]) -> Self {
         // Four times the square of each part. The division is by the largest one, so that no precision is lost.
@@ -116,7 +116,7 @@ impl Rotation {
         if length > 0.0 { Self { w: w / length, v: scale([x, y, z], 1.0 / length) } } else { Self::IDENTITY }
     }
 
-    /// Returns the composition: first `first`, then this rotation.
+    /// Returns the composition of two rotations: `first` is applied first, then `self`.
     #[must_use]
     pub fn after(self, first: Self) -> Self {
         let w = self.w * first.w - dot(self.v, first.v);
@@ -124,7 +124,7 @@ impl Rotation {
         Self { w, v }
     }
 
-    /// Returns `point` rotated.
+    /// Returns `point`, rotated about the origin.
     #[must_use]
     pub fn turn(self, point: Vec3) -> Vec3 {
         let t = scale(cross(self.v, point), 2.0);
@@ -135,9 +135,9 @@ impl Rotation {
 /// Position and orientation of a frame in the base.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// Origin \[m\].
+    /// Origin of the frame \[m\].
     pub position: Vec3,
-    /// Orientation.
+    /// Orientation of the frame.
     pub rotation: Rotation,
 }
 
@@ -163,7 +163,7 @@ impl Frame {
     }
 }
 
-/// One joint: its axis and a point on it, at the zero pose.
+/// The axis of one joint and a point on the axis, at the zero pose.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     direction: Vec3,
@@ -173,7 +173,7 @@ struct Axis {
 /// The rotation of each joint about its axis.
 type Turns = [Rotation; 6];
 
-/// A chain of six axes and the flange.
+/// The kinematic chain of an arm: six joint axes and the flange.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
     axes: [Axis; 6],
@@ -185,8 +185,8 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Returns the chain with these lengths. At zero the arm points along −x; shoulder, elbow, wrist 1 and wrist 3
-    /// turn about −y, wrist 2 about −z, and the flange points along −y.
+    /// Returns the kinematic chain of an arm with these link lengths. At zero the arm points along −x; shoulder,
+    /// elbow, wrist 1 and wrist 3 turn about −y, wrist 2 about −z, and the flange points along −y.
     #[must_use]
     pub fn new(l: Lengths) -> Self {
         const MINUS_Y: Vec3 = [0.0, -1.0, 0.0];
@@ -212,7 +212,7 @@ impl Chain {
         }
     }
 
-    /// Returns the chain with other joint ranges, ± \[rad\].
+    /// Returns the same kinematic chain with other joint ranges, ± \[rad\].
     #[must_use]
     pub const fn within(self, ranges: [f64; 6]) -> Self {
         Self { ranges, ..self }
@@ -261,7 +261,8 @@ impl Chain {
         self.carry(turns, 6, at_zero)
     }
 
-    /// Returns the position of the elbow, the joint between upper arm and forearm \[m\].
+    /// Returns the position of the elbow, the joint between upper arm and forearm, in the base frame at joint
+    /// positions `q` \[rad\], in \[m\].
     #[must_use]
     pub fn elbow(&self, q: &[f64; 6]) -> Vec3 {
         self.elbow_turned(&self.turns(q))
@@ -285,7 +286,8 @@ impl Chain {
         (linear, angular)
     }
 
-    /// Returns the speed of the tool \[m/s, rad/s\] at `q` and `qd`, in the base.
+    /// Returns the speed of the tool at joint positions `q` \[rad\] and joint speeds `qd` \[rad/s\], linear \[m/s\]
+    /// and angular \[rad/s\], in the base frame.
     #[must_use]
     pub fn tool_speed(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> [f64; 6] {
         let turns = self.turns(q);
@@ -293,7 +295,8 @@ impl Chain {
         [x, y, z, rx, ry, rz]
     }
 
-    /// Returns the speed of the elbow \[m/s\].
+    /// Returns the linear speed of the elbow at joint positions `q` \[rad\] and joint speeds `qd` \[rad/s\], in
+    /// \[m/s\].
     #[must_use]
     pub fn elbow_speed(&self, q: &[f64; 6], qd: &[f64; 6]) -> Vec3 {
         let turns = self.turns(q);

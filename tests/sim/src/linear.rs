@@ -1,6 +1,6 @@
-//! Small dense systems of equations.
+//! A solver for small dense systems of linear equations.
 
-/// Solves `a` · x = `b` by elimination with pivots. Returns `None` if `a` is singular.
+/// Solves the linear system `a` · x = `b` by elimination with pivots. Returns `None` if `a` is singular.
 pub(crate) fn solve<const N: usize>(mut a: [[f64; N]; N], mut b: [f64; N]) -> Option<[f64; N]> {
     for column in 0..N {
         let pivot = (column..N).max_by(|i, j| a[*i][column].abs().total_cmp(&a[*j][column].abs()))?;

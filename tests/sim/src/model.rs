@@ -1,4 +1,4 @@
-//! The arms: link lengths, limits, and the software each one first ran on.
+//! The arm models: link lengths, limits, and the first software version of each.
 //!
 //! Lengths are the vendor's nominal values as published in the `default_kinematics` files of its ROS description
 //! (ur3 … ur30; ur7e and ur12e share the mechanics of ur5e and ur10e). ur8long, ur15 and ur18 are too new for
@@ -10,17 +10,17 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 /// at zero the arm lies along −x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lengths {
-    /// Base to shoulder, along z.
+    /// Distance from base to shoulder, along z \[m\].
     pub d1: f64,
-    /// Upper arm.
+    /// Length of the upper arm \[m\]; negative.
     pub a2: f64,
-    /// Forearm.
+    /// Length of the forearm \[m\]; negative.
     pub a3: f64,
-    /// Wrist 1 offset.
+    /// Offset of wrist 1 \[m\].
     pub d4: f64,
-    /// Wrist 2 offset.
+    /// Offset of wrist 2 \[m\].
     pub d5: f64,
-    /// Wrist 3 to flange.
+    /// Distance from wrist 3 to the flange \[m\].
     pub d6: f64,
 }
 
@@ -33,9 +33,9 @@ pub struct ArmModel {
     pub lengths: Lengths,
     /// Nominal speed of each joint \[deg/s\].
     nominal_speed_deg: [f64; 6],
-    /// Number in configuration data (`robotType`, core/docs/protocol/ur-client-interfaces.md 3.8).
+    /// Number of the arm model in configuration data (`robotType`, core/docs/protocol/ur-client-interfaces.md 3.8).
     pub robot_type: i32,
-    /// Number in configuration data (`robotSubType`); 3 was recorded for a UR5e.
+    /// Number of the arm's variant in configuration data (`robotSubType`); 3 was recorded for a UR5e.
     pub robot_sub_type: i32,
     /// The first and the last software of each generation that supports the arm.
     software: &'static [(SoftwareVersion, SoftwareVersion)],
@@ -64,19 +64,20 @@ const V5_15: SoftwareVersion = SoftwareVersion::new(5, 15);
 const V5_22: SoftwareVersion = SoftwareVersion::new(5, 22);
 const V5_23: SoftwareVersion = SoftwareVersion::new(5, 23);
 const V5_25: SoftwareVersion = SoftwareVersion::new(5, 25);
-/// The range of PolyScope X. The first release of it that supports each arm is not known.
+/// The range of PolyScope X versions that is assumed for every arm. The first release of it that supports each arm is
+/// not known.
 const X: (SoftwareVersion, SoftwareVersion) = (SoftwareVersion::new(10, 0), SoftwareVersion::new(10, 12));
 
 const UR5E: Lengths = Lengths { d1: 0.1625, a2: -0.425, a3: -0.3922, d4: 0.1333, d5: 0.0997, d6: 0.0996 };
 const UR10E: Lengths = Lengths { d1: 0.1807, a2: -0.6127, a3: -0.57155, d4: 0.17415, d5: 0.11985, d6: 0.11655 };
 
-/// 180°/s on every joint.
+/// Nominal speeds of arms with 180°/s on every joint.
 const EVEN: [f64; 6] = [180.0; 6];
-/// Small arms: fast wrists.
+/// Nominal joint speeds of small arms \[deg/s\]: fast wrists.
 const SMALL: [f64; 6] = [180.0, 180.0, 180.0, 360.0, 360.0, 360.0];
-/// Large arms: slow base and shoulder.
+/// Nominal joint speeds of large arms \[deg/s\]: slow base and shoulder.
 const LARGE: [f64; 6] = [120.0, 120.0, 180.0, 180.0, 180.0, 180.0];
-/// The 20 kg class and its relatives.
+/// Nominal joint speeds of the arms of the 20 kg class and its relatives \[deg/s\].
 const HEAVY: [f64; 6] = [120.0, 120.0, 150.0, 210.0, 210.0, 210.0];
 
 impl ArmModel {
@@ -170,9 +171,9 @@ impl ArmModel {
 /// An error: the arm was combined with software that never supported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownPairing {
-    /// The arm.
+    /// The arm that was requested.
     pub model: RobotModel,
-    /// The software that was requested.
+    /// The software version that was requested.
     pub software: SoftwareVersion,
     /// The ranges of software that support the arm: the first and the last of each generation.
     pub ranges: &'static [(SoftwareVersion, SoftwareVersion)],

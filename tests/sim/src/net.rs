@@ -11,16 +11,16 @@ use std::time::Duration;
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// The present effects of the network on one direction.
+/// The present conditions of the network in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
-    /// Constant delay.
+    /// Constant delay of all data.
     pub delay: Duration,
-    /// A random delay in addition, between 0 and this.
+    /// Upper limit of a random delay that is added to the constant one.
     pub jitter: Duration,
-    /// Cuts each segment into pieces.
+    /// Cuts each TCP segment into pieces; `None` for no cutting.
     pub split: Option<Split>,
-    /// Joins this many messages into one segment.
+    /// Joins this many messages into one TCP segment.
     pub coalesce: Option<usize>,
     /// Holds sent data until the data before them are acknowledged. The peer acknowledges after this time, or with
     /// its next data. Held packets leave together, in pairs, as was observed on old controllers.
@@ -30,25 +30,25 @@ pub struct Conditions {
     pub loss: Option<(f64, Duration)>,
     /// Delays all segments; the queue empties afterwards.
     pub backlog: Option<Backlog>,
-    /// Stops all arrivals; the held data arrive at once when this ends.
+    /// Stops all arrivals; the retained data arrive at once when the stall ends.
     pub stalled: bool,
 }
 
-/// The cutting of segments into pieces.
+/// The rule for cutting segments into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Bytes per piece.
+    /// Number of bytes in each piece.
     pub bytes: usize,
     /// Time between the first piece and the last.
     pub spread: Duration,
 }
 
-/// A queue between sender and receiver.
+/// A queue between sender and receiver that delays data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Delay of every segment.
+    /// Delay of every segment by the queue.
     pub lag: Duration,
-    /// Time between segments while the queue empties.
+    /// Time between two arriving segments while the queue empties.
     pub drain_gap: Duration,
 }
 
@@ -58,7 +58,7 @@ struct Segment {
     bytes: Vec<u8>,
 }
 
-/// One direction of one connection.
+/// The simulated network in one direction of one connection.
 #[derive(Debug)]
 pub struct Link {
     conditions: Conditions,
@@ -74,7 +74,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns a perfect link with its own random numbers.
+    /// Returns a perfect network direction, with its own source of random numbers.
     #[must_use]
     pub fn new(rng: Rng) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Link {
         }
     }
 
-    /// Sets the conditions from `now` on. Data that a condition held are sent when it ends.
+    /// Sets the network conditions from `now` on. Data that a condition retained are sent when the condition ends.
     pub fn set_conditions(&mut self, now: SimTime, conditions: &Conditions) {
         if self.conditions == *conditions {
             return;
@@ -104,7 +104,7 @@ impl Link {
         }
     }
 
-    /// Sends one message of the application.
+    /// Sends one message of the application into the network.
     pub fn send(&mut self, now: SimTime, message: &[u8]) {
         self.advance(now);
         self.held.extend_from_slice(message);
@@ -131,7 +131,7 @@ impl Link {
         }
     }
 
-    /// Returns the next segment that has arrived by `now`, at most `room` bytes of it.
+    /// Returns the next segment that has arrived by `now`, shortened to at most `room` bytes.
     pub fn receive(&mut self, now: SimTime, room: usize) -> Option<Vec<u8>> {
         self.advance(now);
         if self.conditions.stalled {
@@ -226,7 +226,7 @@ impl Link {
         }
     }
 
-    /// Joins the data that a stall held into one segment that arrives at `now`.
+    /// Joins the data that a stall retained into one segment that arrives at `now`.
     fn release_burst(&mut self, now: SimTime) {
         let mut burst = Vec::new();
         while let Some(segment) = self.on_the_way.pop_front_if(|segment| segment.arrives <= now) {

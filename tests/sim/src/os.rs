@@ -4,7 +4,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType};
 
-/// The error of a non-blocking connect that is in progress.
+/// The error code of a non-blocking connect that is still in progress.
 pub(crate) const UNDER_WAY: Errno = if cfg!(windows) { Errno::WOULDBLOCK } else { Errno::INPROGRESS };
 
 /// Makes the calling thread wake up on time instead of up to 50 µs late. Has no effect without the permission, and on

@@ -3,37 +3,39 @@
 /// A TCP port of the controller. The order is that of [`Port::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Port {
-    /// 29999: line requests to the operator's interface.
+    /// 29999: the dashboard server, with line requests to the operator's interface.
     Dashboard,
-    /// 30001: state at 10 Hz, messages as they occur; accepts text.
+    /// 30001: the primary interface, with state at 10 Hz and messages as they occur; accepts text.
     Primary,
-    /// 30002: state at 10 Hz; accepts text.
+    /// 30002: the secondary interface, with state at 10 Hz; accepts text.
     Secondary,
-    /// 30003: one packet per control cycle; accepts text.
+    /// 30003: the real-time interface, with one packet per control cycle; accepts text.
     Realtime,
-    /// 30004: selected variables, and inputs.
+    /// 30004: RTDE, with selected output variables, and inputs.
     Rtde,
-    /// 30011: as 30001, without text.
+    /// 30011: as the primary interface 30001, but without accepting text.
     PrimaryReadOnly,
-    /// 30012: as 30002, without text.
+    /// 30012: as the secondary interface 30002, but without accepting text.
     SecondaryReadOnly,
-    /// 30013: as 30003, without text.
+    /// 30013: as the real-time interface 30003, but without accepting text.
     RealtimeReadOnly,
     /// 30020: statements for a program in interpreter mode.
     Interpreter,
-    /// 80: HTTP requests to the operator's interface of PolyScope X.
+    /// 80: the Robot API, with HTTP requests to the operator's interface of PolyScope X.
     RobotApi,
-    /// 54321: the tool's serial line, by a URCap.
+    /// 54321: the tool's serial line, which a URCap relays.
     ToolLine,
 }
 
-/// The distance of the Robot API from a port base, because its own number cannot be moved with the other ports.
+/// The number that is added to a port base to get the port of the Robot API, because its own number cannot be moved
+/// with the other ports.
 const ROBOT_API: u16 = 16;
-/// The distance of the tool's serial line from a port base: its own distance would leave no room for most bases.
+/// The number that is added to a port base to get the port of the tool's serial line: the real distance from 29999
+/// would leave no room for most bases.
 const TOOL_LINE: u16 = 17;
 
 impl Port {
-    /// Every port.
+    /// Every port of the controller.
     pub const ALL: [Self; 11] = [
         Self::Dashboard,
         Self::Primary,
@@ -48,7 +50,7 @@ impl Port {
         Self::ToolLine,
     ];
 
-    /// Returns the port number of a real controller.
+    /// Returns the port number that a real controller uses.
     #[must_use]
     pub const fn number(self) -> u16 {
         match self {
@@ -72,8 +74,8 @@ impl Port {
         Self::ALL.into_iter().find(|port| port.number() == number)
     }
 
-    /// Returns the port number when port 29999 is moved to `base`: the others move by the same distance, the Robot
-    /// API is at `base` + 16. At the real base each has its real number. `None` above 65535.
+    /// Returns the port number when port 29999 is moved to `base`: the others move by an equal distance, but the
+    /// Robot API is at `base` + 16. At the real base 29999 each port has its real number. `None` above 65535.
     #[must_use]
     pub const fn at_base(self, base: u16) -> Option<u16> {
         match self {

@@ -13,7 +13,7 @@ impl Rng {
         rng
     }
 
-    /// Returns the next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -22,12 +22,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Returns a number in 0 … 1, 1 excluded.
+    /// Returns a random number in 0 … 1, 1 excluded.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Returns a number in 0 … `limit`, `limit` included.
+    /// Returns a random number in 0 … `limit`, `limit` included.
     pub fn up_to(&mut self, limit: u64) -> u64 {
         match limit.checked_add(1) {
             Some(span) => self.next_u64() % span,
@@ -35,7 +35,7 @@ impl Rng {
         }
     }
 
-    /// Returns a number of the standard normal distribution (Box-Muller).
+    /// Returns a random number of the standard normal distribution (Box-Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()

@@ -17,14 +17,14 @@ use outrigger_wire::robot::{Generation, JointMode, MasterOnOffState, MasterSafet
 
 use crate::time::SimTime;
 
-/// The durations of the steps of switching on. Real durations are of this order; none is documented.
+/// The durations of the steps of switching the arm on. Real durations are of this order; none is documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerTiming {
-    /// Time until the joints have power.
+    /// Time from switching on until the joints have power.
     pub boot: Duration,
-    /// Time from then until the joints are ready.
+    /// Time from power on the joints until they are ready.
     pub initialise: Duration,
-    /// Time until the brakes are open.
+    /// Time from the release of the brakes until they are open.
     pub release: Duration,
 }
 
@@ -45,23 +45,23 @@ pub const UNLOCK_AFTER: Duration = Duration::from_secs(5);
 /// The power state of the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Power {
-    /// No power on the joints.
+    /// The joints have no power.
     Off,
-    /// Booting, then initialising. The brakes are released afterwards if `release` is set.
+    /// The arm boots, then initialises. The brakes are released afterwards if `release` is set.
     SwitchingOn {
         /// The time at which switching on began.
         since: SimTime,
         /// `true` if the brakes are to be released once the joints are ready.
         release: bool,
     },
-    /// Powered, brakes closed.
+    /// The arm is powered, with its brakes closed.
     Idle,
     /// Brakes are opening.
     Releasing {
         /// The time at which the brakes began to open.
         since: SimTime,
     },
-    /// Powered, brakes open.
+    /// The arm is powered, with its brakes open.
     Running,
 }
 
@@ -76,25 +76,25 @@ pub enum Safeguard {
     ThreePosition,
 }
 
-/// The reason why the arm may not move.
+/// The stop that is active and prevents the arm from moving, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// No stop: the arm may move.
     None,
     /// Reduced mode: the arm may move. The tighter limits of reduced mode are not simulated.
     Reduced,
-    /// Protective stop.
+    /// A protective stop, as after a collision.
     Protective {
-        /// The time at which it occurred.
+        /// The time at which the stop occurred.
         at: SimTime,
     },
-    /// A safeguard stop.
+    /// A safeguard stop, with its cause.
     Safeguard(Safeguard),
     /// An emergency stop button is pressed.
     Emergency,
     /// A safety limit was violated.
     Violation,
-    /// A fault was found.
+    /// A fault of the safety system was detected.
     Fault,
 }
 
@@ -104,7 +104,7 @@ pub enum Stop {
 pub enum Control {
     /// The pendant's switch is set to remote: commands of clients are accepted.
     Remote,
-    /// The switch is set to local: only the pendant commands the arm.
+    /// The pendant's switch is set to local: only the pendant commands the arm.
     Local,
     /// Remote control was never enabled in the settings, so there is no switch: the answer to `is in remote control`
     /// is `false`, and commands of clients are accepted nevertheless. The vendor's tests of its client library find
@@ -127,13 +127,13 @@ pub struct Robot {
     timing: PowerTiming,
     /// The power state of the arm.
     pub power: Power,
-    /// The reason why the arm may not move.
+    /// The active stop, if any.
     pub stop: Stop,
-    /// The source of commands that is accepted; always remote before e-Series.
+    /// The source of commands that the controller accepts; always remote before e-Series.
     pub control: Control,
     /// The position of the speed slider, 0 … 1.
     pub slider: f64,
-    /// The share of that which the trajectory limiter permits, 0 … 1.
+    /// The share of the slider's speed that the trajectory limiter permits, 0 … 1.
     pub limiter: f64,
 }
 
@@ -152,7 +152,7 @@ impl Robot {
         }
     }
 
-    /// Advances the timed transitions of power and brakes.
+    /// Executes those transitions of power and brakes whose time has come at `now`.
     pub fn tick(&mut self, now: SimTime) {
         match self.power {
             Power::SwitchingOn { since, release } if now.since(since) >= self.timing.boot + self.timing.initialise => {
@@ -228,7 +228,7 @@ impl Robot {
         }
     }
 
-    /// Returns whether power may be switched on.
+    /// Returns whether the present stop permits switching power on.
     fn may_have_power(&self) -> bool {
         !matches!(self.stop, Stop::Emergency | Stop::Violation | Stop::Fault)
     }
@@ -245,7 +245,7 @@ impl Robot {
         !matches!(self.power, Power::Off)
     }
 
-    /// Returns the robot mode of this generation.
+    /// Returns the robot mode in the values of this controller generation.
     #[must_use]
     pub fn mode(&self, now: SimTime) -> RobotMode {
         if self.generation == Generation::Cb2 {

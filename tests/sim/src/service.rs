@@ -1,10 +1,10 @@
-//! Services that the operator can switch off (`core/docs/protocol/ur-client-interfaces.md 5.6`): from 5.10 on and on
-//! PolyScope X.
+//! Services of the controller that the operator can switch off (`core/docs/protocol/ur-client-interfaces.md 5.6`):
+//! from 5.10 on and on PolyScope X.
 
 use crate::port::Port;
 
-/// A service with a switch in the security settings. A read-only port is assumed to be switched together with its
-/// writable twin.
+/// A service of the controller with a switch in the security settings. A read-only port is assumed to be switched
+/// together with its writable twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Service {
     /// The dashboard server, 29999.
@@ -19,7 +19,7 @@ pub enum Service {
     Rtde,
     /// Interpreter mode, 30020.
     Interpreter,
-    /// The Robot API, 80 on PolyScope X.
+    /// The Robot API, port 80 on PolyScope X.
     RobotApi,
 }
 
@@ -41,7 +41,7 @@ impl Service {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(service, _)| service)
     }
 
-    /// Returns the service that a port belongs to.
+    /// Returns the service that a port belongs to; `None` if the port has no switch.
     #[must_use]
     pub fn of(port: Port) -> Option<Self> {
         Some(match port {

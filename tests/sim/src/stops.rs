@@ -5,45 +5,48 @@ use crate::arm::Exceeded;
 /// An error code in its usual notation, C*code*A*argument*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StopCode {
-    /// The code.
+    /// The number of the error code, after the C.
     pub code: i32,
-    /// The argument of the code; 0 if the code has none.
+    /// The argument of the error code, after the A; 0 if the code has none.
     pub argument: i32,
 }
 
 impl StopCode {
-    /// Returns the code C*code*A*argument*.
+    /// Returns the error code C*code*A*argument*.
     #[must_use]
     pub const fn new(code: i32, argument: i32) -> Self {
         Self { code, argument }
     }
 }
 
-/// The code of each stop; `None` for a stop without a code. The vendor's list contains every code here. The code that
-/// a real controller uses is known for `protective_stop()` only.
+/// The error code that 30001 reports with each kind of stop; `None` for a stop without a code. The vendor's list
+/// contains every code here. The code that a real controller uses is known for `protective_stop()` only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StopCodes {
-    /// A program called `protective_stop()`: C209.
+    /// The code of the stop when a program called `protective_stop()`: C209.
     pub called: Option<StopCode>,
-    /// A joint leaves its range, or a move would have it do so: C150, position close to joint limits. Assumed.
+    /// The code of the stop when a joint leaves its range, or a move would have it do so: C150, position close to
+    /// joint limits. Assumed.
     pub joint_limit: Option<StopCode>,
-    /// The tool cannot follow its path or reach its end: C154, position in singularity. Assumed.
+    /// The code of the stop when the tool cannot follow its path or reach its end: C154, position in singularity.
+    /// Assumed.
     pub reach: Option<StopCode>,
-    /// A joint would exceed its speed: C204A1, sudden change in target position. Assumed.
+    /// The code of the stop when a joint would exceed its speed: C204A1, sudden change in target position. Assumed.
     pub speed: Option<StopCode>,
-    /// A protective stop caused by an operator or by a fault of the simulator: C157A0, collision detected by the base
-    /// joint. Assumed.
+    /// The code of a protective stop that an operator or a fault of the simulator caused: C157A0, collision detected
+    /// by the base joint. Assumed.
     pub other: Option<StopCode>,
-    /// An emergency stop: C100A3, robot changed mode, to power off. Assumed.
+    /// The code of an emergency stop: C100A3, robot changed mode, to power off. Assumed.
     pub emergency: Option<StopCode>,
-    /// A violation of a safety limit: C191A2, joint speed limit violated. Assumed.
+    /// The code of the stop after a violation of a safety limit: C191A2, joint speed limit violated. Assumed.
     pub violation: Option<StopCode>,
-    /// A fault of the safety system: C226, a fault was triggered for test purposes. Assumed.
+    /// The code of the stop after a fault of the safety system: C226, a fault was triggered for test purposes.
+    /// Assumed.
     pub fault: Option<StopCode>,
 }
 
 impl StopCodes {
-    /// Returns the code of the stop after this limit was exceeded.
+    /// Returns the error code of the stop that follows when this limit was exceeded.
     pub(crate) fn of(&self, exceeded: Exceeded) -> Option<StopCode> {
         match exceeded {
             Exceeded::Position { .. } => self.joint_limit,
@@ -68,7 +71,7 @@ impl Default for StopCodes {
     }
 }
 
-/// The severity of a report, in the numbering of error codes.
+/// The severity of a message with an error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Info,
@@ -78,7 +81,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// Returns the number of this level, the same before 3.3 and later.
+    /// Returns the number of this severity level in messages, equal before 3.3 and later.
     pub(crate) fn number(self) -> i32 {
         match self {
             Self::Info => 1,

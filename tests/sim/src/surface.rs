@@ -1,4 +1,4 @@
-//! The surface in the way of a tool: one flat surface, for every simulated arm.
+//! A flat surface that a tool can touch, for every simulated arm.
 
 use crate::kinematics::{Vec3, dot, norm, scale, sub};
 
@@ -9,9 +9,9 @@ pub struct Surface {
     pub point: Vec3,
     /// The outward normal, of length 1.
     pub normal: Vec3,
-    /// Stiffness of the spring \[N/m\].
+    /// Stiffness of the surface's spring \[N/m\].
     pub stiffness: f64,
-    /// Damping along the normal \[N·s/m\].
+    /// Damping along the surface's normal \[N·s/m\].
     pub damping: f64,
 }
 
@@ -40,8 +40,8 @@ impl Surface {
         (approach > 1e-9).then(|| self.distance(position) / approach)
     }
 
-    /// Returns the force on a point at `position` with `speed` \[m/s\], in the base \[N\]. A surface pushes and never
-    /// pulls.
+    /// Returns the force of the surface on a point at `position` with `speed` \[m/s\], in the base \[N\]. A surface
+    /// pushes and never pulls.
     #[must_use]
     pub fn force(&self, position: Vec3, speed: Vec3) -> Vec3 {
         let depth = -self.distance(position);

@@ -27,28 +27,28 @@ use dial::Calls;
 /// The port base at which every port has the number it has on a real controller.
 pub const REAL_PORTS: u16 = 29_999;
 
-/// The number of bytes that are read or written at once.
+/// The number of bytes that are read from or written to a socket at once.
 const CHUNK: usize = 4096;
 
-/// The number of peers that a program has closed and that may still read.
+/// The number of peers whose connection a program has closed and that may still read.
 const LEFT: usize = 32;
 
 /// The listen backlog of a port that was closed for a while.
 const KNOCKING: i32 = 128;
 
-/// The addresses of a controller's ports.
+/// The addresses on which a controller's ports are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// The address to listen on.
+    /// The IP address to listen on.
     pub listen: IpAddr,
     /// The port base: port p of the controller is at base + p − 29999.
     pub base: u16,
-    /// The port of the Robot API; `None` for the one by the port base.
+    /// The port number of the Robot API; `None` for the one that follows from the port base.
     pub robot_api: Option<u16>,
 }
 
 impl Addresses {
-    /// Returns the port number that represents the controller's port; `None` if it would exceed 65535.
+    /// Returns the port number that represents the controller's `port`; `None` if it would exceed 65535.
     #[must_use]
     pub fn port(&self, port: Port) -> Option<u16> {
         self.robot_api.filter(|_| port == Port::RobotApi).or_else(|| port.at_base(self.base))
@@ -66,7 +66,7 @@ pub struct BindError {
     pub address: IpAddr,
     /// The requested port; `None` if it would exceed 65535.
     pub port: Option<u16>,
-    /// The controller's port that it represents.
+    /// The controller's port that the requested one represents.
     pub service: Port,
     /// The error of the system.
     pub source: std::io::Error,
@@ -110,7 +110,8 @@ pub struct Server {
     addresses: Addresses,
 }
 
-/// A port of the controller. While the controller does not listen, the port stays bound and refuses clients.
+/// A listening port of the controller. While the controller does not listen, the port stays bound and refuses
+/// clients.
 #[derive(Debug)]
 struct Listener {
     port: Port,
@@ -119,7 +120,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Starts or stops accepting clients.
+    /// Starts or stops accepting clients on the port.
     fn set_open(&mut self, open: bool) {
         // Linux: a listening socket that is shut down refuses clients and keeps its address; listening again opens
         // it.
@@ -236,7 +237,7 @@ fn open_all(controller: &Controller, addresses: Addresses) -> Result<Vec<Listene
     Port::ALL.into_iter().filter(|port| controller.has_port(*port)).map(open).collect()
 }
 
-/// A server on its own thread; it stops when this is dropped.
+/// A controller with its ports on a thread of its own; the thread stops when this value is dropped.
 #[derive(Debug)]
 pub struct Running {
     controller: Arc<Mutex<Controller>>,
@@ -258,7 +259,7 @@ impl Running {
         self.addresses.base
     }
 
-    /// Locks the controller between two of its cycles; it does not run while this is held.
+    /// Locks the controller between two of its cycles; its time does not advance while the lock is held.
     pub fn controller(&self) -> MutexGuard<'_, Controller> {
         lock(&self.controller)
     }
@@ -280,17 +281,17 @@ fn lock(controller: &Mutex<Controller>) -> MutexGuard<'_, Controller> {
     controller.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The socket of a client, with bytes that it could not accept yet.
+/// The socket of one connection, with bytes that it could not accept yet.
 struct Client {
     conn: Conn,
     stream: TcpStream,
     unsent: Vec<u8>,
     gone: bool,
-    /// `true` if it ended without an orderly close: bytes that were sent to it may stay unread.
+    /// `true` if the connection ended without an orderly close: bytes that were sent to the peer may stay unread.
     reset: bool,
     /// `true` if the controller opened this connection, `false` for a client's.
     called: bool,
-    /// `true` if the controller accepts no more of its bytes now.
+    /// `true` if the controller accepts no more of the connection's bytes now.
     full: bool,
 }
 
@@ -299,7 +300,7 @@ impl Client {
         Self { conn, stream, unsent: vec![], gone: false, reset: false, called, full: false }
     }
 
-    /// Sends the bytes that the controller has for the client, one segment per write.
+    /// Sends the bytes that the controller has for this client, one segment per write.
     fn send(&mut self, controller: &mut Controller) {
         let mut buffer = [0; CHUNK];
         while !self.gone {

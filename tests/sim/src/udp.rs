@@ -24,13 +24,14 @@ const CHUNK: usize = 2048;
 pub struct Server {
     krc: Arc<Mutex<Krc>>,
     socket: UdpSocket,
-    /// The socket of a second sender.
+    /// The socket of the second sender, which a fault causes to send measurements as well.
     stranger: UdpSocket,
     remote: SocketAddr,
     held_up: Arc<HeldUp>,
 }
 
-/// The count and the duration of delays of this process: effects on the other side that it does not cause.
+/// The count and the duration of delays of this process. A delay looks to the remote computer like a fault of the
+/// KRC.
 #[derive(Debug, Default)]
 pub struct HeldUp {
     cycles: AtomicU64,
@@ -99,7 +100,7 @@ impl Server {
         }
     }
 
-    /// Processes everything up to the present. Returns the time of the next event.
+    /// Processes everything that is due. Returns the time of the next event.
     fn turn(&self, clock: &Clock) -> SimTime {
         let mut krc = lock(&self.krc);
         let mut buffer = [0; CHUNK];
@@ -131,7 +132,7 @@ impl Server {
         krc.next_event()
     }
 
-    /// Sleeps until something arrives, at most for `longest`.
+    /// Sleeps until a datagram arrives, at most for `longest`.
     fn wait(&self, longest: Duration) {
         // Interrupted or not, the next turn processes everything.
         let timeout = Timespec::try_from(longest).ok();
@@ -139,7 +140,7 @@ impl Server {
     }
 }
 
-/// A KRC on its own thread; it stops when this is dropped.
+/// A simulated KRC on a thread of its own; the thread stops when this value is dropped.
 #[derive(Debug)]
 pub struct Running {
     krc: Arc<Mutex<Krc>>,
@@ -149,12 +150,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Locks the KRC between two of its milliseconds; it does not run while this is held.
+    /// Locks the KRC between two of its milliseconds; its time does not advance while the lock is held.
     pub fn krc(&self) -> MutexGuard<'_, Krc> {
         lock(&self.krc)
     }
 
-    /// Returns the delays of its cycles.
+    /// Returns the delays of this process, by which cycles began late.
     #[must_use]
     pub fn held_up(&self) -> &HeldUp {
         &self.held_up

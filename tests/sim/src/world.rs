@@ -7,12 +7,12 @@ use crate::kinematics::{Frame, Vec3, add, cross, dot, norm, scale, sub};
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// A plane with waves on it, which may heave as a whole.
+/// The surface of a workpiece: a plane with waves, which may move up and down as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
     /// A point of the plane, in the base \[m\].
     pub origin: Vec3,
-    /// Its outward normal; any length but zero.
+    /// The outward normal of the plane; any length but zero.
     pub normal: Vec3,
     /// Waves on the plane, which do not move along it; their slopes should add up to less than about 1/2.
     pub waves: Vec<Wave>,
@@ -23,16 +23,16 @@ pub struct Surface {
 /// One wave of the surface's profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wave {
-    /// Height \[m\].
+    /// Amplitude of the wave \[m\].
     pub amplitude: f64,
-    /// Length \[m\].
+    /// Wavelength \[m\].
     pub length: f64,
-    /// Direction in the plane \[rad\].
+    /// Direction of the wave in the plane \[rad\].
     pub direction: f64,
 }
 
 impl Surface {
-    /// Returns a still, flat surface.
+    /// Returns a flat surface that does not move.
     #[must_use]
     pub fn plane(origin: Vec3, normal: Vec3) -> Self {
         Self { origin, normal, waves: vec![], heave: None }
@@ -66,7 +66,8 @@ impl Surface {
         waves + heave
     }
 
-    /// Returns the distance from `from` along the unit vector `direction` \[m\]. `None` if the surface is not ahead.
+    /// Returns the distance to the surface from `from` along the unit vector `direction` \[m\]. `None` if the surface
+    /// is not ahead.
     #[must_use]
     pub fn distance(&self, from: Vec3, direction: Vec3, now: SimTime) -> Option<f64> {
         let [n, u, v] = self.basis();
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
     use crate::kinematics::Rotation;
 
-    /// A tool 0.3 m above the table, looking down.
+    /// Returns the pose of a tool 0.3 m above the table that points down.
     fn tool() -> Frame {
         let down = Rotation::about([1.0, 0.0, 0.0], std::f64::consts::PI);
         Frame { position: [0.4, 0.1, 0.3], rotation: down }

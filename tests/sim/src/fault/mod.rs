@@ -19,15 +19,15 @@ use crate::time::SimTime;
 /// One fault with its time span and its connections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// The effect.
+    /// The effect of the fault.
     pub kind: FaultKind,
-    /// The port that it affects; `None` for all of them.
+    /// The port whose connections the fault affects; `None` for all of them.
     pub port: Option<Port>,
     /// The direction that a network fault affects; `None` for both.
     pub direction: Option<Direction>,
-    /// The time at which it begins.
+    /// The time at which the fault begins.
     pub start: SimTime,
-    /// The duration; `None` for a permanent fault.
+    /// The duration of the fault; `None` for a permanent one.
     pub duration: Option<Duration>,
 }
 
@@ -50,18 +50,18 @@ impl Direction {
     }
 }
 
-/// The effect of a fault.
+/// The effect of a fault. "The end" in the descriptions is the end of the fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
-    /// Segments are cut into pieces of this many bytes.
+    /// Segments of TCP data are cut into pieces of this many bytes.
     Split(usize),
-    /// This many messages arrive as one segment.
+    /// This many messages arrive together as one TCP segment.
     Coalesce(usize),
     /// Data arrive later by this time.
     Delay(Duration),
     /// Data arrive later by a random time of at most this.
     Jitter(Duration),
-    /// No data arrive until the end, then all at once.
+    /// No data arrive until the end of the fault, then all at once.
     Stall,
     /// Data arrive later by this time, and the queue empties afterwards.
     Backlog(Duration),
@@ -143,7 +143,7 @@ pub enum FaultKind {
     Hand(f64),
 }
 
-/// The kind of argument of a fault.
+/// The kind of argument that a fault takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
     None,
@@ -157,30 +157,30 @@ pub(crate) enum Argument {
     SignedTime,
     /// 0 … 1, or a percentage.
     Share,
-    /// rad/s.
+    /// A speed \[rad/s\].
     Speed,
-    /// N.
+    /// A force \[N\].
     Force,
     /// The name of a service.
     Service,
 }
 
-/// The meaning of the duration of a fault.
+/// The meaning of the duration that a fault's text gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
-    /// From start to end; permanent without a duration.
+    /// The fault lasts from its start to its end; without a duration it is permanent.
     Span,
-    /// A moment, or the duration if there is one.
+    /// The fault occurs at one moment; if a duration is given, it lasts for that.
     Brief,
-    /// A moment; no duration is allowed.
+    /// The fault occurs at one moment; no duration is allowed.
     Moment,
 }
 
-/// One kind of fault in the table.
+/// One kind of fault in the table of kinds.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) argument: Argument,
-    /// The argument that is used if none is given; empty if the kind has none.
+    /// The argument that is used if the fault's text gives none; empty if the kind takes no argument.
     pub(crate) default: &'static str,
     pub(crate) lasting: Lasting,
     /// The selectors that the kind accepts.
@@ -189,7 +189,7 @@ pub(crate) struct Row {
     pub(crate) make: fn(Value) -> FaultKind,
 }
 
-/// The selectors, `/port` and `/up` or `/down`, that a kind accepts.
+/// The selectors in a fault's text, `/port` and `/up` or `/down`, that a kind accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Selectors {
     None,
@@ -197,7 +197,7 @@ pub(crate) enum Selectors {
     PortAndDirection,
 }
 
-/// A parsed argument. Each kind reads the field that its argument kind fills.
+/// A parsed argument of a fault. Each kind reads the field that belongs to its kind of argument.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Value {
     pub(crate) count: u64,
@@ -230,7 +230,7 @@ macro_rules! rows {
     };
 }
 
-/// Every kind: name, argument, its default, duration, selectors, meaning.
+/// Every kind of fault: name, argument, its default, duration, selectors, meaning.
 pub(crate) const TABLE: &[Row] = rows! {
     "split" Bytes "7" Span PortAndDirection "segments cut into pieces of N bytes" => |v| FaultKind::Split(v.bytes());
     "coalesce" Count "4" Span PortAndDirection "N messages arrive as one segment" => |v| FaultKind::Coalesce(v.bytes());
@@ -294,7 +294,7 @@ impl Fault {
         self.start <= now && now < self.end()
     }
 
-    /// Returns the kind and the selectors as in the notation: `stall/30003/up`.
+    /// Returns the fault's kind and selectors in the notation that users write: `stall/30003/up`.
     #[must_use]
     pub fn name(&self) -> String {
         let kind = std::mem::discriminant(&self.kind);
@@ -304,12 +304,12 @@ impl Fault {
         [row.map(|row| row.name.to_owned()), port, direction.map(str::to_owned)].into_iter().flatten().collect()
     }
 
-    /// Returns the name of every kind.
+    /// Returns the names of all kinds of faults.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|row| row.name)
     }
 
-    /// Returns the kinds and the notation, for a terminal.
+    /// Returns a description of all kinds of faults and of their notation, for a terminal.
     #[must_use]
     pub fn help() -> String {
         let mut text = String::from(

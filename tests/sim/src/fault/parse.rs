@@ -13,49 +13,49 @@ use crate::time::SimTime;
 pub struct FaultError {
     /// The text of the fault.
     pub spec: String,
-    /// The problem with it.
+    /// The reason for which the text could not be parsed.
     pub problem: Problem,
 }
 
-/// The problem with a fault's text.
+/// The reason for which a fault's text could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The text has no `@start`.
     NoStart,
-    /// The kind does not exist.
+    /// No kind of fault has the name in the text.
     UnknownKind {
-        /// The kind in the text.
+        /// The kind that the text names.
         kind: String,
-        /// The existing name that is most similar.
+        /// The existing kind whose name is most similar.
         nearest: &'static str,
     },
     /// The selector is no port and not `up` or `down`, or this kind does not accept it.
     Selector {
-        /// The selector in the text.
+        /// The selector that the text contains.
         selector: String,
     },
     /// A time could not be parsed.
     Time {
-        /// `start`, `duration` or `argument`.
+        /// The part with the time: `start`, `duration` or `argument`.
         part: &'static str,
-        /// The text of the time.
+        /// The text in place of the time.
         text: String,
     },
-    /// The argument could not be parsed.
+    /// The argument of the fault could not be parsed.
     Argument {
         /// The text of the argument.
         text: String,
-        /// A description of the accepted arguments.
+        /// A description of the arguments that the kind accepts.
         expected: &'static str,
     },
     /// The text has an argument or a duration that the kind does not accept.
     Surplus {
-        /// `duration` or `argument`.
+        /// The part that is not accepted: `duration` or `argument`.
         part: &'static str,
         /// The text of that part.
         text: String,
     },
-    /// A protective stop cannot be unlocked that early.
+    /// A protective stop cannot be unlocked as early as the fault's duration demands.
     UnlockedTooEarly,
 }
 
@@ -198,7 +198,7 @@ fn time(part: &'static str, text: &str) -> Result<Duration, Problem> {
     span(text).ok_or_else(|| Problem::Time { part, text: text.to_owned() })
 }
 
-/// Parses `200ms`, `5s`, `1.5s`, `1m`, `250us`, or `0`.
+/// Parses a time such as `200ms`, `5s`, `1.5s`, `1m`, `250us`, or `0`.
 pub(crate) fn span(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
@@ -220,7 +220,7 @@ pub(crate) fn nearest_of(names: impl Iterator<Item = &'static str>, name: &str) 
     names.min_by_key(|known| edits(name, known)).unwrap_or_default()
 }
 
-/// Returns Levenshtein's distance. Only the first 40 characters of `a` are compared.
+/// Returns Levenshtein's distance between two words. Only the first 40 characters of `a` are compared.
 fn edits(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(40).collect();
     let mut row: Vec<usize> = (0..=a.len()).collect();

@@ -1,4 +1,5 @@
-//! The schedule of all faults: edges for actions that are executed once, conditions for lasting effects.
+//! The schedule of all faults of a run: their begins and ends, which cause actions once, and the network conditions
+//! that hold while they last.
 
 use std::time::Duration;
 
@@ -58,7 +59,7 @@ impl Schedule {
         edges
     }
 
-    /// Returns the time of the next edge.
+    /// Returns the next time at which a fault begins or ends.
     pub(crate) fn next_edge(&self) -> SimTime {
         let due = self.faults.iter().map(|(fault, phase)| match phase {
             Phase::Pending => fault.start,
@@ -68,7 +69,7 @@ impl Schedule {
         due.min().unwrap_or(SimTime::MAX)
     }
 
-    /// Returns the kinds of the faults that are active on this port.
+    /// Returns the kinds of the faults that are active on this port at `now`.
     pub(crate) fn on(&self, now: SimTime, port: Port) -> impl Iterator<Item = FaultKind> {
         self.faults
             .iter()

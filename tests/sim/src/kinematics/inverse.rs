@@ -6,9 +6,9 @@ use std::f64::consts::{PI, TAU};
 
 use super::{Chain, Frame, Pose6, Rotation, add, norm, scale, sub};
 
-/// The largest deviation of a solution from the pose \[m, rad\].
+/// The largest permitted deviation of a solution's tool pose from the requested pose \[m, rad\].
 const TOLERANCE: f64 = 1e-7;
-/// The sine of wrist 2 below which wrists 1 and 3 turn about one line; wrist 3 then keeps its position.
+/// The sine of wrist 2's angle below which wrists 1 and 3 turn about one line; wrist 3 then keeps its position.
 const SINGULAR: f64 = 1e-9;
 
 impl Chain {
@@ -28,7 +28,7 @@ impl Chain {
         all.min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// Returns the flange's frame if the tool at `tcp` is at `pose`.
+    /// Returns the pose of the flange if the tool, which is at `tcp` in the flange's frame, is at `pose`.
     fn flange_of(&self, pose: &Pose6, tcp: &Pose6) -> Frame {
         let rotation = |p: &Pose6| Rotation::from_vector([p[3], p[4], p[5]]);
         let flange = rotation(pose).after(rotation(tcp).inverse());
@@ -37,7 +37,8 @@ impl Chain {
         Frame { position: sub([px, py, pz], flange.turn([x, y, z])), rotation: flange }
     }
 
-    /// Returns every posture for this flange frame, before whole turns are added; some of them are beyond reach.
+    /// Returns every combination of joint positions for this flange frame, before whole turns are added. Some may be
+    /// beyond reach.
     fn postures(&self, flange: &Frame, near: &[f64; 6]) -> Vec<[f64; 6]> {
         let l = self.lengths;
         let mut found = Vec::with_capacity(8);
@@ -72,8 +73,8 @@ impl Chain {
         found
     }
 
-    /// Adds to every joint of a posture the whole turns that make it nearest to `near`, within its range. `None` if a
-    /// joint has no such position.
+    /// Adds to every joint of a solution the whole turns that make it nearest to `near` within the joint's range.
+    /// `None` if a joint has no such position.
     fn turned(&self, q: [f64; 6], near: &[f64; 6]) -> Option<[f64; 6]> {
         let mut out = q;
         for (number, (joint, near)) in out.iter_mut().zip(near).enumerate() {

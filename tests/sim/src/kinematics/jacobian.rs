@@ -3,14 +3,16 @@
 use super::{Chain, Frame, Pose6, Rotation, Vec3, add, cross, scale, sub};
 use crate::linear::solve;
 
-/// Six columns, one per joint: the tool's speed \[m, rad\] per rad of that joint, in the base. Element `[j][axis]`.
+/// The Jacobian of the tool: six columns, one per joint, each with the tool's speed in the base \[m, rad\] per rad of
+/// that joint. Element `[j][axis]`.
 pub type Jacobian = [[f64; 6]; 6];
 
-/// Damping of the inverse near singular positions: joint speeds stay bounded there, and the tool lags.
+/// Damping factor of the Jacobian's inverse near singular positions: joint speeds stay bounded there, and the tool
+/// lags.
 const DAMPING: f64 = 1e-3;
 
 impl Chain {
-    /// Returns the direction of each axis and a point on it, at joint positions `q` \[rad\].
+    /// Returns the direction of each joint axis and a point on it, at joint positions `q` \[rad\].
     pub(crate) fn axis_lines(&self, q: &[f64; 6]) -> [(Vec3, Vec3); 6] {
         let turns = self.turns(q);
         let mut joint = 0;
@@ -28,7 +30,8 @@ impl Chain {
         self.axis_lines(q).map(|(direction, point)| spatial(cross(direction, sub(tool, point)), direction))
     }
 
-    /// Returns the Jacobian's time derivative at `q` and `qd` \[rad/s\].
+    /// Returns the time derivative of the tool's Jacobian at joint positions `q` \[rad\] and joint speeds `qd`
+    /// \[rad/s\].
     #[must_use]
     pub fn jacobian_time_derivative(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> Jacobian {
         let (lines, turns) = (self.axis_lines(q), self.turns(q));

@@ -1,4 +1,5 @@
-//! The arm under its control schemes, one millisecond at a time (`core/docs/protocol/kuka-fri.md A8`).
+//! The motion of the simulated arm under each control scheme, one millisecond at a time
+//! (`core/docs/protocol/kuka-fri.md A8`).
 //!
 //! | scheme | law |
 //! |---|---|
@@ -18,19 +19,19 @@ use crate::kinematics::{Frame, sub};
 use crate::linear::solve;
 use crate::surface::Surface;
 
-/// The step of the arm \[s\].
+/// The time step of the arm's simulation \[s\].
 const STEP: f64 = 1e-3;
 
-/// Stiffness and damping. A KRL program configures them, and commands may change them.
+/// Stiffness and damping of the impedance controllers. A KRL program configures them, and commands may change them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impedance {
-    /// Joint stiffness \[Nm/rad\].
+    /// Stiffness of each joint in joint impedance control \[Nm/rad\].
     pub joint_stiffness: Joints,
-    /// Joint damping, normalised; 0.7 is typical.
+    /// Damping ratio of each joint in joint impedance control; 0.7 is typical.
     pub joint_damping: Joints,
-    /// Cartesian stiffness \[N/m, Nm/rad\].
+    /// Stiffness of the flange in Cartesian impedance control \[N/m, Nm/rad\].
     pub cartesian_stiffness: Spatial,
-    /// Cartesian damping, normalised; 0.7 is typical.
+    /// Damping ratio of the flange in Cartesian impedance control; 0.7 is typical.
     pub cartesian_damping: Spatial,
 }
 
@@ -45,16 +46,16 @@ impl Default for Impedance {
     }
 }
 
-/// The arm's properties.
+/// The properties of the simulated arm that can be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmOptions {
     /// Time constant of the lag in joint position control; zero for none.
     pub lag: Duration,
-    /// Deceleration of a stop \[rad/s²\]. Not published; the default is 8.
+    /// Deceleration of the joints in a stop \[rad/s²\]. Not published; the default is 8.
     pub stop_deceleration: f64,
     /// Stiffness and damping that the KRL program configured.
     pub impedance: Impedance,
-    /// A surface in the way of the flange.
+    /// A surface that the flange can touch; `None` for none.
     pub contact: Option<Surface>,
 }
 
@@ -64,7 +65,7 @@ impl Default for ArmOptions {
     }
 }
 
-/// The target of the control scheme.
+/// The target that the active control scheme moves the arm to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) scheme: ControlScheme,
@@ -98,12 +99,12 @@ impl Arm {
         &self.external
     }
 
-    /// Returns the torques of the drives \[Nm\], as sensors behind the gears measure them.
+    /// Returns the torques of the drives \[Nm\], as the sensors behind the gears measure them.
     pub(super) const fn measured(&self) -> &Joints {
         &self.measured
     }
 
-    /// Executes a millisecond with the drives off and the brakes closed.
+    /// Executes one millisecond with the drives off and the brakes closed.
     pub(super) fn hold(&mut self) {
         self.qd = [0.0; JOINTS];
         self.feel(&self.qd.clone());
@@ -126,7 +127,8 @@ impl Arm {
         self.feel(&acceleration);
     }
 
-    /// Updates external and measured torques at this pose and acceleration: both sides of M·q̈ + g = τ + τ_ext.
+    /// Updates external and measured torques at the arm's present pose and this joint `acceleration` \[rad/s²\]: both
+    /// sides of M·q̈ + g = τ + τ_ext.
     fn feel(&mut self, acceleration: &Joints) {
         self.external = self.external_torques(&model::jacobian(&self.q));
         let gravity = model::gravity(&self.q);
@@ -193,7 +195,8 @@ impl Arm {
         solve(mass, momentum).unwrap_or_default()
     }
 
-    /// Returns torques towards the commanded posture that have no effect at the flange.
+    /// Returns joint torques towards the commanded posture that have no effect on the flange (motion in the null
+    /// space).
     fn posture(&self, target: &Target, jacobian: &[Spatial; JOINTS]) -> Joints {
         // Softer than the task, whatever the joint stiffness, so that the null space does not disturb the task.
         let wanted: Joints = each(|j| 0.05 * target.impedance.joint_stiffness[j] * (target.joints[j] - self.q[j]));

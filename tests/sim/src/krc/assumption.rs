@@ -7,14 +7,15 @@ use outrigger_wire::fri::{ControlScheme, Quality};
 use super::options::{Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, Options, QualityLimits};
 use crate::fault::nearest_of;
 
-/// One assumption with its value.
+/// One assumption about a KRC by its name, with a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assumption {
     row: usize,
     value: String,
 }
 
-/// A function that parses a value into the options. The error is a description of the expected form.
+/// A function that parses the value of an assumption into the options. The error is a description of the expected
+/// form.
 type Set = fn(&str, &mut Options) -> Result<(), &'static str>;
 
 struct Row {
@@ -150,7 +151,7 @@ impl Assumption {
             .map_err(|expected| AssumptionError(format!("`{name}={}`: expected {expected}; {what}", self.value)))
     }
 
-    /// Returns all assumptions with their defaults, for a terminal.
+    /// Returns the names of all assumptions with their defaults, for a terminal.
     #[must_use]
     pub fn help() -> String {
         TABLE.iter().map(|Row { name, default, what, .. }| format!("  {name:<18}{what} [{default}]\n")).collect()

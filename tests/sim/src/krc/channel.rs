@@ -7,28 +7,28 @@ use super::fault::FaultKind;
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// The mean length of a burst of losses, in datagrams.
+/// The mean number of consecutive datagrams that a burst of losses drops.
 const BURST: f64 = 5.0;
 
-/// The sender of a datagram.
+/// The sender of a simulated datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// The KRC.
+    /// The KRC itself.
     Krc,
-    /// Another sender, with another address or port.
+    /// Another sender than the KRC, with another address or port.
     Stranger,
 }
 
-/// A datagram to be sent now.
+/// A datagram that the simulation sends now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// The sender.
+    /// The sender of the datagram.
     pub sender: Sender,
-    /// The contents.
+    /// The contents of the datagram.
     pub bytes: Vec<u8>,
 }
 
-/// The datagrams in transit.
+/// The datagrams that are in transit in one direction.
 #[derive(Debug)]
 pub(super) struct Channel {
     rng: Rng,
@@ -36,7 +36,7 @@ pub(super) struct Channel {
     bad: bool,
     /// Datagrams in order of arrival; with equal times, in the order in which they were sent.
     under_way: VecDeque<(SimTime, Vec<u8>)>,
-    /// The number of lost datagrams.
+    /// The number of datagrams that the simulated network has lost.
     pub(super) lost: u64,
 }
 
@@ -45,7 +45,7 @@ impl Channel {
         Self { rng, bad: false, under_way: VecDeque::new(), lost: 0 }
     }
 
-    /// Sends `datagram`; `faults` are the active ones of this direction.
+    /// Sends `datagram` into the simulated network; `faults` are the active ones of this direction.
     pub(super) fn send(
         &mut self,
         datagram: Vec<u8>,
@@ -85,7 +85,7 @@ impl Channel {
     }
 
     /// Executes the next step of the two-state model, in which the long-run share of lost datagrams is `share`.
-    /// Returns whether this one is lost.
+    /// Returns whether this datagram is lost.
     fn in_burst(&mut self, share: f64) -> bool {
         let leave = 1.0 / BURST;
         let enter = if share < 1.0 { (share * leave / (1.0 - share)).min(1.0) } else { 1.0 };
@@ -94,7 +94,7 @@ impl Channel {
         self.bad
     }
 
-    /// Returns random bytes of any length, or the datagram with a fault in it.
+    /// Returns random bytes of any length, or a copy of the datagram with an error in it.
     fn garbage(&mut self, datagram: &[u8]) -> Vec<u8> {
         let mut bytes = datagram.to_vec();
         if self.rng.unit() < 0.5 {
@@ -111,12 +111,12 @@ impl Channel {
         bytes
     }
 
-    /// Returns the time of the next arrival.
+    /// Returns the time at which the next datagram in transit arrives.
     pub(super) fn next_arrival(&self) -> SimTime {
         self.under_way.front().map_or(SimTime::MAX, |(due, _)| *due)
     }
 
-    /// Returns the next datagram that has arrived by `now`, with its time.
+    /// Returns the next datagram that has arrived by `now`, with the time of its arrival.
     pub(super) fn arrived(&mut self, now: SimTime) -> Option<(SimTime, Vec<u8>)> {
         if self.next_arrival() <= now { self.under_way.pop_front() } else { None }
     }
@@ -128,7 +128,7 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(1);
 
-    /// Returns the numbers of the datagrams that arrive, in order of arrival.
+    /// Returns the numbers, in order of arrival, of those of `count` datagrams that arrive while `faults` are active.
     fn through(faults: &[FaultKind], count: u64) -> Vec<u64> {
         let mut channel = Channel::new(Rng::new(7, 0));
         for number in 0..count {

@@ -1,4 +1,4 @@
-//! The KRC as a whole: its cycle, its link, and its faults.
+//! The simulated KRC as a whole: its cycle, its link to the remote computer, and its faults.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,50 +20,50 @@ use crate::rng::Rng;
 use crate::time::SimTime;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
-/// The distance from the newest counter up to which a command counts as old. Beyond it, or after the given number of
-/// cycles without a newer command, the sender counts as restarted.
+/// The distance from the newest command's counter up to which a command with a lower counter counts as old. Beyond
+/// it, or after the given number of cycles without a newer command, the remote computer counts as restarted.
 const OLD: i32 = 1000;
 const FORGOTTEN: u32 = 25;
 
-/// The counters of the KRC.
+/// Numbers of events that the simulated KRC has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Sent measurements.
+    /// Number of measurements that the KRC has sent.
     pub sent: u64,
-    /// Measurements answered within their cycle.
+    /// Number of measurements that were answered within their cycle.
     pub answered: u64,
-    /// Malformed commands: wrong length, size or number.
+    /// Number of malformed commands: wrong length, size or number.
     pub malformed: u64,
-    /// Commands that were received before, or are older than the newest.
+    /// Number of commands that were received before, or are older than the newest.
     pub old: u64,
-    /// Commands that are missing between received ones.
+    /// Number of commands that are missing between received ones.
     pub lost: u64,
-    /// Answers to older measurements than the newest.
+    /// Number of answers to older measurements than the newest.
     pub late: u64,
-    /// Cycles without an answer that were bridged.
+    /// Number of cycles without an answer in which the KRC extrapolated or repeated the setpoint.
     pub bridged: u64,
-    /// Starts that were refused.
+    /// Number of starts that the KRC refused.
     pub refused: u64,
-    /// Transitions to the command state.
+    /// Number of transitions to the command state.
     pub started: u64,
-    /// Cycles in the command state.
+    /// Number of cycles in the command state.
     pub commanding: u64,
-    /// Cycles at each quality, UNACCEPTABLE first.
+    /// Number of cycles at each link quality, UNACCEPTABLE first.
     pub qualities: [u64; 4],
 }
 
 /// The true state of the arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Joint positions \[rad\].
+    /// Actual joint positions \[rad\].
     pub q: Joints,
-    /// Joint speeds \[rad/s\].
+    /// Actual joint speeds \[rad/s\].
     pub qd: Joints,
-    /// The setpoint \[rad\].
+    /// The joint setpoint \[rad\].
     pub setpoint: Joints,
     /// The opening of the gripper \[m\].
     pub opening: f64,
-    /// Digital outputs, bit 0 is the first.
+    /// States of the digital outputs, bit 0 is the first.
     pub outputs: u8,
 }
 
@@ -88,7 +88,7 @@ pub struct Krc {
     mover: Mover,
     up: Channel,
     down: Channel,
-    /// The newest command since the last cycle.
+    /// The command that has arrived since the last cycle began, the newest if there are several.
     received: Option<CommandRepr>,
     heard: Option<CommandRepr>,
     newest: Option<u16>,
@@ -137,19 +137,19 @@ impl Krc {
         })
     }
 
-    /// Returns the present time.
+    /// Returns the present virtual time.
     #[must_use]
     pub const fn now(&self) -> SimTime {
         self.now
     }
 
-    /// Returns the time of the next event.
+    /// Returns the time at which the simulation has something to do next.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         self.next.min(self.up.next_arrival()).min(self.down.next_arrival())
     }
 
-    /// Executes everything up to `time`.
+    /// Executes everything that happens up to `time`.
     pub fn advance_to(&mut self, time: SimTime) {
         loop {
             // A command that arrives at the end of a cycle still counts for that cycle.
@@ -186,7 +186,7 @@ impl Krc {
         self.out.pop_front()
     }
 
-    /// Returns the state of the interface.
+    /// Returns the state of the Fast Research Interface: monitor or command.
     #[must_use]
     pub const fn state(&self) -> FriState {
         if self.open { self.interface.state } else { FriState::Off }
@@ -210,19 +210,19 @@ impl Krc {
         self.rating.statistics()
     }
 
-    /// Returns the counters.
+    /// Returns the counted events.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         Counts { bridged: self.interface.bridged, ..self.counts }
     }
 
-    /// Returns the times and reasons of leaving the command state, oldest first.
+    /// Returns the times at which the KRC left the command state and the reasons, oldest first.
     #[must_use]
     pub fn fallbacks(&self) -> &[(SimTime, Reason)] {
         &self.fallbacks
     }
 
-    /// Returns the longest commanded step of a joint, as a share of the longest allowed.
+    /// Returns the longest commanded step of a joint, as a share of the longest step that is allowed.
     #[must_use]
     pub const fn longest_step(&self) -> f64 {
         self.interface.longest_step
@@ -261,7 +261,7 @@ impl Krc {
         self.arm.hand = wrench;
     }
 
-    /// Adds a fault.
+    /// Adds a fault to the simulation.
     pub fn add_fault(&mut self, fault: Fault) {
         self.options.faults.push(fault);
         self.begun.push(false);
@@ -277,7 +277,7 @@ impl Krc {
         enabled && !released && !self.is_on(|kind| kind == FaultKind::PowerOff)
     }
 
-    /// Returns the factor of the operation mode on the speed limits.
+    /// Returns the factor that the operation mode (T1, T2 or automatic) has on the speed limits.
     fn factor(&self) -> f64 {
         if self.options.operation == OperationMode::T1 { self.options.t1_factor } else { 1.0 }
     }
@@ -332,7 +332,7 @@ impl Krc {
         }
     }
 
-    /// Opens the interface (`friOpen`) with this period.
+    /// Opens the Fast Research Interface (`friOpen`) with this period of measurements.
     fn reopen(&mut self, period: Duration) {
         self.open = true;
         self.period = period;
@@ -362,7 +362,7 @@ impl Krc {
         }
     }
 
-    /// Processes a datagram that has arrived.
+    /// Processes a command datagram that has arrived at the KRC.
     fn take(&mut self, bytes: &[u8]) {
         if !self.open {
             return;
@@ -395,7 +395,7 @@ impl Krc {
         }
     }
 
-    /// Ends a cycle: evaluates its answer and updates the setpoint.
+    /// Ends a cycle: evaluates the answer to its measurement and updates the setpoint.
     fn evaluate(&mut self) {
         let Some(sent) = self.sent else { return };
         self.unheard = self.unheard.saturating_add(1);

@@ -5,20 +5,20 @@ use std::time::Duration;
 use crate::fault::{Direction, nearest_of, span as time};
 use crate::time::SimTime;
 
-/// The effect of a fault.
+/// The effect of a fault of the simulated KRC or its network. "The end" is the end of the fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
     /// This share of the datagrams is lost.
     Drop(f64),
-    /// This share is lost, in bursts of five on average (Gilbert and Elliott's model).
+    /// This share of the datagrams is lost, in bursts of five on average (Gilbert and Elliott's model).
     Burst(f64),
-    /// This share arrives twice.
+    /// This share of the datagrams arrives twice.
     Duplicate(f64),
     /// Datagrams arrive later by this time.
     Delay(Duration),
     /// Datagrams arrive later by a random time up to this, and may overtake each other.
     Jitter(Duration),
-    /// This share arrives one and a half periods later, behind its successors.
+    /// This share of the datagrams arrives one and a half periods later, behind its successors.
     Reorder(f64),
     /// No datagram arrives.
     Silence,
@@ -26,36 +26,36 @@ pub enum FaultKind {
     Garbage(f64),
     /// The KRC keeps reflecting the counter that it reflected at the start.
     Stale,
-    /// The KRC restarts: its counter continues from 1, FRI is open, nothing is commanded.
+    /// The KRC restarts: its counter continues from 1, the Fast Research Interface is open, no motion is commanded.
     Restart,
-    /// The interface is reopened with this period.
+    /// The Fast Research Interface is reopened with this period of measurements.
     Period(Duration),
-    /// The interface is closed, and opened at the end.
+    /// The Fast Research Interface is closed, and opened again at the end.
     Close,
-    /// Another sender sends measurements to the same remote computer.
+    /// Another sender than the KRC sends measurements to the remote computer.
     SecondSender,
     /// The KRL program calls `friStop`.
     Stop,
-    /// The drives are switched off, and on at the end.
+    /// The drives are switched off, and on again at the end.
     PowerOff,
     /// The operation mode is T1 with the enabling switch released, until the end.
     Release,
     /// A person pushes the flange down with this force \[N\].
     Hand(f64),
-    /// Measured positions are not numbers.
+    /// The measured positions in measurements are NaN.
     NotANumber,
 }
 
-/// A fault with its time.
+/// A fault of the simulated KRC or its network, with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// The effect.
+    /// The effect of the fault.
     pub kind: FaultKind,
-    /// The affected direction: up for commands, down for measurements; `None` for both.
+    /// The direction that a network fault affects: up for commands, down for measurements; `None` for both.
     pub direction: Option<Direction>,
-    /// The time at which it begins.
+    /// The time at which the fault begins.
     pub start: SimTime,
-    /// The duration; `None` for a permanent fault.
+    /// The duration of the fault; `None` for a permanent one.
     pub duration: Option<Duration>,
 }
 
@@ -134,7 +134,7 @@ impl std::str::FromStr for Fault {
 }
 
 impl Fault {
-    /// Returns a fault in both directions.
+    /// Returns a fault that affects both directions of the network.
     #[must_use]
     pub const fn new(kind: FaultKind, start: SimTime, duration: Option<Duration>) -> Self {
         Self { kind, direction: None, start, duration }
@@ -156,12 +156,12 @@ impl Fault {
         self.direction.is_none_or(|only| only == direction)
     }
 
-    /// Returns the kinds of those faults in `all` that are active in this direction now.
+    /// Returns the kinds of the faults in `all` that are active at `now` in this direction.
     pub(super) fn in_force(all: &[Self], now: SimTime, direction: Direction) -> impl Iterator<Item = FaultKind> {
         all.iter().filter(move |fault| fault.active(now) && fault.in_direction(direction)).map(|fault| fault.kind)
     }
 
-    /// Returns the kind and the direction as in the notation: `drop/up`.
+    /// Returns the fault's kind and direction in the notation that users write: `drop/up`.
     #[must_use]
     pub fn name(&self) -> String {
         let kind = std::mem::discriminant(&self.kind);
@@ -170,12 +170,12 @@ impl Fault {
         [row.map(|row| row.name), direction].into_iter().flatten().collect()
     }
 
-    /// Returns the name of every kind.
+    /// Returns the names of all kinds of faults.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|row| row.name)
     }
 
-    /// Returns the kinds and the notation, for a terminal.
+    /// Returns a description of all kinds of faults and of their notation, for a terminal.
     #[must_use]
     pub fn help() -> String {
         let mut text = String::from(

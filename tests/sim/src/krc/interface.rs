@@ -21,11 +21,11 @@ use crate::kinematics::{Frame, Rotation, Vec3, add, norm, scale, sub};
 /// The reason for which the KRC left the command state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The program called `friStop`.
+    /// The KRL program called `friStop`.
     Stopped,
-    /// The first command was not at the setpoint: the message "FRI interpolation error".
+    /// The first command after the start was not at the setpoint: the message "FRI interpolation error".
     NotMirrored,
-    /// The flags were changed while commanding.
+    /// The command's flags were changed while commanding.
     FlagsChanged,
     /// A flag was set that the control scheme does not support.
     FlagsNotUsable,
@@ -33,13 +33,13 @@ pub enum Reason {
     Limit,
     /// Too many consecutive answers were missing.
     Communication,
-    /// The quality was UNACCEPTABLE.
+    /// The KRC rated the link quality as UNACCEPTABLE.
     Quality,
-    /// The interface was closed, or reopened.
+    /// The Fast Research Interface was closed, or reopened.
     Closed,
 }
 
-/// The setpoint of the arm while FRI is open.
+/// The arm's setpoint and the state of commanding while the Fast Research Interface is open.
 #[derive(Debug)]
 pub(super) struct Interface {
     limits: Limits,
@@ -57,27 +57,27 @@ pub(super) struct Interface {
     pub(super) scale: f64,
     /// The joint positions that the KRL program commands.
     pub(super) own: Joints,
-    /// The offset that commands add to them.
+    /// The offset that commands add to the KRL program's joint positions \[rad\].
     pub(super) offset: Joints,
-    /// The setpoints of the cycle before the last and of the last one, `own` + `offset`.
+    /// The joint setpoints of the last two cycles, each `own` + `offset` \[rad\].
     before: Joints,
     last: Joints,
-    /// The commanded frame of the tool in Cartesian impedance, and that of the cycle before.
+    /// The commanded frame of the tool in Cartesian impedance, and the one of the cycle before.
     frame: Frame,
     frame_before: Frame,
-    /// The frame that was mirrored, and the frame at which the tool was held at that time.
+    /// The frame that the first command mirrored, and the frame at which the tool was held at that time.
     begun: (Frame, Frame),
     torque: Joints,
     wrench: [f64; 6],
     impedance: Impedance,
     flags: Option<CommandFlags>,
-    /// `true` while the next command must be at the setpoint.
+    /// `true` while the next command must be at the present setpoint.
     unmirrored: bool,
-    /// The number of consecutive missing answers.
+    /// The number of consecutive measurements without an answer.
     missing: u32,
-    /// The speed that must still be braked after commanding \[rad/s\].
+    /// The joint speeds that must still be braked after commanding has ended \[rad/s\].
     braking: Joints,
-    /// The number of bridged answers.
+    /// The number of cycles whose missing answer was replaced by an extrapolated or repeated setpoint.
     pub(super) bridged: u64,
     /// The longest commanded step of a joint, as a share of the longest allowed.
     pub(super) longest_step: f64,
@@ -118,12 +118,12 @@ impl Interface {
         }
     }
 
-    /// Returns `own` + `offset` \[rad\].
+    /// Returns the joint setpoint, `own` + `offset` \[rad\].
     pub(super) fn setpoint(&self) -> Joints {
         each(|j| self.own[j] + self.offset[j])
     }
 
-    /// Returns the commanded frame of the tool; in the other schemes the frame of the setpoint.
+    /// Returns the commanded frame of the tool; in schemes other than Cartesian impedance the frame of the setpoint.
     pub(super) fn commanded_frame(&self) -> Frame {
         match (self.state, self.scheme) {
             (FriState::Command, ControlScheme::CartesianImpedance) => self.frame,
@@ -131,7 +131,7 @@ impl Interface {
         }
     }
 
-    /// Enters the command state (`friStart`). The flags of the last command are fixed for this run.
+    /// Enters the command state (`friStart`). The flags of the last command apply until commanding ends.
     pub(super) fn start(&mut self, scheme: ControlScheme, scale: f64, flags: Option<CommandFlags>) {
         self.scheme = scheme;
         self.scale = scale;
@@ -152,7 +152,8 @@ impl Interface {
         self.impedance = self.configured;
     }
 
-    /// Returns to monitor. `share` is the progress of this cycle, `measured` the measured joints; the arm is braked.
+    /// Returns to the monitor state and brakes the arm. `share` is the progress of the present cycle, 0 … 1,
+    /// `measured` are the measured joint positions \[rad\].
     pub(super) fn stop(&mut self, share: f64, period: f64, measured: &Joints) {
         let here = self.between(share);
         self.braking = each(|j| (self.last[j] - self.before[j]) / period);
@@ -174,7 +175,8 @@ impl Interface {
         self.relax();
     }
 
-    /// Executes a cycle with this answer. `measured` are the measured joints.
+    /// Executes a cycle with the command that answers its measurement. `measured` are the measured joint positions
+    /// \[rad\].
     pub(super) fn obey(
         &mut self,
         command: &CommandRepr,
@@ -230,7 +232,7 @@ impl Interface {
         Ok(())
     }
 
-    /// Returns the frame at which the first commanded frame must be.
+    /// Returns the frame at which the first commanded frame after a start must be.
     fn mirrored(&self, measured: &Joints) -> Frame {
         match self.mirrored_frame {
             MirroredFrame::Setpoint => self.frame,
@@ -301,7 +303,7 @@ impl Interface {
         }
     }
 
-    /// Executes a cycle without an answer: the setpoint is bridged.
+    /// Executes a cycle without an answer: extrapolates or repeats the setpoint.
     pub(super) fn bridge(&mut self, powered: bool) -> Result<(), Reason> {
         self.missing += 1;
         if self.missing > self.max_bridge {
@@ -336,7 +338,7 @@ impl Interface {
         self.frame_before = self.frame;
     }
 
-    /// Updates the setpoint after the program has moved its own joint positions to `own`.
+    /// Updates the setpoint after the KRL program has moved its own joint positions to `own` \[rad\].
     pub(super) fn own_moved(&mut self, own: Joints) {
         self.own = own;
         match self.state {
@@ -346,7 +348,7 @@ impl Interface {
         }
     }
 
-    /// Executes a step of `seconds` of braking after commanding.
+    /// Executes a step of `seconds` in which the arm brakes after commanding has ended.
     pub(super) fn brake(&mut self, seconds: f64) {
         if self.state == FriState::Command || self.braking.iter().all(|speed| *speed == 0.0) {
             return;
@@ -363,7 +365,7 @@ impl Interface {
         self.braking = [0.0; JOINTS];
     }
 
-    /// Returns the setpoint at `share` of this cycle, by fine interpolation.
+    /// Returns the joint setpoint \[rad\] at `share`, 0 … 1, of the present cycle, by fine interpolation.
     fn between(&self, share: f64) -> Joints {
         match self.state {
             FriState::Command => each(|j| self.before[j] + share * (self.last[j] - self.before[j])),
@@ -371,7 +373,7 @@ impl Interface {
         }
     }
 
-    /// Returns the target of the arm at `share` of this cycle.
+    /// Returns the target of the arm at `share`, 0 … 1, of the present cycle.
     pub(super) fn target(&self, share: f64) -> Target {
         let joints = self.between(share);
         let frame = match (self.state, self.scheme) {
@@ -388,7 +390,7 @@ impl Interface {
         }
     }
 
-    /// Returns an error if this quality does not permit further commanding.
+    /// Returns an error if this link quality does not permit further commanding.
     pub(super) const fn permits(&self, quality: Quality) -> Result<(), Reason> {
         if quality.permits_command() { Ok(()) } else { Err(Reason::Quality) }
     }
@@ -399,7 +401,7 @@ fn way(a: &Frame, b: &Frame) -> [Vec3; 2] {
     [sub(b.position, a.position), b.rotation.after(a.rotation.inverse()).to_vector()]
 }
 
-/// Returns the frame at `share` of the way from `a` to `b`; a share above 1 extrapolates.
+/// Returns the frame at `share` of the distance from `a` to `b`; a share above 1 extrapolates.
 fn along(a: &Frame, b: &Frame, share: f64) -> Frame {
     let [moved, turned] = way(a, b).map(|vector| scale(vector, share));
     Frame { position: add(a.position, moved), rotation: Rotation::from_vector(turned).after(a.rotation) }

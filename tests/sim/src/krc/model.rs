@@ -16,18 +16,18 @@ pub type Joints = [f64; JOINTS];
 /// A spatial vector: along x, y, z, then about x, y, z.
 pub type Spatial = [f64; 6];
 
-/// Gravity \[m/s²\].
+/// The acceleration of gravity \[m/s²\].
 const GRAVITY: f64 = 9.81;
 
 /// One joint with the link behind it, at the upright pose.
 struct Link {
-    /// Direction of the axis.
+    /// Direction of the joint's axis.
     axis: Vec3,
     /// Height of a point on the axis \[m\]; all axes intersect the upright line.
     height: f64,
     /// Mass of the link \[kg\], an estimate.
     mass: f64,
-    /// Height of its centre of mass \[m\], an estimate.
+    /// Height of the link's centre of mass \[m\], an estimate.
     centre: f64,
     /// Inertia of rotor and gears at the joint \[kg·m²\], an estimate.
     motor: f64,
@@ -53,7 +53,7 @@ const FLANGE: f64 = 1.1785;
 /// The radius of gyration of each link, as of a ball \[m\], an estimate.
 const GYRATION: f64 = 0.06;
 
-/// The arm at joint positions `q`: sines, cosines and axes are computed once for all frames.
+/// The arm at given joint positions: sines, cosines and axes are computed once for all frames.
 struct Posture {
     /// The rotation of each joint about its axis.
     turns: [Rotation; JOINTS],
@@ -102,7 +102,7 @@ fn upright(height: f64) -> Frame {
     Frame { position: scale(UP, height), rotation: Rotation::IDENTITY }
 }
 
-/// Returns the flange's frame in the base.
+/// Returns the flange's frame in the base at joint positions `q` \[rad\].
 #[must_use]
 pub fn flange(q: &Joints) -> Frame {
     Posture::new(q).at(JOINTS, FLANGE)
@@ -115,7 +115,7 @@ pub fn jacobian(q: &Joints) -> [Spatial; JOINTS] {
     posture.motion_of(JOINTS, posture.at(JOINTS, FLANGE).position)
 }
 
-/// Returns the joint-space inertia \[kg·m²\].
+/// Returns the mass matrix of the arm at joint positions `q` \[rad\], in \[kg·m²\].
 #[must_use]
 pub fn mass_matrix(q: &Joints) -> [Joints; JOINTS] {
     let posture = Posture::new(q);
@@ -158,7 +158,7 @@ pub fn torques_of(jacobian: &[Spatial; JOINTS], wrench: &Spatial) -> Joints {
     jacobian.map(|column| column.iter().zip(wrench).map(|(a, b)| a * b).sum())
 }
 
-/// Returns the speed of the flange at joint speeds `qd`: J · `qd`.
+/// Returns the speed of the flange at joint speeds `qd` \[rad/s\], linear \[m/s\] and angular \[rad/s\]: J · `qd`.
 #[must_use]
 pub fn speed_of(jacobian: &[Spatial; JOINTS], qd: &Joints) -> Spatial {
     let mut speed = [0.0; 6];
@@ -182,7 +182,7 @@ pub fn joint_speeds_for(jacobian: &[Spatial; JOINTS], wanted: &Spatial) -> Joint
     solve(squared(jacobian, 1e-6), *wanted).map_or([0.0; JOINTS], |along| torques_of(jacobian, &along))
 }
 
-/// Returns J · Jᵀ with `damping` added to its diagonal.
+/// Returns J · Jᵀ for a Jacobian J, with `damping` added to its diagonal.
 fn squared(jacobian: &[Spatial; JOINTS], damping: f64) -> [Spatial; 6] {
     let mut matrix = [[0.0; 6]; 6];
     for (i, row) in matrix.iter_mut().enumerate() {

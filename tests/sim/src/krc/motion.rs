@@ -3,24 +3,24 @@
 use super::model::{self, Joints, Spatial};
 use crate::kinematics::{Vec3, norm};
 
-/// One move of the program. Its speed has the profile of a sine.
+/// One move of the KRL program. Its speed over time has the shape of a sine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Move {
-    /// A move to joint positions \[rad\], at most at this speed of the fastest joint \[rad/s\].
+    /// A move to joint positions \[rad\], with at most this speed of the fastest joint \[rad/s\].
     Ptp {
-        /// The goal.
+        /// The joint positions at the end of the move \[rad\].
         to: Joints,
-        /// The highest speed of the fastest joint.
+        /// The highest speed of the fastest joint \[rad/s\].
         speed: f64,
     },
     /// A move of the flange along a straight line \[m\], at most at this speed \[m/s\], without rotation.
     Lin {
-        /// The displacement, in the base.
+        /// The displacement of the flange, in the base \[m\].
         by: Vec3,
-        /// The highest speed.
+        /// The highest speed of the flange \[m/s\].
         speed: f64,
     },
-    /// A pause \[s\].
+    /// A pause of this duration \[s\].
     Wait(f64),
 }
 
@@ -76,9 +76,9 @@ fn numbers<const N: usize>(text: &str) -> Option<[f64; N]> {
 pub(super) struct Mover {
     moves: Vec<Move>,
     at: usize,
-    /// The joints at the beginning of the present move.
+    /// The joint positions at the beginning of the present move \[rad\].
     from: Joints,
-    /// Time in the present move \[s\].
+    /// The time since the present move began \[s\].
     time: f64,
 }
 
@@ -87,7 +87,7 @@ impl Mover {
         Self { moves, at: 0, from, time: 0.0 }
     }
 
-    /// Returns the joint positions that the program commands `dt` later, if it commands `q` now.
+    /// Returns the joint positions \[rad\] that the program commands after `dt` \[s\], if it commands `q` now.
     pub(super) fn step(&mut self, q: &Joints, dt: f64) -> Joints {
         let Some(present) = self.moves.get(self.at).copied() else { return *q };
         let before = self.time;
@@ -127,7 +127,7 @@ impl Mover {
     }
 }
 
-/// Returns the covered share of the distance after `time` of `duration`.
+/// Returns the share of a move's distance, 0 … 1, that is covered after `time` of its `duration`.
 fn progress(time: f64, duration: f64) -> f64 {
     if duration <= 0.0 || time >= duration {
         return 1.0;

@@ -11,29 +11,29 @@ use super::model::Joints;
 use super::motion::Move;
 use super::program::ProgramOptions;
 
-/// Limits of the commanded motion at a scale of 1.
+/// Limits of the commanded motion, for `friStart` with the factor 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Largest distance from zero \[rad\].
+    /// Largest distance of each joint from zero \[rad\].
     pub position: Joints,
-    /// Highest speed \[rad/s\].
+    /// Highest speed of each joint \[rad/s\].
     pub velocity: Joints,
-    /// The amount by which a commanded step may exceed the longest allowed \[rad\], because positions are transmitted
-    /// as 32-bit floats.
+    /// The amount by which a commanded step may exceed the longest allowed step \[rad\], because positions are
+    /// transmitted as 32-bit floats.
     pub step_tolerance: f64,
-    /// Highest acceleration \[rad/s²\]; `None` if it is not checked, which is the default: it is not known whether a
-    /// KRC checks it.
+    /// Highest acceleration of each joint \[rad/s²\]; `None` if it is not checked, which is the default: it is not
+    /// known whether a KRC checks it.
     pub acceleration: Option<Joints>,
-    /// Highest speed of a commanded frame \[m/s\]. Not known; the default is 2.
+    /// Highest linear speed of a commanded tool frame \[m/s\]. Not known; the default is 2.
     pub tool_speed: f64,
-    /// Highest angular speed of a commanded frame \[rad/s\]. Not known; the default is 6.3.
+    /// Highest angular speed of a commanded tool frame \[rad/s\]. Not known; the default is 6.3.
     pub tool_turning: f64,
 }
 
 impl Limits {
     /// The speed limits in published descriptions of the arm \[rad/s\]: lower than those of a KRC's configuration.
     pub const DESCRIPTION: Joints = radians([110.0, 110.0, 128.0, 128.0, 204.0, 184.0, 184.0]);
-    /// The acceleration limits of a KRC's configuration \[rad/s²\].
+    /// The joint acceleration limits of a KRC's configuration \[rad/s²\].
     pub const ACCELERATION: Joints = radians([1200.0, 1200.0, 1600.0, 1600.0, 2500.0, 4400.0, 4400.0]);
 }
 
@@ -56,23 +56,24 @@ impl Default for Limits {
     }
 }
 
-/// The requirements of one quality.
+/// The requirements that the link must meet for one quality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QualityLimits {
-    /// Smallest share of answers in time.
+    /// Smallest share of measurements that are answered in time, 0 … 1.
     pub answer_rate: f64,
-    /// Largest mean latency, in periods.
+    /// Largest mean latency of answers, in periods.
     pub latency: f64,
-    /// Largest mean jitter, in periods.
+    /// Largest mean jitter of the latency, in periods.
     pub jitter: f64,
 }
 
 /// The KRC's rating of the link. KUKA's numbers are not public: these are assumed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rating {
-    /// The requirements of BAD, OK and PERFECT.
+    /// The requirements of the link qualities BAD, OK and PERFECT.
     pub limits: [QualityLimits; 3],
-    /// The number of cycles that must meet a higher quality before the quality rises by one step. It falls at once.
+    /// The number of cycles that must meet a higher quality before the quality rises by one step. The quality falls
+    /// at once.
     pub rise_after: u32,
 }
 
@@ -86,17 +87,17 @@ impl Default for Rating {
 /// The operation mode, which determines whether the enabling switch must be held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OperationMode {
-    /// Manual, slow: the enabling switch must be held.
+    /// T1, manual at low speed: the enabling switch must be held.
     T1,
-    /// Manual: the enabling switch must be held.
+    /// T2, manual: the enabling switch must be held.
     T2,
-    /// Automatic.
+    /// Automatic operation, without the enabling switch.
     #[default]
     Automatic,
 }
 
 impl OperationMode {
-    /// The modes with their names.
+    /// Every operation mode with its name in options.
     pub const NAMED: [(Self, &'static str); 3] = [(Self::T1, "t1"), (Self::T2, "t2"), (Self::Automatic, "aut")];
 
     /// Returns whether drives are on only while the enabling switch is held.
@@ -106,7 +107,7 @@ impl OperationMode {
     }
 }
 
-/// The treatment of the offset that FRI has caused when commanding ends.
+/// The treatment of the joint offset that FRI commands have caused, when commanding ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OffsetAfterStop {
     /// The offset is kept.
@@ -116,17 +117,17 @@ pub enum OffsetAfterStop {
     TakenOver,
 }
 
-/// The replacement for a missing answer.
+/// The replacement for a missing answer of the remote computer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bridging {
-    /// The setpoint is extrapolated from the last two.
+    /// The setpoint is extrapolated from the last two setpoints.
     #[default]
     Extrapolate,
     /// The last setpoint is repeated.
     Hold,
 }
 
-/// The composition of a frame's FRI offset with the KRC's own frame.
+/// The convention for combining a tool frame's FRI offset with the KRC's own frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrameOffset {
     /// Positions are subtracted; the rotation leads from the KRC's own frame to the commanded one.
@@ -136,15 +137,15 @@ pub enum FrameOffset {
     Product,
 }
 
-/// The frame at which the first commanded frame must be.
+/// The frame at which the first commanded tool frame after a start must be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MirroredFrame {
     /// The frame of the setpoint: the KRC's own with its FRI offset.
     #[default]
     Setpoint,
-    /// The KRC's own frame, without the offset.
+    /// The KRC's own frame, without the FRI offset.
     Commanded,
-    /// The measured frame.
+    /// The measured frame of the tool.
     Measured,
 }
 
@@ -155,13 +156,13 @@ pub struct Options {
     pub period: Duration,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Counter of the first measurement.
+    /// Counter of the first measurement that the KRC sends.
     pub first_counter: u16,
-    /// Counter that is reflected before the first command was received. Not known; the default is 0.
+    /// Counter that measurements reflect before the first command was received. Not known; the default is 0.
     pub first_reflected: u16,
-    /// Lowest quality at which `friStart` succeeds. Not known; the default is OK.
+    /// Lowest link quality at which `friStart` succeeds. Not known; the default is OK.
     pub start_quality: Quality,
-    /// Rating of the link. Not known.
+    /// The KRC's rating of the link. Not known.
     pub rating: Rating,
     /// `true` if an answer that misses its cycle is used as a setpoint in the next. Not known; by default it is not.
     pub uses_late_answers: bool,
@@ -177,13 +178,14 @@ pub struct Options {
     /// Frame at which the first commanded frame must be. The tool moves by the displacement from it. Not known; the
     /// default is the setpoint's.
     pub mirrored_frame: MirroredFrame,
-    /// Composition of a frame's FRI offset. Not known; by default positions are subtracted.
+    /// Convention for combining a tool frame's FRI offset with the KRC's own frame. Not known; by default positions
+    /// are subtracted.
     pub frame_offset: FrameOffset,
     /// Limits of the commanded motion.
     pub limits: Limits,
-    /// Factor on the speed limits in T1. Not known; the default is 0.1.
+    /// Factor on the speed limits in operation mode T1. Not known; the default is 0.1.
     pub t1_factor: f64,
-    /// Treatment of the offset when commanding ends. Not known; by default it is kept.
+    /// Treatment of the FRI offset when commanding ends. Not known; by default it is kept.
     pub offset_after_stop: OffsetAfterStop,
     /// Operation mode at the start.
     pub operation: OperationMode,
@@ -191,13 +193,13 @@ pub struct Options {
     pub enabled: bool,
     /// Joint positions at the start \[rad\].
     pub start: Joints,
-    /// The arm.
+    /// Properties of the simulated arm.
     pub arm: ArmOptions,
-    /// The KRL program.
+    /// Properties of the simulated KRL program.
     pub program: ProgramOptions,
     /// Moves that the KRL program itself executes repeatedly.
     pub motion: Vec<Move>,
-    /// Faults over time.
+    /// Faults to be injected, with their times.
     pub faults: Vec<Fault>,
 }
 

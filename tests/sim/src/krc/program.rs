@@ -34,7 +34,7 @@ pub enum Convention {
 }
 
 impl Convention {
-    /// The conventions with their names.
+    /// Every convention with its name in options.
     pub const NAMED: [(Self, &'static str); 5] = [
         (Self::RosControl, "ros-control"),
         (Self::FriControl, "fri-control"),
@@ -44,13 +44,13 @@ impl Convention {
     ];
 }
 
-/// The options of the program.
+/// The options of the simulated KRL program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramOptions {
-    /// The protocol for starting and stopping.
+    /// The convention by which the remote computer starts and stops the program.
     pub convention: Convention,
-    /// The quality for which it waits before it calls `friStart`, unless its convention accepts OK; public programs
-    /// wait for PERFECT.
+    /// The link quality for which the program waits before it calls `friStart`, unless its convention accepts OK;
+    /// public programs wait for PERFECT.
     pub waits_for: Quality,
     /// The argument of `friStart`: a factor on the robot's limits, above 0, at most 1.
     pub scale: f32,
@@ -58,8 +58,8 @@ pub struct ProgramOptions {
     pub scheme: ControlScheme,
     /// Digital inputs of the KRC, which the program copies to BOOL\[1\] … BOOL\[8\].
     pub inputs: u8,
-    /// `true` if the program copies received variables to those of the same type and index, unless they have another
-    /// meaning: BOOL\[9\] … BOOL\[15\], INT\[3\] … INT\[14\] and REAL\[1\] … REAL\[15\].
+    /// `true` if the program copies received variables to the variables that it sends, with equal type and index,
+    /// unless they have another meaning: BOOL\[9\] … BOOL\[15\], INT\[3\] … INT\[14\] and REAL\[1\] … REAL\[15\].
     pub echoes: bool,
 }
 
@@ -77,7 +77,7 @@ impl Default for ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// Returns the quality at which it calls `friStart`.
+    /// Returns the link quality at which the program calls `friStart`.
     #[must_use]
     pub const fn starts_at(&self) -> Quality {
         match self.convention {
@@ -88,7 +88,7 @@ impl ProgramOptions {
     }
 }
 
-/// A function of FRI that the program calls.
+/// A function of the Fast Research Interface that the KRL program calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Call {
     Start { scheme: ControlScheme, scale: f64 },
@@ -96,7 +96,7 @@ pub(super) enum Call {
     Close,
 }
 
-/// The request of a remote computer, by the convention.
+/// The request that the remote computer makes by the program's convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Demand {
     Nothing,
@@ -109,9 +109,9 @@ enum Demand {
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     options: ProgramOptions,
-    /// The variables that it sends, `$FRI_TO_…`.
+    /// The variables that the program sends, `$FRI_TO_…`.
     pub(super) says: KrlVariables,
-    /// The last request as [`Demand`]: only a change is acted on.
+    /// The last request of the remote computer: only a change of the request is acted on.
     asked: Demand,
     /// `true` while a requested start has not been carried out.
     starting: bool,
@@ -158,7 +158,8 @@ impl Program {
         self.options.inputs = inputs;
     }
 
-    /// Evaluates the variables `heard` of the remote computer once. Returns the call that follows.
+    /// Evaluates the variables `heard` that the remote computer has sent, once. Returns the function that the program
+    /// calls as a result.
     pub(super) fn poll(&mut self, heard: Option<&KrlVariables>, state: FriState, quality: Quality) -> Option<Call> {
         if let Some(heard) = heard {
             self.peripherals(heard);
@@ -244,7 +245,8 @@ impl Program {
         (0..GRIPPER).for_each(|index| self.says.set_real(at(index), heard.real(at(index))));
     }
 
-    /// Updates digital outputs, inputs and the gripper, which opens while its BOOL is low.
+    /// Updates digital outputs, inputs and the gripper from the received variables. The gripper opens while its BOOL
+    /// is low.
     fn peripherals(&mut self, heard: &KrlVariables) {
         self.outputs = (heard.bools & 0xff) as u8;
         self.says.bools = self.says.bools & 0xff00 | u16::from(self.options.inputs);

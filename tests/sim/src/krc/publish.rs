@@ -10,12 +10,12 @@ use super::rating::Statistics;
 use crate::kinematics;
 use crate::time::SimTime;
 
-/// The values that are published in addition to the arm and its setpoint.
+/// The values that a measurement contains in addition to those of the arm and its setpoint.
 pub(super) struct Facts {
     pub(super) counter: u16,
     pub(super) reflected: u16,
     pub(super) now: SimTime,
-    /// Period \[s\].
+    /// Period of the measurements \[s\].
     pub(super) period: f64,
     pub(super) quality: Quality,
     pub(super) statistics: Statistics,

@@ -10,23 +10,23 @@ use crate::time::SimTime;
 
 /// The number of cycles that the statistics cover.
 const WINDOW: usize = 100;
-/// The number of measurements whose time of sending is stored.
+/// The number of past measurements whose time of sending is stored.
 const REMEMBERED: usize = 256;
 
-/// The statistics that a measurement contains.
+/// The link statistics that a measurement contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Share of the last 100 measurements that were answered in time.
+    /// Share of the last 100 measurements that were answered in time, 0 … 1.
     pub answer_rate: f64,
-    /// Mean latency \[s\].
+    /// Mean time from a measurement to its answer \[s\].
     pub latency: f64,
-    /// Mean change of latency from answer to answer \[s\].
+    /// Mean change of that time from answer to answer, the jitter of the latency \[s\].
     pub jitter: f64,
     /// Number of missing answers since the interface was opened.
     pub missed: u32,
 }
 
-/// The measurements of the last cycles, with their answers.
+/// The measurements of the last cycles, with the answers to them, and the resulting link quality.
 #[derive(Debug)]
 pub(super) struct LinkRating {
     rating: Rating,
@@ -69,12 +69,12 @@ impl LinkRating {
         }
     }
 
-    /// Stores the time of a sent measurement.
+    /// Stores the time at which the measurement `counter` was sent.
     pub(super) fn sent(&mut self, counter: u16, now: SimTime) {
         push(&mut self.sent, (counter, now), REMEMBERED);
     }
 
-    /// Processes a command that reflects `counter`.
+    /// Processes a command that answers the measurement `counter`.
     pub(super) fn received(&mut self, counter: u16, now: SimTime) {
         let Some((_, at)) = self.sent.iter().rev().find(|(sent, _)| *sent == counter) else { return };
         let latency = now.since(*at).as_secs_f64();
@@ -84,7 +84,7 @@ impl LinkRating {
         }
     }
 
-    /// Ends a cycle. `in_time` is whether the measurement before was answered in time.
+    /// Ends a cycle and rates the link. `in_time` is whether the previous measurement was answered in time.
     pub(super) fn judge(&mut self, in_time: bool) {
         push(&mut self.answered, in_time, WINDOW);
         if !in_time {
@@ -145,8 +145,8 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(1);
 
-    /// Executes cycles with an answer after `latency` \[µs\], except those for which `lost` is true. Returns the
-    /// quality after each.
+    /// Executes cycles with an answer after `latency` \[µs\], except those for which `lost` is true. Returns the link
+    /// quality after each cycle.
     fn rated(cycles: u16, latency: u64, lost: impl Fn(u16) -> bool) -> (LinkRating, Vec<Quality>) {
         let mut rating = LinkRating::new(Rating::default(), PERIOD);
         let mut seen = vec![];

@@ -4,23 +4,24 @@
 const IDLE: &str = "def idle():\n while True:\n  sync()\n end\nend\n";
 /// The folder that relative names refer to.
 const FOLDER: &str = "/programs";
-/// The path of that folder in the vendor's own simulators, which is accepted, too.
+/// The path that the vendor's own simulators use for the programs folder; it is accepted, too.
 const FOLDER_OF_SIMULATORS: &str = "/ursim/programs";
 
-/// A program of the pendant. It contains the URScript that the pendant itself would generate.
+/// A program on the disk of the operator's interface. It contains the URScript that the pendant itself would
+/// generate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramFile {
-    /// Its name below the programs folder, or its whole path.
+    /// The program's name below the programs folder, or its whole path.
     pub name: String,
     /// The URScript that runs when the program is played: one program, `def` to `end`.
     pub script: String,
-    /// The installation that it belongs to; `None` for the one that is loaded.
+    /// The installation that the program belongs to; `None` for the one that is loaded.
     pub installation: Option<String>,
-    /// `true` if loading it fails.
+    /// `true` if loading the program fails.
     pub broken: bool,
-    /// `true` if it has unsaved changes.
+    /// `true` if the program has unsaved changes.
     pub unsaved: bool,
-    /// The file as a client of PolyScope X has sent it. It does not determine what the program does.
+    /// The text of the file as a client of PolyScope X has sent it. It does not determine what the program does.
     pub text: Option<String>,
 }
 
@@ -39,40 +40,40 @@ impl ProgramFile {
     }
 }
 
-/// An installation.
+/// An installation on the disk of the operator's interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationFile {
-    /// Its name below the programs folder, or its whole path.
+    /// The installation's name below the programs folder, or its whole path.
     pub name: String,
-    /// `true` if loading it fails.
+    /// `true` if loading the installation fails.
     pub broken: bool,
-    /// `true` if its safety settings must be confirmed by a person at the pendant.
+    /// `true` if the installation's safety settings must be confirmed by a person at the pendant.
     pub needs_confirmation: bool,
 }
 
 impl InstallationFile {
-    /// Returns an installation of this name that loads.
+    /// Returns an installation of this name that can be loaded.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), broken: false, needs_confirmation: false }
     }
 }
 
-/// The contents of the disk.
+/// The contents of the disk of the operator's interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// The programs folder.
+    /// The path of the programs folder.
     pub folder: String,
-    /// An alternative path of the same folder.
+    /// An alternative path of the programs folder.
     pub also: Option<String>,
-    /// The programs.
+    /// The program files.
     pub programs: Vec<ProgramFile>,
     /// The installations; the first is loaded at the start.
     pub installations: Vec<InstallationFile>,
 }
 
 impl Default for Files {
-    /// Returns `idle.urp` with `default.installation`, at `/programs` and `/ursim/programs`.
+    /// Returns a disk with the program `idle.urp` and `default.installation`, at `/programs` and `/ursim/programs`.
     fn default() -> Self {
         Self {
             folder: FOLDER.to_owned(),
@@ -84,13 +85,13 @@ impl Default for Files {
 }
 
 impl Files {
-    /// Returns the whole path of a name.
+    /// Returns the whole path of a file name.
     #[must_use]
     pub fn resolve(&self, name: &str) -> String {
         if name.starts_with('/') { name.to_owned() } else { format!("{}/{name}", self.folder) }
     }
 
-    /// Returns whether two names are the same file, by either path of the folder.
+    /// Returns whether two names refer to one file, by either path of the programs folder.
     fn same(&self, file: &str, name: &str) -> bool {
         let within = |name: &str| {
             let path = self.resolve(name);
@@ -129,7 +130,7 @@ pub(crate) fn program_name(path: &str) -> &str {
     name.strip_suffix(".urpx").or_else(|| name.strip_suffix(".urp")).unwrap_or(name)
 }
 
-/// Returns the last part of a path.
+/// Returns the last part of a path: the file's name.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

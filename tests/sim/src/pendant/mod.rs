@@ -12,27 +12,27 @@ use std::time::Duration;
 
 use crate::time::SimTime;
 
-/// The number of log lines that are kept.
+/// The number of log lines that are stored.
 const LOG: usize = 1000;
 
 /// The role of the person at the pendant (CB series, 3.1 on).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserRole {
-    /// May do everything.
+    /// A user who may do everything.
     #[default]
     Programmer,
-    /// May load and run programs.
+    /// A user who may load and run programs.
     Operator,
     /// No role was chosen.
     None,
-    /// May do nothing.
+    /// A user who may do nothing.
     Locked,
-    /// May do only what the dashboard allows.
+    /// A user who may do only what the dashboard allows.
     Restricted,
 }
 
 impl UserRole {
-    /// Every role with the word that sets it.
+    /// Every role with the word that sets it over the dashboard.
     pub(crate) const NAMED: [(Self, &'static str); 5] = [
         (Self::Programmer, "programmer"),
         (Self::Operator, "operator"),
@@ -41,7 +41,7 @@ impl UserRole {
         (Self::Restricted, "restricted"),
     ];
 
-    /// Returns the word that sets the role.
+    /// Returns the word that sets the role over the dashboard.
     pub(crate) fn name(self) -> &'static str {
         Self::NAMED.into_iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
     }
@@ -50,19 +50,19 @@ impl UserRole {
 /// Manual or automatic operation (e-Series).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationalMode {
-    /// Programs are edited, and run slowly.
+    /// Manual mode: programs are edited, and run slowly.
     Manual,
-    /// Programs run, and cannot be changed.
+    /// Automatic mode: programs run, and cannot be changed.
     Automatic,
 }
 
 impl OperationalMode {
-    /// Returns the mode of this word, in upper or lower case.
+    /// Returns the operational mode that this word names, in upper or lower case.
     pub(crate) fn named(word: &str) -> Option<Self> {
         [Self::Manual, Self::Automatic].into_iter().find(|mode| mode.name().eq_ignore_ascii_case(word))
     }
 
-    /// Returns the word that is displayed for the mode.
+    /// Returns the word that is displayed for the operational mode.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -72,13 +72,13 @@ impl OperationalMode {
     }
 }
 
-/// The contents of a flight report.
+/// The contents of a flight report that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     Controller,
     Software,
     System,
-    /// No kind was named.
+    /// The request named no kind of report.
     Unnamed,
 }
 
@@ -105,13 +105,13 @@ pub(crate) enum Operation {
     Report(Report),
     SupportFile(String),
     SaveLog,
-    /// Power on, until the joints are ready (PolyScope X).
+    /// Power on the arm; finished when the joints are ready (PolyScope X).
     ReachIdle,
-    /// Brake release, until the brakes are open (PolyScope X).
+    /// Release the brakes; finished when the brakes are open (PolyScope X).
     ReachRunning,
 }
 
-/// The result of an operation.
+/// The result of an operation of the operator's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
@@ -119,18 +119,19 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// The durations of operations. None of them is documented, except that reports take minutes.
+/// The durations of operations of the operator's interface. None of them is documented, except that reports take
+/// minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationTiming {
-    /// Loading a program, or an installation.
+    /// Duration of loading a program, or an installation.
     pub load: Duration,
-    /// Starting, pausing and stopping.
+    /// Duration of starting, pausing or stopping a program.
     pub play: Duration,
-    /// A flight report.
+    /// Duration of making a flight report.
     pub report: Duration,
-    /// A support file.
+    /// Duration of making a support file.
     pub support_file: Duration,
-    /// Writing the log to the disk.
+    /// Duration of writing the log to the disk.
     pub save_log: Duration,
 }
 
@@ -161,29 +162,30 @@ impl OperationTiming {
     }
 }
 
-/// The shortest time between two reports of a kind (`core/docs/protocol/ur-dashboard.md 3`).
+/// The shortest time between two flight reports of a kind (`core/docs/protocol/ur-dashboard.md 3`).
 const BETWEEN_REPORTS: Duration = Duration::from_secs(30);
 
-/// The operator's interface of one controller.
+/// The state of one controller's operator interface.
 #[derive(Clone, Debug)]
 pub struct Pendant {
-    /// Its disk.
+    /// The contents of the interface's disk.
     pub files: Files,
-    /// Path of the loaded program.
+    /// Path of the loaded program; `None` if none is loaded.
     pub loaded: Option<String>,
     /// Path of the loaded installation.
     pub installation: String,
-    /// The popup that is displayed.
+    /// The text of the popup that is displayed; `None` if none is.
     pub popup: Option<String>,
-    /// `true` if it displays that a safety function acted.
+    /// `true` if a popup reports that a safety function acted.
     pub safety_popup: bool,
     /// Lines that clients wrote to the log, the newest last.
     pub log: Vec<String>,
     /// The role of the person at the pendant.
     pub role: UserRole,
-    /// The mode chosen at the pendant; `None` if no password protects it.
+    /// The operational mode chosen at the pendant; `None` if no password protects the mode.
     pub mode: Option<OperationalMode>,
-    /// The mode that a client has set. While it is set, the pendant cannot change the mode.
+    /// The operational mode that a client has set; `None` if none has. While it is set, the pendant cannot change the
+    /// mode.
     pub dashboard_mode: Option<OperationalMode>,
     reports: Vec<(Report, SimTime)>,
 }
@@ -205,13 +207,13 @@ impl Pendant {
         }
     }
 
-    /// Returns the effective mode; `None` if none was chosen.
+    /// Returns the effective operational mode; `None` if none was chosen.
     #[must_use]
     pub fn operational_mode(&self) -> Option<OperationalMode> {
         self.dashboard_mode.or(self.mode)
     }
 
-    /// Chooses a mode at the pendant itself. Has no effect while a client controls it.
+    /// Chooses an operational mode at the pendant itself. Has no effect while a client controls the mode.
     pub(crate) fn choose_mode(&mut self, mode: Option<OperationalMode>) {
         if self.dashboard_mode.is_none() {
             self.mode = mode;
@@ -271,7 +273,7 @@ impl Pendant {
         allowed
     }
 
-    /// Returns the number of reports that were begun.
+    /// Returns the number of flight reports that were begun.
     pub(crate) fn reports(&self) -> usize {
         self.reports.len()
     }

@@ -26,7 +26,7 @@ pub(super) const MOTIONS: [&str; 12] = [
     "torque_command",
 ];
 
-/// Returns whether this file implements the function.
+/// Returns whether this file implements the URScript function `name`.
 pub(super) fn knows(name: &str) -> bool {
     matches!(
         name,
@@ -116,7 +116,7 @@ impl ProgramHost<'_> {
         self.comply(Compliance::Force(ForceMode { frame, compliant, wrench, moves, limits }))
     }
 
-    /// Returns the value of a setting within 0 … `most`, or an error.
+    /// Returns the value of a call's argument if it is within 0 … `most`, or an error.
     fn setting(call: &Call<'_>, most: f64) -> Option<Result<f64, CallResult>> {
         let value = call.arg(0).number()?;
         let error = || CallResult::Error(format!("{}: {value} is not within 0 and {most}", call.name));
@@ -198,7 +198,8 @@ impl ProgramHost<'_> {
         Some(CallResult::Again)
     }
 
-    /// Returns values of the arm's model, at the arm's position or at the given joints.
+    /// Executes the functions that return values of the arm's dynamic model, at the arm's position or at given
+    /// joints.
     fn dynamics(&self, call: &Call<'_>) -> Option<CallResult> {
         let arm = &self.plant.arm;
         let or = |index: usize, own: [f64; 6]| match call.arg(index) {
@@ -225,7 +226,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Returns the Jacobian by rows, one per direction.
+/// Returns the Jacobian by rows, one per direction of the tool, instead of by columns.
 fn rows(columns: &Jacobian) -> [[f64; 6]; 6] {
     std::array::from_fn(|axis| columns.map(|column| column[axis]))
 }

@@ -4,7 +4,7 @@ use outrigger_interpreter::{Call, CallResult, Host, ThreadId, Value};
 
 use super::{Notice, Plant, forces, installation};
 
-/// The tolerance of the end of a motion \[s\], because sums of periods are not exact.
+/// The tolerance when a motion's time is compared with its end \[s\], because sums of periods are not exact.
 pub(super) const EPSILON: f64 = 1e-9;
 
 /// The state that one program can use in one control cycle.
@@ -15,14 +15,14 @@ pub(super) struct ProgramHost<'a> {
     pub(super) moves: bool,
     /// `true` if a popup waits for the operator.
     pub(super) suspends: bool,
-    /// The thread whose socket read succeeded last in this cycle.
+    /// The thread of the program whose socket read succeeded last in this cycle.
     pub(super) reader: Option<ThreadId>,
-    /// `true` if the last `speedj` call set its time.
+    /// `true` if the last `speedj` call gave its time argument.
     pub(super) gave_time: &'a mut bool,
 }
 
 impl<'a> ProgramHost<'a> {
-    /// Returns a host for one control cycle.
+    /// Returns the functions for one program in one control cycle.
     pub(super) fn new(plant: &'a mut Plant, notices: &'a mut Vec<Notice>, gave_time: &'a mut bool) -> Self {
         Self { plant, notices, moves: false, suspends: false, reader: None, gave_time }
     }
@@ -93,7 +93,7 @@ pub(super) fn pose(value: &Value) -> Option<[f64; 6]> {
 }
 
 impl ProgramHost<'_> {
-    /// Returns the time since the call was first made \[s\].
+    /// Returns the time since the program first made this call \[s\].
     fn elapsed(&self, call: &Call<'_>) -> f64 {
         f64::from(call.repeat) * self.plant.dt
     }
@@ -114,7 +114,8 @@ impl ProgramHost<'_> {
         Some(if over { done() } else { CallResult::Again })
     }
 
-    /// Selects a client's sensor in place of the arm's own. Its mass and position have no effect here.
+    /// Executes the function that selects a client's force sensor in place of the arm's own. The mass and position of
+    /// that sensor have no effect here.
     fn external_sensor(&mut self, call: &Call<'_>) -> Option<CallResult> {
         self.plant.force.uses_external = call.arg(0).truth()?;
         Some(done())

@@ -15,7 +15,7 @@ const BAUD_RATES: [u32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000,
 /// The program states that an output may follow: 0 keeps it, 4 is low after an unscheduled end.
 const RUN_STATES: std::ops::RangeInclusive<i32> = 0..=4;
 
-/// Returns whether this file implements a function.
+/// Returns whether this file implements the URScript function `name`.
 pub(super) fn knows(name: &str) -> bool {
     matches!(
         name,
@@ -90,7 +90,7 @@ impl ProgramHost<'_> {
     pub(super) fn tool_sensor(&self, call: &Call<'_>) -> Option<CallResult> {
         /// The current of the connected device \[A\].
         const CURRENT: f64 = 0.006;
-        /// The temperature \[°C\].
+        /// The temperature that the tool's sensor reports \[°C\].
         const TEMPERATURE: f64 = 40.0;
         Some(match call.name {
             "get_tool_current" => CallResult::Value(Value::Float(CURRENT)),
@@ -110,7 +110,8 @@ impl ProgramHost<'_> {
         values.get(n).map(|value| CallResult::Value(Value::Float(*value)))
     }
 
-    /// Returns the target along a path. It is the tool's target, because there is no conveyor and no offset.
+    /// Executes the function that returns the target along a path. The result is the tool's target, because there is
+    /// no conveyor and no offset.
     pub(super) fn along_path(&self, call: &Call<'_>) -> CallResult {
         let arm = &self.plant.arm;
         if call.name == "get_target_tcp_pose_along_path" {
@@ -120,7 +121,8 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Sets one element if it exists and the value is in the known range. Returns whether it did.
+/// Sets one element of `values` if it exists and the value is in the `known` range. Returns whether the element was
+/// set.
 fn put(values: &mut [u8], index: u8, value: u8, known: std::ops::RangeInclusive<u8>) -> bool {
     let slot = values.get_mut(usize::from(index)).filter(|_| known.contains(&value));
     slot.map(|slot| *slot = value).is_some()

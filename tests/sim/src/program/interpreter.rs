@@ -6,11 +6,11 @@ use super::host::{ProgramHost, done};
 use super::{Body, Plant, Programs};
 use crate::arm::Motion;
 
-/// The moves that `abort` can end.
+/// The move functions that interpreter mode's `abort` can end.
 const ABORTED: [&str; 2] = ["movej", "movel"];
 
 impl Programs {
-    /// Executes one line of a client. Returns the answer.
+    /// Executes one line that a client of interpreter mode has sent. Returns the answer.
     pub(crate) fn interpret(&mut self, line: &str, plant: &mut Plant) -> String {
         let words = line.trim();
         let machine = match &mut self.primary {
@@ -41,7 +41,7 @@ impl Programs {
     }
 }
 
-/// Returns the answer to a query; `None` if the line is no query.
+/// Returns the answer to a client's query about the interpreter's state; `None` if the line is no query.
 fn state(query: &str, machine: Option<&Machine>) -> Option<u32> {
     let statements = machine.map(Machine::statements).unwrap_or_default();
     match query {
@@ -63,8 +63,8 @@ fn reason(discard: &Discard) -> &'static str {
 }
 
 impl ProgramHost<'_> {
-    /// Executes `abort`: brings the move of the main thread to rest, which then returns. `None` if nothing is
-    /// aborted.
+    /// Executes `abort`: brings the arm to rest; the move call of the main thread then returns. `None` if no abort is
+    /// in progress.
     pub(super) fn aborted(&mut self, call: &Call<'_>) -> Option<CallResult> {
         if !self.plant.aborts || call.thread != ThreadId::MAIN || !ABORTED.contains(&call.name) {
             return None;

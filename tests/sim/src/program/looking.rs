@@ -66,8 +66,8 @@ impl ProgramHost<'_> {
         }
     }
 
-    /// Returns the forward kinematics of the given joints, or of the arm's position; with the given tool, or the one
-    /// that is set.
+    /// Executes `get_forward_kin`: returns the tool pose for the given joints, or for the arm's position, with the
+    /// given tool, or the one that is set.
     fn forward(&self, call: &Call<'_>) -> Option<CallResult> {
         let arm = &self.plant.arm;
         let q = if *call.arg(0) == Value::None { arm.q } else { joints(call.arg(0))? };
@@ -75,8 +75,8 @@ impl ProgramHost<'_> {
         Some(value_of(arm.tool_with(&q, &tcp)))
     }
 
-    /// Returns the joints nearest to the given ones, or to the arm's position. Solutions are exact: the error limits
-    /// that a program passes have no effect.
+    /// Executes the inverse kinematics: returns the joints nearest to the given ones, or to the arm's position.
+    /// Solutions are exact: the error limits that a program passes have no effect.
     fn inverse(&self, call: &Call<'_>) -> Option<Option<[f64; 6]>> {
         let arm = &self.plant.arm;
         let wanted = pose(call.arg(0))?;
@@ -87,7 +87,7 @@ impl ProgramHost<'_> {
         Some(arm.joints_near(&wanted, &tcp, &near))
     }
 
-    /// Returns seconds and nanoseconds since the controller started.
+    /// Executes the function that returns seconds and nanoseconds since the controller started.
     fn time(&self, call: &Call<'_>) -> Option<CallResult> {
         if call.arg(0).whole()? != 0 {
             return Some(CallResult::Error(format!("time: mode {} is not simulated, only 0", call.arg(0))));

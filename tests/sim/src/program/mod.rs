@@ -32,14 +32,14 @@ pub(crate) use sockets::Sockets;
 
 /// The number of instructions that one program may execute per control cycle.
 const BUDGET: u32 = 20_000;
-/// The number of programs of one client that may wait; more are dropped.
+/// The number of programs of one client that may wait for their start; more are dropped.
 const WAITING: usize = 256;
-/// The time between reversals of a foreign program \[s\].
+/// The time between two reversals of the simulated third-party program \[s\].
 const FOREIGN_TURN: f64 = 2.0;
-/// The acceleration of a foreign program \[rad/s²\].
+/// The acceleration of the simulated third-party program \[rad/s²\].
 const FOREIGN_ACCELERATION: f64 = 1.0;
 
-/// The sender of a text.
+/// The sender of a program's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
     Client(Conn),
@@ -56,7 +56,7 @@ struct Waiting {
 
 enum Body {
     Script(Box<Machine>),
-    /// A program without a script: it moves the last joint back and forth.
+    /// A third-party program without a script: it moves the last joint back and forth.
     Foreign {
         speed: f64,
         cycles: u64,
@@ -68,7 +68,7 @@ struct Running {
     body: Body,
     /// `true` for the program that is loaded at the pendant.
     loaded: bool,
-    /// The number of consecutive cycles in which it exhausted its budget.
+    /// The number of consecutive cycles in which the program used all instructions that it may execute per cycle.
     overruns: u32,
 }
 
@@ -93,20 +93,21 @@ impl Playing {
 pub(crate) struct Programs {
     builtins: Builtins,
     limits: Limits,
-    /// The number of consecutive cycles in which a program may exhaust its budget; one more ends it.
+    /// The number of consecutive cycles in which a program may use all instructions that it may execute; one more
+    /// ends it.
     overruns: u32,
     after_t: AfterT,
     end_deceleration: f64,
     starting: Starting,
     waiting: VecDeque<Waiting>,
     primary: Option<Running>,
-    /// While paused: the motion of the arm before the pause.
+    /// The arm's motion before the program was paused; `None` while it is not paused.
     paused: Option<Motion>,
-    /// `true` if it is paused for a popup that the operator has not closed.
+    /// `true` if the program is paused for a popup that the operator has not closed.
     popup: bool,
-    /// `true` if the last `speedj` call set its time.
+    /// `true` if the last `speedj` call gave its time argument.
     gave_time: bool,
-    /// The number n if every n-th program that replaces a running one is published as no program.
+    /// The number n if every n-th program that replaces a running one is published as no program for a cycle.
     flicker: Option<NonZeroU32>,
     replacements: u32,
     /// `true` if a program ran in one of the cycles since [`mark`](Self::mark).
@@ -169,7 +170,7 @@ impl Programs {
         self.primary.is_some()
     }
 
-    /// Returns the value of `isProgramRunning` in a state message.
+    /// Returns the value of the flag `isProgramRunning` in a state message.
     pub(crate) fn told(&self, how: ProgramTold) -> bool {
         match how {
             ProgramTold::Newest => self.running(),
@@ -178,7 +179,7 @@ impl Programs {
         }
     }
 
-    /// Begins a new interval between state messages.
+    /// Begins a new interval between state messages, for the flag `isProgramRunning`.
     pub(crate) fn mark(&mut self) {
         (self.ran, self.gap) = (false, false);
     }
@@ -205,7 +206,7 @@ impl Programs {
         }
     }
 
-    /// Returns the line of the running program that is executed, from 1; 0 without one.
+    /// Returns the line of the running program that is being executed, from 1; 0 if no program runs.
     pub(crate) fn line(&self) -> u32 {
         match &self.primary {
             Some(Running { body: Body::Script(machine), .. }) => machine.position().line,
@@ -332,7 +333,8 @@ impl Programs {
         }
     }
 
-    /// Runs a slice of the primary program. Returns whether it ended, and whether it called a motion function.
+    /// Runs the primary program for one control cycle. Returns whether it ended, and whether it called a motion
+    /// function.
     fn run_primary(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) -> (bool, bool) {
         let Some(running) = &mut self.primary else { return (false, false) };
         let machine = match &mut running.body {
@@ -386,7 +388,7 @@ impl Programs {
         }
     }
 
-    /// Ends the motion of the arm: speeds ramp down, servoing ends abruptly
+    /// Ends the motion of the arm as at the end of a program: speeds ramp down, servoing ends abruptly
     /// (core/docs/protocol/ur-client-interfaces.md 5.2).
     fn release(&self, arm: &mut Arm) {
         match arm.motion {
@@ -435,7 +437,7 @@ impl Programs {
         }
     }
 
-    /// Replaces the running program by a third-party program.
+    /// Replaces the running program by the simulated third-party program.
     pub(crate) fn start_foreign(&mut self, speed: f64, plant: &mut Plant, notices: &mut Vec<Notice>) {
         if self.end(notices) {
             self.release(&mut plant.arm);
@@ -446,7 +448,7 @@ impl Programs {
         self.primary = Some(Running { name: "foreign".to_owned(), body, loaded: false, overruns: 0 });
     }
 
-    /// Returns whether the primary program is the foreign one.
+    /// Returns whether the primary program is the simulated third-party one.
     pub(crate) fn foreign(&self) -> bool {
         matches!(self.primary, Some(Running { body: Body::Foreign { .. }, .. }))
     }

@@ -11,12 +11,12 @@ use crate::firmware::SpeedJTime;
 use crate::model::ACCELERATION_LIMIT;
 use crate::stops::Level;
 
-/// The speed and acceleration that `optimovej` and `optimovel` take a share of: rad/s and rad/s², m/s and m/s².
-/// Assumed.
+/// The speed and acceleration of which `optimovej` and `optimovel` use a share, in rad/s and rad/s² or in m/s and
+/// m/s². Assumed.
 const MOST_OF_JOINTS: (f64, f64) = (3.0, 14.0);
 const MOST_OF_TOOL: (f64, f64) = (1.5, 4.0);
 
-/// The arguments of a move.
+/// The arguments of a call that moves the arm.
 struct Move {
     goal: Goal,
     acceleration: f64,
@@ -36,8 +36,8 @@ impl ProgramHost<'_> {
         contested.then(|| CallResult::Error("Another thread is already controlling the robot".into()))
     }
 
-    /// Returns whether a call that lasts `time` \[s\] of the trajectory's time returns in this cycle. Speed scaling
-    /// stretches it.
+    /// Returns whether a call that lasts `time` \[s\] at full speed returns in this cycle. Speed scaling extends the
+    /// duration.
     fn stretched(&self, call: &mut Call<'_>, time: f64) -> bool {
         if call.repeat > 0 {
             *call.scratch += self.plant.dt * self.plant.arm.scaling * self.plant.arm.restraint;
@@ -45,7 +45,7 @@ impl ProgramHost<'_> {
         *call.scratch >= time - EPSILON
     }
 
-    /// Returns the acceleration of the leading axis, or an error.
+    /// Returns the value of an acceleration argument, or an error if it is not valid.
     fn acceleration(value: &Value) -> Option<Result<f64, CallResult>> {
         let a = value.number()?;
         Some(if a > 0.0 {
@@ -111,7 +111,7 @@ impl ProgramHost<'_> {
         Some(if self.stretched(call, time) { done() } else { CallResult::Again })
     }
 
-    /// Executes `speedl`: the tool follows a speed.
+    /// Executes `speedl`: the tool follows a commanded speed.
     pub(super) fn speedl(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let speed = joints(call.arg(0))?;
         let linear = match Self::acceleration(call.arg(1))? {
@@ -147,8 +147,8 @@ impl ProgramHost<'_> {
         Some(if rests { done() } else { CallResult::Again })
     }
 
-    /// Executes `servoc`: moves towards a pose for one control cycle. The radius is not used. The approach of the
-    /// tool is assumed.
+    /// Executes `servoc`: moves the tool towards a pose for one control cycle. The radius is not used. The approach
+    /// of the tool is assumed.
     pub(super) fn servoc(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let pose = pose(call.arg(0))?;
         let acceleration = match Self::acceleration(call.arg(1))? {
@@ -161,8 +161,8 @@ impl ProgramHost<'_> {
         Some(if call.repeat > 0 { done() } else { CallResult::Again })
     }
 
-    /// Executes moves with an end. A goal of the other kind is converted: the joints for a pose are those nearest to
-    /// the arm's position.
+    /// Executes moves with an end, such as `movej` and `movel`. Goals can be joint positions or poses. Where the
+    /// other kind is needed, the goal is converted: the joints for a pose are those nearest to the arm's position.
     pub(super) fn travel(&mut self, call: &Call<'_>) -> Option<CallResult> {
         self.moves = true;
         if call.repeat == 0 {

@@ -1,4 +1,4 @@
-//! The state that programs act on, and the notices about programs.
+//! The robot's state that programs act on, and the messages about programs for clients.
 
 use outrigger_interpreter::{Position, ThreadId};
 use outrigger_wire::robot::SafetyMode;
@@ -16,7 +16,7 @@ use crate::stops::{Level, StopCode, StopCodes};
 use crate::time::SimTime;
 use crate::timing::ServoJ;
 
-/// The state that programs act on.
+/// The robot's state that programs act on.
 pub(crate) struct Plant {
     pub(crate) arm: Arm,
     pub(crate) io: Io,
@@ -37,9 +37,9 @@ pub(crate) struct Plant {
     pub(crate) contact_force: f64,
     /// `true` if a program requested a protective stop in this cycle.
     pub(crate) asks_protective_stop: bool,
-    /// The error codes of stops.
+    /// The error codes that the controller reports with stops.
     pub(crate) stop_codes: StopCodes,
-    /// The time of the present cycle.
+    /// The virtual time of the present cycle.
     pub(crate) now: SimTime,
     /// The input registers: RTDE clients write them, programs read them.
     pub(crate) inputs: Registers,
@@ -69,22 +69,22 @@ impl Plant {
     }
 }
 
-/// A message of 30001 to its clients.
+/// A message that port 30001 sends to its clients.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Notice {
     /// A program began.
     Started(String),
     /// A program ended, for any reason.
     Stopped(String),
-    /// A text is no program, or a program ended with an error; line and column count from 1.
+    /// A client's text is no program, or a program ended with an error; line and column count from 1.
     Exception { line: i32, column: i32, text: String },
-    /// A text from `textmsg`.
+    /// A program called `textmsg` with this text.
     Text(String),
-    /// A popup from `popup`.
+    /// A program called `popup`.
     Popup { text: String, title: String, warning: bool, error: bool },
-    /// The safety mode changed.
+    /// The safety mode changed to this.
     Safety(SafetyMode),
-    /// An error code.
+    /// The controller reports an error code.
     Code { level: Level, code: StopCode, text: &'static str },
 }
 

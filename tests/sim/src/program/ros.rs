@@ -11,17 +11,17 @@ use crate::ros::{self, End, Role, Taken};
 /// The number of messages that "keep_all" keeps, and the largest depth of a queue.
 const DEEPEST: u16 = 1000;
 
-/// The reason of a failure, for the program's error.
+/// The reason why a ROS 2 function failed, as text for the program's error.
 type Refused = String;
 
 impl ProgramHost<'_> {
-    /// Executes `ros_…_factory` and methods.
+    /// Executes the functions `ros_…_factory` and the methods of their results.
     pub(super) fn ros(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let result = if call.name.starts_with('.') { self.method(call) } else { self.factory(call) };
         Some(result.unwrap_or_else(|why| CallResult::Error(format!("{}: {why}", call.name.trim_start_matches('.')))))
     }
 
-    /// Returns whether the time that any operation takes has passed.
+    /// Returns whether the time that every ROS 2 operation takes has passed for this call.
     fn is_through(&self, call: &Call<'_>) -> bool {
         call.repeat >= self.plant.ros.options.cycles
     }
@@ -90,7 +90,7 @@ impl ProgramHost<'_> {
         Ok(if self.is_through(call) { done() } else { CallResult::Again })
     }
 
-    /// Waits for a message without a timeout.
+    /// Waits without a timeout for a message of the subscriber `end`.
     fn read_newest(&mut self, call: &Call<'_>, end: End) -> CallResult {
         if !self.is_through(call) {
             return CallResult::Again;
@@ -112,7 +112,7 @@ impl ProgramHost<'_> {
         Ok(CallResult::Value(Value::List(self.plant.ros.read(end, count))))
     }
 
-    /// Waits for a message without removing it.
+    /// Waits for a message of the subscriber `end` without removing the message.
     fn wait(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
         let timeout = seconds(call.arg(1))?.ok_or_else(|| wants("timeout", "seconds, 0 or above", call.arg(1)))?;
         let through = self.is_through(call);
@@ -187,8 +187,8 @@ fn whole_name(value: &Value) -> Result<String, Refused> {
     if inner.split('/').all(word) { Ok(format!("/{inner}")) } else { Err(wants("name", expected, value)) }
 }
 
-/// Returns the quality of service. Unset values are those of Fast DDS: publishers retransmit lost messages, and
-/// subscribers do not request it.
+/// Returns the quality of service that a call requests. Unset values are those of Fast DDS: publishers retransmit
+/// lost messages, and subscribers do not request it.
 fn quality(call: &Call<'_>, publishes: bool) -> Result<Qos, Refused> {
     let word = |at: usize, name: &str, known: &[&str]| {
         let given = call.arg(at).text().and_then(|text| known.iter().position(|word| *word == text));

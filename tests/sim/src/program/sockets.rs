@@ -17,9 +17,9 @@ use crate::text;
 const OPEN: f64 = 2.0;
 /// The timeout of `socket_get_var` \[s\].
 const ANSWER: f64 = 2.0;
-/// The largest number of values of one read.
+/// The largest number of values that one socket read returns.
 const VALUES: i32 = 30;
-/// The largest length of a text that is read \[bytes\].
+/// The largest length of a text that a socket read returns \[bytes\].
 const TEXT: usize = 1023;
 
 /// The sockets of the running program by name.
@@ -48,7 +48,8 @@ impl Sockets {
         }
     }
 
-    /// Returns the connection of this name. Its peer may have closed it already, with bytes still to read.
+    /// Returns the connection of the program's socket with this name. The peer may have closed it already, with bytes
+    /// still to read.
     fn find(&self, name: &str) -> Option<Conn> {
         self.by_name.get(name).copied()
     }
@@ -58,9 +59,9 @@ impl Sockets {
     }
 }
 
-/// The progress of a read.
+/// The progress of a socket read.
 enum Read {
-    /// The value is complete.
+    /// The value that the program reads is complete.
     Whole(Value),
     /// More bytes are needed.
     Partial,
@@ -69,7 +70,7 @@ enum Read {
 }
 
 impl ProgramHost<'_> {
-    /// Executes `socket_…`.
+    /// Executes the functions `socket_…`.
     pub(super) fn socket(&mut self, call: &Call<'_>) -> Option<CallResult> {
         match call.name {
             "socket_open" => self.socket_open(call),
@@ -163,7 +164,8 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Reads by `parse`, which removes the bytes that it uses from the front of the received ones.
+    /// Reads a value from a socket with `parse`, which removes the bytes that it uses from the front of the received
+    /// ones.
     fn read(
         &mut self,
         call: &Call<'_>,
@@ -193,7 +195,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Returns the number of values that a read requests.
+/// Returns the number of values that a socket read requests; `None` if it is not valid.
 fn count(value: &Value) -> Option<usize> {
     usize::try_from(value.whole().filter(|count| (1..=VALUES).contains(count))?).ok()
 }
@@ -260,7 +262,7 @@ fn line(bytes: &mut VecDeque<u8>) -> Read {
     Read::Whole(Value::String(text.into_iter().map(char::from).collect()))
 }
 
-/// Returns as many bytes as a text holds, if that many have arrived; otherwise `Partial`.
+/// Returns a text of the largest length from the front of `bytes`; [`Read::Partial`] if fewer bytes have arrived.
 fn cut(bytes: &mut VecDeque<u8>) -> Read {
     if bytes.len() < TEXT {
         return Read::Partial;

@@ -7,13 +7,13 @@ use super::Notice;
 use super::host::{ProgramHost, done};
 
 impl ProgramHost<'_> {
-    /// Executes `textmsg(s1, s2)`: adds a line to the log, both texts joined.
+    /// Executes `textmsg(s1, s2)`: adds a line with both texts joined to the log.
     pub(super) fn textmsg(&mut self, call: &Call<'_>) -> Option<CallResult> {
         self.notices.push(Notice::Text(format!("{}{}", call.arg(0), call.arg(1))));
         Some(done())
     }
 
-    /// Executes `popup(s, title, warning, error, blocking)`. One that blocks suspends the whole program, and this
+    /// Executes `popup(s, title, warning, error, blocking)`. A blocking popup suspends the whole program, and the
     /// call returns when the program continues.
     pub(super) fn popup(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let flag = |index| call.arg(index).truth();

@@ -12,7 +12,7 @@ use crate::program::Notice;
 use crate::stops::StopCode;
 use crate::text;
 
-/// Timestamp of the messages of the burst.
+/// Timestamp of the messages that a client receives right after connecting.
 const NO_TIME: u64 = u64::MAX;
 /// The build date in the version message; it has no effect.
 const BUILD_DATE: &[u8] = b"01-01-2020, 00:00:00";
@@ -29,7 +29,7 @@ const UNKNOWN_MESSAGE: u8 = 99;
 const FRAME: usize = 64;
 /// The largest length of a title: it has one byte of length.
 const TITLE: usize = 255;
-/// The length to which names of programs are cut.
+/// The length to which program names in messages are cut \[bytes\].
 const PROGRAM_NAME: usize = 31;
 
 /// Returns the messages that a client of `port` receives first.
@@ -69,8 +69,8 @@ fn version(firmware: Firmware) -> RobotMessagePayload<'static> {
     })
 }
 
-/// Returns a notice as a message of this software; `None` if the software has no such message. `later` is whether
-/// safety modes and error codes have the form of 5.9.
+/// Returns `notice` in the message format of this software version; `None` if the software has no such message.
+/// `later` is whether safety modes and error codes have the form of 5.9.
 pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp: u64) -> Option<Vec<u8>> {
     let key = |title: &'static [u8], name: &str, timestamp| {
         let text = Text(name.as_bytes().get(..PROGRAM_NAME).unwrap_or(name.as_bytes()));
@@ -132,9 +132,9 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp
     }
 }
 
-/// Returns a program state message of `size` bytes: one long variable.
+/// Returns a robot message for programs' variables of `size` bytes: one long variable.
 pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
-    /// Header, timestamp, subtype and an empty title.
+    /// Number of bytes of the message besides its text: header, timestamp, subtype and an empty title.
     const AROUND: usize = 15;
     let text = vec![b'x'; size.saturating_sub(AROUND)];
     let mut bytes = vec![0; text.len() + FRAME];
@@ -160,7 +160,7 @@ fn raw(message_type: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a robot message. `text` is the length of everything in the payload that has no fixed size.
+/// Returns a robot message. `text` is the length of all parts of the payload that have no fixed size \[bytes\].
 fn robot_message(timestamp: u64, source: MessageSource, payload: &RobotMessagePayload<'_>, text: usize) -> Vec<u8> {
     let mut bytes = vec![0; text + FRAME];
     let written = RobotMessage::emit(timestamp, source, payload, &mut bytes).unwrap_or(0);

@@ -14,10 +14,10 @@ use crate::model::ArmModel;
 use crate::robot::{Power, Robot};
 use crate::time::SimTime;
 
-/// Temperatures recorded on a real arm \[°C\].
+/// Motor temperatures recorded on a real arm \[°C\].
 pub(crate) const MOTOR_TEMPERATURES: [f32; 6] = [30.1, 29.0, 28.5, 31.2, 34.3, 35.2];
 
-/// The state that a message may contain, at one moment.
+/// The controller's state, from which all messages of one control cycle are made.
 pub(crate) struct Snapshot<'a> {
     pub(crate) now: SimTime,
     /// The controller's own clock \[µs\].
@@ -41,8 +41,8 @@ pub(crate) struct Snapshot<'a> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the trajectory limiter's share of the speed. The motion runs at the product of this and the slider's
-    /// share.
+    /// Returns the share, 0 … 1, to which the trajectory limiter reduces the speed. The motion runs at the product of
+    /// this share and the slider's.
     pub(crate) fn limiter(&self) -> f64 {
         if self.limiter_rests && self.arm.targets.qd == [0.0; 6] {
             return 0.0;
@@ -66,7 +66,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the mode of the tool, consistent with that of the joints.
+    /// Returns the mode of the tool, consistent with the mode of the joints.
     pub(crate) fn tool_mode(&self) -> ToolMode {
         match self.robot.power {
             Power::Off => ToolMode::PowerOff,
@@ -76,7 +76,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the joint torques that correspond to the currents \[Nm\].
+    /// Returns the joint torques that correspond to the joint currents \[Nm\].
     pub(crate) fn moments(&self) -> [f64; 6] {
         self.arm.torques()
     }

@@ -8,10 +8,11 @@ use super::Snapshot;
 const CONTROLLER_TIMER: f64 = 0.0256;
 /// A value internal to the vendor, recorded on a real controller.
 const TEST_VALUE: f64 = 8.0;
-/// Gravity \[m/s²\]: the acceleration that the tool's accelerometer measures at rest, against its z axis or along it.
+/// Gravity \[m/s²\]: the acceleration that the tool's accelerometer measures at rest, with a sign that depends on the
+/// direction of the tool's z axis.
 const GRAVITY: f64 = 9.82;
 
-/// Returns a packet with every field of this generation; the others are zero.
+/// Returns a real-time packet with every field that this controller generation has; other fields are zero.
 pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
     let Snapshot { arm, robot, io, .. } = state;
     let generation = state.firmware.generation();

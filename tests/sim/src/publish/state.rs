@@ -21,27 +21,28 @@ use crate::robot::Stop;
 const ROOM: usize = 16 * 1024;
 /// A sub-package type that no controller sends.
 const UNKNOWN_SUB_PACKAGE: u8 = 77;
-/// An arbitrary number; types 3 and 10 must contain the same.
+/// An arbitrary safety checksum; the sub-packages of types 3 and 10 must contain the same number.
 const SAFETY_CHECKSUM: u32 = 0x00C0_FFEE;
-/// The checksum of a joint without calibration.
+/// The calibration checksum of a joint without calibration.
 const UNCALIBRATED: u32 = u32::MAX;
-/// The size of kinematics info that contains the status only \[B\].
+/// The size of the kinematics sub-package in its short form, which contains the status only \[B\].
 const SHORT_KINEMATICS: usize = 9;
-/// The type of the sub-package before it, which is the same as for the long form in the first message.
+/// The type of the sub-package that precedes the kinematics sub-package, in its short form as in its long one.
 const BEFORE_KINEMATICS: u8 = 4;
 /// The size of configuration data with the two reserved fields of the newest software \[B\].
 const LONG_CONFIGURATION: usize = 449;
 
-/// The deviations of a message that faults cause.
+/// The changes that active faults make to a state message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
     /// The number of bytes appended to every sub-package.
     pub(crate) extension: usize,
-    /// `true` to add an unknown sub-package.
+    /// `true` to add a sub-package of unknown type.
     pub(crate) unknown: bool,
 }
 
-/// Returns one state message. `first` is the one after connecting, which contains kinematics and configuration.
+/// Returns one robot state message. If `first` is set, it is the message that a client receives after connecting,
+/// which contains kinematics and configuration.
 pub(crate) fn message(state: &Snapshot<'_>, first: bool, deviations: Deviations) -> Vec<u8> {
     let mut bytes = vec![0; ROOM];
     // The buffer is large enough for every package; a fault that needs more results in no message.
@@ -236,7 +237,7 @@ fn cartesian(state: &Snapshot<'_>) -> CartesianInfoRepr {
     }
 }
 
-/// Returns Denavit-Hartenberg a, d and alpha as the controller reports them; theta is zero.
+/// Returns the Denavit-Hartenberg parameters a, d and alpha as the controller reports them; theta is zero.
 fn denavit_hartenberg(state: &Snapshot<'_>) -> [[f64; 6]; 3] {
     let l = state.model.lengths;
     [

@@ -1,18 +1,18 @@
 //! The server side of HTTP/1.1: parses requests from bytes in any pieces, and formats responses. Memory is bounded.
 
-/// The largest request line with headers \[B\].
+/// The largest size of a request line with its headers \[B\].
 const HEAD: usize = 16 * 1024;
-/// The largest body \[B\].
+/// The largest size of a request's body \[B\].
 const BODY: usize = 1024 * 1024;
 /// The largest number of buffered bytes of one client: a request that is being answered, and some after it.
 const WAITING: usize = HEAD + 2 * BODY;
 const HEADERS: usize = 64;
 
-/// One request.
+/// One HTTP request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) method: String,
-    /// The path without the query.
+    /// The path of the request without its query.
     pub(crate) path: String,
     pub(crate) content_type: String,
     pub(crate) body: Vec<u8>,
@@ -24,9 +24,10 @@ pub(crate) struct Request {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Request(Request),
-    /// The client waits for permission to send its body.
+    /// The client waits for the response `100 Continue` before it sends the request's body.
     Continue,
-    /// The bytes are no request that is accepted; the connection must be closed. Contains the status.
+    /// The bytes are not an acceptable request; the connection must be closed. The number is the HTTP status of the
+    /// answer.
     Refused(u16),
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct Session {
     /// `true` if the last request is still unanswered.
     pub(crate) waits: bool,
     told_to_continue: bool,
-    /// `true` once no more bytes are accepted.
+    /// `true` once no more bytes of the client are accepted.
     over: bool,
     overflow: bool,
 }
@@ -58,7 +59,7 @@ impl Session {
         }
     }
 
-    /// Returns the next request; `None` while the one before is not answered.
+    /// Returns the client's next request; `None` if none is complete or the one before is not answered yet.
     pub(crate) fn next(&mut self) -> Option<Received> {
         if self.waits || self.over {
             return None;
@@ -90,7 +91,7 @@ impl Session {
 }
 
 enum Parsed {
-    /// More bytes must arrive. `expects` is whether the client waits for permission to send them.
+    /// More bytes must arrive. `expects` is `true` if the client waits for the response `100 Continue`.
     Partial {
         expects: bool,
     },
@@ -138,7 +139,8 @@ fn parse(bytes: &[u8]) -> Result<Parsed, u16> {
     Ok(Parsed::Whole { request, size: start + taken })
 }
 
-/// Returns the body and its length in the stream; `None` if it has not arrived completely.
+/// Returns a request's body and the number of bytes that it takes in the stream; `None` if the body has not arrived
+/// completely.
 fn body(bytes: &[u8], framing: Framing) -> Result<Option<(Vec<u8>, usize)>, u16> {
     match framing {
         Framing::Length(size) if size > BODY => Err(413),
@@ -190,7 +192,7 @@ fn decoded(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns an HTTP response.
+/// Returns the bytes of an HTTP response with this status and body.
 pub(crate) fn response(status: u16, content_type: &str, body: &[u8], closes: bool) -> Vec<u8> {
     let connection = if closes { "close" } else { "keep-alive" };
     let head = format!(
@@ -201,7 +203,7 @@ pub(crate) fn response(status: u16, content_type: &str, body: &[u8], closes: boo
     [head.as_bytes(), body].concat()
 }
 
-/// The permission to send a body.
+/// The HTTP response that permits a client to send the body of its request.
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 fn reason(status: u16) -> &'static str {
@@ -220,7 +222,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Returns the field `file` of a form: its file name and content.
+/// Returns the field `file` of an HTML form: its file name and content.
 pub(crate) fn form_file(content_type: &str, body: &[u8]) -> Option<(String, String)> {
     let boundary = content_type.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?.trim_matches('"');
     let text = String::from_utf8_lossy(body);

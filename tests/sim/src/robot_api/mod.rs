@@ -25,7 +25,7 @@ use crate::time::SimTime;
 /// The path prefix of the whole API.
 const BASE: &str = "/universal-robots/robot-api";
 
-/// The state that a request reads, and the pendant that it changes.
+/// The state that a request of the Robot API reads, and the operator's interface that it changes.
 pub(crate) struct Context<'a> {
     pub(crate) now: SimTime,
     pub(crate) firmware: Firmware,
@@ -35,18 +35,18 @@ pub(crate) struct Context<'a> {
     pub(crate) playing: Playing,
 }
 
-/// The content of an answer.
+/// The content of an answer of the Robot API.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
     /// A JSON value.
     Json(Value),
-    /// A sentence, in the schema of messages.
+    /// A sentence for the client, in the schema of messages that the options select.
     Message(String),
-    /// A file.
+    /// The text of a file.
     Text(String),
 }
 
-/// The result of a request.
+/// The result of a request of the Robot API.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -74,7 +74,7 @@ impl Answer {
         Self { action: Some(action), ..Self::say(200, message) }
     }
 
-    /// Returns the HTTP response.
+    /// Returns the bytes of the HTTP response with this answer. `closes` is whether the connection ends after it.
     pub(crate) fn bytes(&self, options: &RobotApiOptions, closes: bool) -> Vec<u8> {
         let (kind, body) = match (&self.content, options.messages) {
             (Content::Json(value), _) => ("application/json", value.to_string()),
@@ -92,7 +92,7 @@ impl Answer {
     }
 }
 
-/// Returns the answer to bytes that are no request.
+/// Returns the answer to bytes that are not a valid request; `status` is the HTTP status.
 pub(crate) fn refused(status: u16) -> Answer {
     Answer::say(
         status,
@@ -104,7 +104,7 @@ pub(crate) fn refused(status: u16) -> Answer {
     )
 }
 
-/// Returns the answer to a request.
+/// Returns the answer to a request of the Robot API.
 pub(crate) fn answer(request: &Request, context: &mut Context<'_>) -> Answer {
     let missing = || Answer::say(404, format!("there is no {}", request.path));
     let Some(path) = request.path.strip_prefix(BASE) else { return missing() };
@@ -121,7 +121,7 @@ pub(crate) fn answer(request: &Request, context: &mut Context<'_>) -> Answer {
     (route.answer)(context, request, tail)
 }
 
-/// Returns the answer to an operation that has finished.
+/// Returns the Robot API's answer to an operation that has finished.
 pub(crate) fn over(operation: &Operation, outcome: Outcome) -> Answer {
     let name = |name: &String| Answer::say(200, format!("{name} is loaded"));
     match (operation, outcome) {
@@ -138,7 +138,7 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome) -> Answer {
     }
 }
 
-/// Returns an answer of a faulty server.
+/// Returns a random wrong answer, as a faulty server sends it.
 pub(crate) fn senseless(rng: &mut Rng) -> Vec<u8> {
     let body = nonsense(rng);
     match rng.up_to(3) {

@@ -1,6 +1,6 @@
 //! Properties of the Robot API that are not documented: an option for each, with a default.
 
-/// The format of an error, or of a success without data.
+/// The format of an error message, or of a success without data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageSchema {
     /// `{"message": "…"}`
@@ -8,7 +8,7 @@ pub enum MessageSchema {
     Message,
     /// `{"title": "…", "status": 409, "detail": "…"}`, as in RFC 9457.
     Problem,
-    /// The text only, as `text/plain`.
+    /// The text of the message only, as `text/plain`.
     Text,
 }
 
@@ -17,11 +17,13 @@ pub enum MessageSchema {
 /// a request that the state forbids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotApiOptions {
-    /// The format of messages.
+    /// The format of error messages, and of successes without data.
     pub messages: MessageSchema,
-    /// `info.version` of the description. `None` depends on the software: 3.0.0 on 10.11, 3.1.4 from 10.12 on.
+    /// The value of `info.version` in the API's description. `None` depends on the software: 3.0.0 on 10.11, 3.1.4
+    /// from 10.12 on.
     pub version: Option<String>,
-    /// `true` if power on and brake release are answered when the arm has reached that state; otherwise at once.
+    /// `true` if requests for power on and brake release are answered when the arm has reached that state; `false` if
+    /// at once.
     pub waits: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Every path with its methods, its first software and its answer.
+//! Every path of the Robot API with its methods, its first software and its answer.
 
 use serde_json::{Value, json};
 
@@ -11,17 +11,17 @@ use crate::robot::{Control, Stop, UNLOCK_AFTER};
 /// The creation time of every program on the disk \[s since 1970\]: the simulator has no calendar.
 const CREATED: u64 = 1_700_000_000;
 
-/// The first software with queries and transfer of programs.
+/// The first software version with queries and transfer of programs.
 const SECOND: (u8, u8) = (10, 12);
 const FIRST: (u8, u8) = (10, 11);
 
-/// One path and method.
+/// One path and method of the Robot API.
 pub(super) struct Route {
     pub(super) method: &'static str,
-    /// The path below the base; `*` at its end matches a name.
+    /// The path below the API's prefix; `*` at its end matches a name.
     path: &'static str,
     since: (u8, u8),
-    /// The first software without it.
+    /// The first software version that does not have this route any more; `None` if every later one has it.
     until: Option<(u8, u8)>,
     pub(super) needs_remote: bool,
     pub(super) answer: fn(&mut Context<'_>, &Request, &str) -> Answer,
@@ -86,7 +86,7 @@ fn exists(route: &Route, firmware: Firmware) -> bool {
     reached(route.since) && !route.until.is_some_and(reached)
 }
 
-/// Returns a short description in the format of OpenAPI.
+/// Returns a short description of the API in the format of OpenAPI.
 fn description(c: &Context<'_>) -> Value {
     let (major, minor) = SECOND;
     let by_software = if c.firmware.0.at_least(major, minor) { "3.1.4" } else { "3.0.0" };
@@ -101,7 +101,7 @@ fn description(c: &Context<'_>) -> Value {
     json!({"openapi": "3.0.3", "info": {"title": "Robot API", "version": version}, "paths": paths})
 }
 
-/// Returns a string of a JSON body, or a message about the error.
+/// Returns the string `key` of a request's JSON body, or a message about the error.
 fn text(request: &Request, key: &str) -> Result<String, String> {
     let body: Value = serde_json::from_slice(&request.body).map_err(|_| "the body is no JSON".to_owned())?;
     let text = body.get(key).and_then(Value::as_str);
@@ -175,7 +175,8 @@ fn programs(c: &Context<'_>) -> Value {
     json!({"programs": list.collect::<Vec<_>>()})
 }
 
-/// Stores a program from a form. Its name is in its text, or else it is that of the file.
+/// Stores a program that a client uploads in an HTML form. The program's name is the one in its text, or else that of
+/// the file.
 fn upload(c: &mut Context<'_>, request: &Request, replaces: bool) -> Answer {
     let Some((file_name, text)) = http::form_file(&request.content_type, &request.body) else {
         return Answer::say(415, "expected a form with a file");

@@ -1,5 +1,5 @@
-//! The endpoints that the running program has open: publishers, subscribers with their queues, clients with their
-//! answers.
+//! The ROS 2 endpoints that the running program has open: publishers, subscribers with their queues, clients with
+//! their answers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,10 +12,11 @@ use super::{End, RosOptions, RosOutput};
 
 /// The largest number of bytes that one subscriber's queue holds, whatever its depth.
 const BYTES: usize = 8 << 20;
-/// The number of requests of one client that may wait for their answers; if there are more, the oldest is discarded.
+/// The number of requests of one service client that may wait for their answers; if there are more, the oldest is
+/// discarded.
 const ASKED: usize = 64;
 
-/// The role of an endpoint.
+/// The role of a ROS 2 endpoint, with its type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
     /// A publisher of this type of messages.
@@ -37,7 +38,7 @@ struct Open {
     served: bool,
     /// Unread messages of a subscriber with their size in bytes, the oldest first.
     unread: VecDeque<(usize, Value)>,
-    /// Requests of a client by their number, with their answers.
+    /// Requests of a service client by their number, each with its answer once that has arrived.
     asked: BTreeMap<u64, Option<Value>>,
 }
 
@@ -46,8 +47,8 @@ impl Open {
         usize::from(self.qos.depth).max(1)
     }
 
-    /// Adds a message to a subscriber's queue. Returns `false` if this is no subscriber or the bytes are no such
-    /// message.
+    /// Adds a received message to a subscriber's queue. Returns `false` if this endpoint is no subscriber or the
+    /// bytes are not a message of its type.
     fn take(&mut self, bytes: &[u8]) -> bool {
         let Role::Subscriber(kind) = self.role else { return false };
         let Some(value) = (kind.decode)(bytes) else { return false };
@@ -71,24 +72,24 @@ impl Open {
     }
 }
 
-/// The state of a request.
+/// The state of a service request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Taken {
-    /// No answer has arrived.
+    /// No answer to the request has arrived.
     Nothing,
-    /// The answer; it is returned only once.
+    /// The answer to the request; it is returned only once.
     Answer(Value),
 }
 
-/// All endpoints of a program.
+/// All ROS 2 endpoints of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) options: RosOptions,
     open: BTreeMap<End, Open>,
     outbox: Outbox,
-    /// The number of endpoints that were ever opened.
+    /// The number of endpoints that were opened since the controller started.
     count: u32,
-    /// The number of requests that were ever sent.
+    /// The number of service requests that were sent since the controller started.
     requests: u64,
 }
 
@@ -97,7 +98,7 @@ impl Ends {
         Self { options, ..Self::default() }
     }
 
-    /// Opens an endpoint at this topic or service. `None` if there are too many.
+    /// Opens an endpoint for the topic or service `name`. `None` if the program has too many open.
     pub(crate) fn open(&mut self, role: Role, name: String, qos: Qos) -> Option<End> {
         if self.open.len() >= self.options.count {
             return None;
@@ -144,7 +145,7 @@ impl Ends {
         }
     }
 
-    /// Publishes a message, to other participants and to the program's own subscribers.
+    /// Publishes a message to other participants and to the program's own subscribers.
     pub(crate) fn publish(&mut self, end: End, bytes: Vec<u8>) {
         let Some(mut publisher) = self.open.remove(&end) else { return };
         for subscriber in self.open.values_mut().filter(|open| open.hears(&publisher)) {
@@ -162,14 +163,14 @@ impl Ends {
         self.open.insert(end, publisher);
     }
 
-    /// Sets whether a server for the client's service exists.
+    /// Sets whether a server exists for the service that this client calls.
     pub(crate) fn serve(&mut self, end: End, served: bool) {
         if let Some(open) = self.open.get_mut(&end) {
             open.served = served;
         }
     }
 
-    /// Returns whether a server for the client's service exists.
+    /// Returns whether a server exists for the service that this client calls.
     pub(crate) fn is_served(&self, end: End) -> bool {
         self.open.get(&end).is_some_and(|open| open.served)
     }
@@ -196,14 +197,14 @@ impl Ends {
         answer.map_or(Taken::Nothing, Taken::Answer)
     }
 
-    /// Discards a request whose answer is no longer needed.
+    /// Discards a service request whose answer is no longer needed.
     pub(crate) fn give_up(&mut self, end: End, number: u64) {
         if let Some(open) = self.open.get_mut(&end) {
             open.asked.remove(&number);
         }
     }
 
-    /// Returns whether an unread message exists.
+    /// Returns whether a subscriber has an unread message.
     pub(crate) fn has_news(&self, end: End) -> bool {
         self.open.get(&end).is_some_and(|open| !open.unread.is_empty())
     }
@@ -225,7 +226,7 @@ impl Ends {
         self.open.get_mut(&end).is_some_and(|open| open.take(bytes))
     }
 
-    /// Processes an answer that has arrived. Returns whether it is a valid answer to a waiting request.
+    /// Processes a service's answer that has arrived. Returns whether it is a valid answer to a waiting request.
     pub(crate) fn answered(&mut self, end: End, number: u64, bytes: &[u8]) -> bool {
         let Some(open) = self.open.get_mut(&end) else { return false };
         let Role::Client(pair) = open.role else { return false };

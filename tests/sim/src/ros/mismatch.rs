@@ -1,14 +1,15 @@
-//! The error of a program's value that does not fit a message.
+//! The error that a program's value does not fit the type of a ROS 2 message.
 
 use std::fmt;
 
-/// The mismatch, and the member in which it occurs.
+/// An error: a value does not fit a message type, with the member in which the difference occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch(Box<Found>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
-    /// Members and indices from the outside in, such as `header.stamp`; empty for the whole value.
+    /// The path to the member: names and indices from the outside in, such as `header.stamp`; empty for the whole
+    /// value.
     at: String,
     what: String,
 }

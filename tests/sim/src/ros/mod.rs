@@ -65,65 +65,65 @@ impl Default for RosOptions {
     }
 }
 
-/// An output of a script, for a driver. Bytes are CDR with their encapsulation.
+/// An output of a script that a driver forwards to ROS 2. Bytes are CDR with their encapsulation header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RosOutput {
     /// A publisher was opened.
     Publishes {
-        /// The publisher.
+        /// The new publisher.
         end: End,
         /// The topic's whole name.
         topic: String,
-        /// `package/msg/Name`.
+        /// The type of its messages, `package/msg/Name`.
         message: &'static str,
-        /// The quality of service that it offers.
+        /// The quality of service that the publisher offers.
         qos: Qos,
     },
     /// A subscriber was opened.
     Listens {
-        /// The subscriber.
+        /// The new subscriber.
         end: End,
         /// The topic's whole name.
         topic: String,
-        /// `package/msg/Name`.
+        /// The type of its messages, `package/msg/Name`.
         message: &'static str,
-        /// The quality of service that it requests.
+        /// The quality of service that the subscriber requests.
         qos: Qos,
     },
     /// A client of a service was opened.
     Asks {
-        /// The client.
+        /// The new service client.
         end: End,
         /// The service's whole name.
         service: String,
-        /// `package/srv/Name`.
+        /// The type of the service, `package/srv/Name`.
         kind: &'static str,
     },
     /// A message was published.
     Message {
-        /// The publisher.
+        /// The publisher of the message.
         end: End,
-        /// The message.
+        /// The message in CDR with its encapsulation header.
         bytes: Vec<u8>,
     },
     /// A service was called.
     Request {
-        /// The client.
+        /// The service client that sends the request.
         end: End,
         /// The number of the request, which its answer must repeat.
         number: u64,
-        /// The request.
+        /// The request in CDR with its encapsulation header.
         bytes: Vec<u8>,
     },
     /// An endpoint was closed: it sends and accepts nothing more.
     Closed {
-        /// The endpoint.
+        /// The closed endpoint.
         end: End,
     },
 }
 
 impl RosOutput {
-    /// Returns the endpoint that the output belongs to.
+    /// Returns the endpoint that this output concerns.
     #[must_use]
     pub const fn end(&self) -> End {
         match self {

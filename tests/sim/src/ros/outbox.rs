@@ -1,14 +1,14 @@
-//! The outputs of scripts that no driver has polled yet: bounded, because there may be no driver.
+//! The outputs of scripts that no driver has polled yet. Their number is bounded, because there may be no driver.
 
 use std::collections::VecDeque;
 
 use super::{End, RosOutput};
 
-/// The highest number of waiting outputs, and of the bytes of their messages.
+/// The highest number of outputs that wait for the driver, and the highest number of bytes in their messages.
 const WAITING: usize = 4096;
 const BYTES: usize = 8 << 20;
 
-/// Outputs in their order.
+/// Outputs that wait for the driver, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     waiting: VecDeque<RosOutput>,

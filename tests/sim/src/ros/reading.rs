@@ -1,5 +1,5 @@
-//! The conversion of a program's value to a message. The value is a struct with exactly the message's members, in any
-//! order.
+//! The conversion of a script's value to a ROS 2 message. The value is a struct with exactly the message's members,
+//! in any order.
 
 use outrigger_interpreter::Value;
 use serde::de::value::SeqDeserializer;
@@ -9,7 +9,7 @@ use serde::forward_to_deserialize_any;
 use super::mismatch::Mismatch;
 use super::types::NOTHING;
 
-/// A value, or a part of one.
+/// A script's value, or a part of one, that is converted.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'v>(pub(super) &'v Value);
 
@@ -42,7 +42,7 @@ impl<'de> Deserializer<'de> for Part<'de> {
         }
     }
 
-    /// Converts an integer by its bits, as it is read from a message.
+    /// Converts a signed integer of a script to an unsigned one with equal bits.
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match self.0 {
             Value::Int(value) => visitor.visit_u32(value.cast_unsigned()),
@@ -72,18 +72,18 @@ impl<'de> Deserializer<'de> for Part<'de> {
     }
 }
 
-/// The members in the order of the message.
+/// The members of a struct in the order in which the message contains them.
 struct Members<'v> {
     members: &'v [(String, Value)],
     fields: &'static [&'static str],
     at: usize,
 }
 
-/// The value of a member that programs need not set.
+/// The value of a member that scripts need not set.
 static UNNAMED: Value = Value::Int(0);
 
 impl<'v> Members<'v> {
-    /// Returns the members of `value`. This function is compiled once, and not for each type of messages.
+    /// Returns the members of the struct `value`. This function is compiled once, and not for each type of messages.
     ///
     /// # Errors
     /// Returns an error if the value is no struct, or has not exactly these `fields`.
@@ -105,7 +105,7 @@ impl<'v> Members<'v> {
         Ok(Self { members, fields, at: 0 })
     }
 
-    /// Returns the name and the value of the next member.
+    /// Returns the name and the value of the struct's next member.
     #[inline(never)]
     fn next(&mut self) -> (&'static str, &'v Value) {
         let field = self.fields.get(self.at).copied().unwrap_or_default();

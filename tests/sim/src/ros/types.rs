@@ -1,4 +1,4 @@
-//! The types that scripts can use, with the conversion between a message's bytes and a value of a program.
+//! The ROS 2 types that scripts can use, with the conversion between a message's bytes and a script's value.
 
 use outrigger_interpreter::Value;
 use outrigger_ros2_messages as ros;
@@ -12,17 +12,18 @@ use super::mismatch::Mismatch;
 use super::reading::Part;
 use super::writing::AsValue;
 
-/// The name of the byte that represents a message without members; programs need not set it.
+/// The name of the byte that represents a message without members; scripts need not set it.
 pub(super) const NOTHING: &str = "structure_needs_at_least_one_member";
 
-/// A type of messages.
+/// A type of ROS 2 messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
-    /// `package/msg/Name`.
+    /// The name of the message type, `package/msg/Name`.
     pub(crate) name: &'static str,
-    /// Returns the bytes of a value.
+    /// Function that returns the message bytes for a script's value.
     pub(crate) encode: fn(&Value) -> Result<Vec<u8>, Mismatch>,
-    /// Returns the value of bytes; `None` if they are no such message.
+    /// Function that returns the script's value for message bytes; `None` if the bytes are not a message of this
+    /// type.
     pub(crate) decode: fn(&[u8]) -> Option<Value>,
 }
 
@@ -32,10 +33,10 @@ impl Kind {
     }
 }
 
-/// A type of services.
+/// A type of ROS 2 services: its request and its answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
-    /// `package/srv/Name`.
+    /// The name of the service type, `package/srv/Name`.
     pub(crate) name: &'static str,
     pub(crate) request: Kind,
     pub(crate) response: Kind,
@@ -115,7 +116,7 @@ static SERVICES: &[Pair] = &[
     Pair::of::<ros::SetAnalogPins>(),
 ];
 
-/// Returns whether `name` is `whole`, or `whole` without its middle part: `std_msgs/Bool`.
+/// Returns whether `name` is `whole`, or is `whole` without its middle part, such as `std_msgs/Bool`.
 fn is_name_of(whole: &str, name: &str) -> bool {
     let mut parts = whole.split('/');
     let (Some(package), Some(_), Some(last)) = (parts.next(), parts.next(), parts.next()) else { return false };

@@ -1,4 +1,4 @@
-//! The conversion of a message to a value of a program: a struct with the message's members in its order.
+//! The conversion of a ROS 2 message to a script's value: a struct with the message's members in their order.
 
 use outrigger_interpreter::Value;
 use serde::ser::{Impossible, Serialize, SerializeSeq, SerializeStruct, SerializeTuple, Serializer};
@@ -6,17 +6,17 @@ use serde::ser::{Impossible, Serialize, SerializeSeq, SerializeStruct, Serialize
 use super::mismatch::Mismatch;
 use super::types::NOTHING;
 
-/// The largest length of a text in a program \[characters\].
+/// The largest length of a text in a script \[characters\].
 pub(crate) const TEXT: usize = 1023;
 
-/// A serializer that produces a value of a program.
+/// A serializer that produces a script's value from a message.
 #[derive(Clone, Copy)]
 pub(super) struct AsValue;
 
-/// The members that were serialized so far.
+/// The members of a struct that were serialized so far.
 pub(super) struct Members(Vec<(String, Value)>);
 
-/// The items that were serialized so far.
+/// The items of a list that were serialized so far.
 pub(super) struct Items(Vec<Value>);
 
 type No = Impossible<Value, Mismatch>;
@@ -52,7 +52,7 @@ impl Serializer for AsValue {
         Ok(Value::Int(value))
     }
 
-    /// Keeps the lower 32 bits.
+    /// Converts an integer of 64 bits to the lower 32 bits of it, because scripts have no longer ones.
     fn serialize_i64(self, value: i64) -> Result<Value, Mismatch> {
         Ok(Value::Int(value as i32))
     }
@@ -65,12 +65,12 @@ impl Serializer for AsValue {
         Ok(Value::Int(value.into()))
     }
 
-    /// Keeps the bits.
+    /// Converts an unsigned integer to the signed one with equal bits, because scripts have no unsigned ones.
     fn serialize_u32(self, value: u32) -> Result<Value, Mismatch> {
         Ok(Value::Int(value.cast_signed()))
     }
 
-    /// Keeps the lower 32 bits.
+    /// Converts an unsigned integer of 64 bits to the lower 32 bits of it, because scripts have no longer ones.
     fn serialize_u64(self, value: u64) -> Result<Value, Mismatch> {
         Ok(Value::Int(value as i32))
     }
@@ -87,7 +87,7 @@ impl Serializer for AsValue {
         none("a character")
     }
 
-    /// Makes each byte a character.
+    /// Converts a text to a script's text, in which each byte is a character.
     fn serialize_str(self, text: &str) -> Result<Value, Mismatch> {
         Ok(Value::String(text.bytes().take(TEXT).map(char::from).collect()))
     }

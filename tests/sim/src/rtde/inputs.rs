@@ -1,4 +1,4 @@
-//! Every input variable, and the effect of writing it (`core/docs/protocol/ur-rtde.md 6, 7`).
+//! Every RTDE input variable, and the effect of writing it (`core/docs/protocol/ur-rtde.md 6, 7`).
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use super::value::Value;
 use crate::io::{DigitalOutput, Io};
 use crate::robot::Robot;
 
-/// One variable, or a range of registers.
+/// One RTDE input variable, or a range of registers.
 #[derive(Debug)]
 pub(crate) struct Input {
     name: &'static str,
     numbers: Option<(u8, u8)>,
     since: Since,
-    /// A value of the variable's type.
+    /// The value zero in the variable's type.
     pub(crate) zero: Value,
-    /// `true` if it is reserved for a fieldbus by convention.
+    /// `true` if the variable is a register that is reserved for a fieldbus by convention.
     pub(crate) lower: bool,
 }
 
-/// A variable, identified by its table row and its register number.
+/// An input variable that a client has set up, identified by its table row and its register number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
     pub(crate) input: &'static Input,
@@ -32,7 +32,7 @@ impl Field {
         INPUTS.iter().find_map(|input| Some(Self { input, number: number_in(input.name, input.numbers, name)? }))
     }
 
-    /// Returns its whole name.
+    /// Returns the whole name of the variable, with its register number.
     pub(crate) fn name(&self) -> String {
         let number = self.input.numbers.map(|_| self.number.to_string());
         format!("{}{}", self.input.name, number.unwrap_or_default())
@@ -44,7 +44,8 @@ impl Field {
 }
 
 const UPPER: Since = Since::Release(Some((3, 9, 0)), (5, 3, 0));
-/// Drivers use them on every software; the vendor's guide does not contain them.
+/// The first software of variables that set the tool's outputs. Drivers use these on every software; the vendor's
+/// guide does not contain them.
 const TOOL: Since = Since::Unconfirmed(Some((3, 4, 0)), (5, 0, 0));
 
 const fn input(name: &'static str, zero: Value) -> Input {
@@ -82,10 +83,10 @@ static INPUTS: &[Input] = &[
     upper("input_double_register_", UPPER_NUMBERS, 47, Value::Double(0.0)),
 ];
 
-/// A constructor of an output from its number.
+/// A constructor of a digital output from its number.
 type ByNumber = fn(u8) -> DigitalOutput;
 
-/// The state that inputs change.
+/// The controller's state that RTDE inputs change.
 pub(crate) struct Targets<'a> {
     pub(crate) io: &'a mut Io,
     pub(crate) robot: &'a mut Robot,
@@ -93,7 +94,8 @@ pub(crate) struct Targets<'a> {
     pub(crate) external_wrench: &'a mut [f64; 6],
 }
 
-/// The last value of every variable that was written, because a mask and its values may arrive in different packages.
+/// The last value of every input variable that was written, because a mask and its values may arrive in different
+/// packages.
 #[derive(Debug, Default)]
 pub(crate) struct Image(BTreeMap<String, Value>);
 
@@ -112,7 +114,8 @@ impl Image {
         }
     }
 
-    /// Writes the values of one package. Returns an error for each value that is not allowed and has no effect.
+    /// Writes the values of one RTDE input package. Returns an error for each value that is not allowed; such a value
+    /// has no effect.
     pub(crate) fn apply(&mut self, values: &[(Field, Value)], targets: &mut Targets<'_>) -> Vec<String> {
         for (field, value) in values {
             self.0.insert(field.name(), *value);
@@ -163,7 +166,7 @@ impl Image {
     }
 }
 
-/// Writes a register or the external wrench. All other variables take effect together with their mask.
+/// Writes a register or the external force and torque. All other variables take effect together with their mask.
 fn register(field: &Field, value: Value, targets: &mut Targets<'_>) {
     let (registers, number) = (&mut *targets.registers, usize::from(field.number));
     match (field.input.name, value) {

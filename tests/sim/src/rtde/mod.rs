@@ -23,10 +23,10 @@ use crate::controller::Conn;
 use crate::program::Plant;
 use crate::time::SimTime;
 
-/// Properties that are not documented or differ between real controllers.
+/// Properties of RTDE that are not documented or differ between real controllers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RtdeOptions {
-    /// The highest protocol version that is accepted: 1 or 2. Old software supports only 1.
+    /// The highest protocol version that the controller accepts: 1 or 2. Old software supports only 1.
     pub highest_protocol: u16,
     /// The largest length of the variable names of one recipe \[bytes\]. `None` depends on the software: 2048 as in
     /// the vendor's guide, and from 5.10 as many as a package holds, because the vendor's tests of its client library
@@ -34,13 +34,13 @@ pub struct RtdeOptions {
     pub names: Option<usize>,
     /// `true` if variables exist whose first software is not confirmed.
     pub unconfirmed: bool,
-    /// `true` if inputs are accepted before data are started.
+    /// `true` if inputs are accepted before the client has started the output of data.
     pub inputs_before_start: bool,
-    /// `true` if the first data package is sent before the reply to the start.
+    /// `true` if the first data package is sent before the reply to the client's start request.
     pub data_before_start_reply: bool,
     /// `true` if a package that violates the protocol ends the connection; otherwise the answer is a text message.
     pub closes_on_violation: bool,
-    /// `true` if a fieldbus owns the lower registers.
+    /// `true` if a fieldbus owns the lower registers, so that RTDE clients cannot write them.
     pub fieldbus: bool,
     /// `true` if output registers show the input registers while no program runs.
     pub echo: bool,
@@ -68,7 +68,7 @@ impl Default for RtdeOptions {
     }
 }
 
-/// The action of a watchdog whose variable was not written in time.
+/// The action of an RTDE watchdog whose variable was not written in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
     /// No action.
@@ -80,7 +80,7 @@ pub enum WatchdogAction {
 }
 
 impl WatchdogAction {
-    /// Returns the action of this name.
+    /// Returns the watchdog action of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "ignore" => Some(Self::Ignore),
@@ -94,15 +94,15 @@ impl WatchdogAction {
 /// A watchdog that a program has set (`rtde_set_watchdog`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Watchdog {
-    /// The variable that it monitors.
+    /// The input variable whose writing the watchdog monitors.
     pub variable: String,
-    /// The longest permitted time between two writes.
+    /// The longest permitted time between two writes of the variable.
     pub period: Duration,
-    /// The action after that time.
+    /// The action when the variable was not written for that time.
     pub action: WatchdogAction,
     /// The time at which the variable was written last, or the watchdog set.
     pub fed: SimTime,
-    /// `true` if it has acted since the last write.
+    /// `true` if the watchdog has acted since the last write of its variable.
     pub expired: bool,
 }
 
@@ -144,12 +144,12 @@ impl Watchdogs {
     }
 }
 
-/// Returns whether there is an input of this name.
+/// Returns whether RTDE has an input variable of this name.
 pub(crate) fn is_input(name: &str) -> bool {
     Field::named(name).is_some()
 }
 
-/// The number of texts of clients that are kept.
+/// The number of stored texts that RTDE clients have sent for the operator.
 const LOG: usize = 100;
 
 /// The state that the clients of one controller share: the owners of inputs, and the written values.
@@ -157,9 +157,9 @@ const LOG: usize = 100;
 pub(crate) struct Exchange {
     owners: BTreeMap<String, Conn>,
     image: Image,
-    /// Texts of clients, the newest last.
+    /// Texts that RTDE clients have sent for the operator, the newest last.
     pub(crate) log: Vec<String>,
-    /// The speed of the tool in the last cycle, actual and target.
+    /// The speed of the tool in the last cycle, actual and target \[m/s, rad/s\].
     tool_speed: Option<[[f64; 6]; 2]>,
 }
 
@@ -172,12 +172,12 @@ impl Exchange {
         self.owners.get(variable).copied()
     }
 
-    /// Releases the inputs of connections that are over.
+    /// Releases the inputs that connections own for which `is_over` returns `true`.
     pub(crate) fn release(&mut self, is_over: impl Fn(Conn) -> bool) {
         self.owners.retain(|_, owner| !is_over(*owner));
     }
 
-    /// Writes the values of one package. Returns the errors of the values that are not allowed.
+    /// Writes the values of one RTDE input package. Returns the errors of the values that are not allowed.
     pub(crate) fn write(&mut self, values: &[(Field, Value)], plant: &mut Plant) -> Vec<String> {
         for (field, _) in values {
             plant.watchdogs.feed(&field.name(), plant.now);
@@ -193,7 +193,8 @@ impl Exchange {
         self.log.push(text);
     }
 
-    /// Returns the change of the tool's speed from one published cycle to the next, divided by `dt`.
+    /// Returns the acceleration of the tool, actual and target: the change of `speed` since the last published cycle,
+    /// divided by the time `dt` between them \[s\].
     pub(crate) fn acceleration(&mut self, speed: [[f64; 6]; 2], dt: f64) -> [[f64; 6]; 2] {
         let before = self.tool_speed.replace(speed).unwrap_or(speed);
         std::array::from_fn(|which| std::array::from_fn(|axis| (speed[which][axis] - before[which][axis]) / dt))

@@ -1,4 +1,4 @@
-//! Every output variable with its value on the simulated arm (`core/docs/protocol/ur-rtde.md 8`).
+//! Every RTDE output variable with its value on the simulated arm (`core/docs/protocol/ur-rtde.md 8`).
 //!
 //! The type of a variable is that of its value. If the specification does not confirm the first software of a
 //! variable, e-Series sends it if the options permit it, from the release that a source names, if any.
@@ -10,7 +10,7 @@ use super::value::Value;
 use crate::publish::Snapshot;
 use crate::robot::Stop;
 
-/// The state that the values are computed from.
+/// The state that the values of RTDE outputs are computed from.
 pub(crate) struct State<'a> {
     pub(crate) snapshot: Snapshot<'a>,
     /// The clock of the service: time since the controller or the service started \[µs\].
@@ -24,15 +24,15 @@ pub(crate) struct State<'a> {
     pub(crate) script_line: u32,
 }
 
-/// The first software that sends a variable.
+/// The first software version that sends a variable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Since {
     Rtde,
-    /// CB3 (`None`: never) and e-Series.
+    /// The first versions of the CB3 series (`None`: never) and of e-Series.
     Release(Option<(u8, u8, u32)>, (u8, u8, u32)),
-    /// e-Series and PolyScope X, if the releases of both are listed separately.
+    /// The first versions of e-Series and of PolyScope X, if both are listed separately.
     Newest((u8, u8, u32), (u8, u8, u32)),
-    /// CB3 and e-Series, not confirmed.
+    /// The first versions of the CB3 series and of e-Series, which are not confirmed.
     Unconfirmed(Option<(u8, u8, u32)>, (u8, u8, u32)),
 }
 
@@ -53,26 +53,26 @@ impl Since {
     }
 }
 
-/// One variable, or a range of registers.
+/// One RTDE output variable, or a range of registers.
 #[derive(Debug)]
 pub(crate) struct Output {
     name: &'static str,
     numbers: Option<(u8, u8)>,
     pub(crate) since: Since,
-    /// A value of its type.
+    /// The value zero in the variable's type.
     pub(crate) zero: Value,
     pub(crate) value: fn(&State<'_>, u8) -> Value,
 }
 
 impl Output {
-    /// Returns the variable of this name and its register number.
+    /// Returns the output variable of this name and its register number.
     pub(crate) fn named(name: &str) -> Option<(&'static Self, u8)> {
         OUTPUTS.iter().find_map(|output| Some((output, number_in(output.name, output.numbers, name)?)))
     }
 }
 
-/// Returns the register number that `name` has in this variable, 0 for one without registers. `None` if `name` is
-/// another variable.
+/// Returns the register number that `name` has in the variable `known`, 0 for a variable without registers. `None` if
+/// `name` is another variable.
 pub(crate) fn number_in(known: &str, numbers: Option<(u8, u8)>, name: &str) -> Option<u8> {
     let rest = name.strip_prefix(known)?;
     let Some((first, last)) = numbers else { return rest.is_empty().then_some(0) };
@@ -89,7 +89,7 @@ const UNCONFIRMED: Since = Since::Unconfirmed(None, FIRST_E);
 const DEVIATION_LIMIT: f64 = 0.1;
 /// Gravity in the base \[m/s²\].
 const GRAVITY: f64 = 9.82;
-/// The share of the cycle that the real-time thread uses; assumed.
+/// The share of the control cycle that the real-time thread is reported to use, 0 … 1; assumed.
 const EXECUTION_SHARE: f64 = 0.2;
 
 fn norm(values: &[f64]) -> f64 {
@@ -104,7 +104,7 @@ fn amperes(state: &State<'_>) -> f64 {
     if state.snapshot.robot.powered() { 0.7 } else { 0.0 }
 }
 
-/// Returns V if the domain is a voltage, else mA.
+/// Returns an analogue value in the unit that RTDE publishes: V if the domain is a voltage, else mA.
 fn analog(value: f64, domain: u8) -> f64 {
     if domain == 0 { value * 1000.0 } else { value }
 }
@@ -143,7 +143,7 @@ fn deviation(state: &State<'_>) -> f64 {
     errors.fold(0.0, f64::max) / DEVIATION_LIMIT
 }
 
-/// A value of each type.
+/// The value zero in each RTDE type.
 #[allow(non_upper_case_globals, reason = "named as the types")]
 mod zero {
     use super::Value;

@@ -3,7 +3,7 @@
 
 /// The number of registers of each numeric type.
 pub const NUMBERS: usize = 48;
-/// The number of bits in each direction.
+/// The number of bit registers in each direction.
 pub const BITS: u8 = 128;
 /// The first upper register. By convention upper registers are for RTDE clients; the lower ones are for a fieldbus.
 pub(crate) const UPPER_NUMBERS: u8 = 24;
@@ -12,7 +12,7 @@ pub(crate) const UPPER_BITS: u8 = 64;
 /// The registers of one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registers {
-    /// Bit n is register n.
+    /// Bit registers: bit n of this number is register n.
     pub bits: u128,
     /// Integer registers.
     pub ints: [i32; NUMBERS],
@@ -27,13 +27,13 @@ impl Default for Registers {
 }
 
 impl Registers {
-    /// Returns one bit; `false` if it does not exist.
+    /// Returns the bit register `number`; `false` if it does not exist.
     #[must_use]
     pub fn bit(&self, number: u8) -> bool {
         number < BITS && (self.bits >> number) & 1 != 0
     }
 
-    /// Sets one bit, if it exists.
+    /// Sets the bit register `number`, if it exists.
     pub fn set_bit(&mut self, number: u8, on: bool) {
         if number < BITS {
             let mask = 1 << number;
@@ -41,7 +41,7 @@ impl Registers {
         }
     }
 
-    /// Returns 32 bits from `first` on.
+    /// Returns 32 consecutive bit registers as a number, `first` as its lowest bit.
     pub(crate) fn word(&self, first: u8) -> u32 {
         (self.bits >> first) as u32
     }

@@ -1,4 +1,4 @@
-//! The connection of one client (`core/docs/protocol/ur-rtde.md 3, 10`): requests in, replies and effects out.
+//! The connection of one RTDE client (`core/docs/protocol/ur-rtde.md 3, 10`): requests in, replies and effects out.
 
 use outrigger_wire::rtde::{ControllerVersion, HEADER_LEN, Level, MAX_SIZE, Reply, TextMessage, TypeList};
 
@@ -9,40 +9,40 @@ use super::{Exchange, RtdeOptions};
 use crate::controller::Conn;
 use crate::firmware::Firmware;
 
-/// The highest number of input recipes of one connection.
+/// The highest number of input recipes (lists of variables that a client has set up) of one connection.
 const INPUT_RECIPES: usize = 255;
-/// The number of the only output recipe.
+/// The number of the only output recipe (list of variables that a client has set up) of a connection.
 const OUTPUT_RECIPE: u8 = 1;
-/// The source that text messages name.
+/// The source that RTDE text messages name.
 const SOURCE: &[u8] = b"RTDE";
 /// A recipe number that no client has received.
 const UNKNOWN_RECIPE: u8 = 250;
 
-/// An effect of a request; effects are executed in order.
+/// An effect of a client's request; effects are executed in order.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// Bytes for the client.
+    /// Bytes are sent to the client.
     Send(Vec<u8>),
-    /// Values of inputs.
+    /// Values are written to input variables.
     Write(Vec<(Field, Value)>),
-    /// A text for the operator.
+    /// A text is stored for the operator.
     Log(String),
-    /// Data are sent from now on, and these bytes, the reply, go to the client.
+    /// The output of data begins, and these bytes, the reply, are sent to the client.
     Started(Vec<u8>),
     /// The connection must be closed.
     Close,
 }
 
-/// The deviations of replies while a fault is active.
+/// The changes that an active fault makes to replies and data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
-    /// `true` if the reply to a set-up names a wrong type for the first variable.
+    /// `true` if the reply to a set-up request has a wrong type for the first variable.
     pub(crate) wrong_type: bool,
     /// `true` if data packages have a recipe number that no client has received.
     pub(crate) wrong_recipe: bool,
 }
 
-/// The state that a connection reads and changes.
+/// The controller's state that an RTDE connection reads and changes.
 pub(crate) struct Context<'a> {
     pub(crate) conn: Conn,
     pub(crate) firmware: Firmware,
@@ -54,13 +54,13 @@ pub(crate) struct Context<'a> {
 #[derive(Debug)]
 struct Outputs {
     fields: Vec<(&'static Output, u8)>,
-    /// The number of cycles from one package to the next.
+    /// The number of control cycles from one data package to the next.
     every: u64,
-    /// `true` if all variables exist.
+    /// `true` if all variables of the client's output recipe exist.
     valid: bool,
 }
 
-/// The state of one connection.
+/// The state of one RTDE connection.
 #[derive(Debug)]
 pub(crate) struct Session {
     received: Vec<u8>,
@@ -75,7 +75,7 @@ impl Session {
         Self { received: vec![], version_2: false, outputs: None, inputs: vec![], started: false }
     }
 
-    /// Processes bytes from the client.
+    /// Processes bytes from the client. Returns the effects of the requests in them.
     pub(crate) fn receive(&mut self, bytes: &[u8], context: &mut Context<'_>) -> Vec<Effect> {
         self.received.extend_from_slice(bytes);
         let mut effects = vec![];
@@ -219,13 +219,14 @@ impl Session {
         effects.push(Effect::Write(values));
     }
 
-    /// Returns the package of this cycle; `None` if the client receives none.
+    /// Returns the data package of this cycle; `None` if the client receives none.
     pub(crate) fn publish(&self, state: &State<'_>, deviations: Deviations) -> Option<Vec<u8>> {
         let outputs = self.outputs.as_ref().filter(|outputs| self.started && outputs.valid)?;
         state.cycles.is_multiple_of(outputs.every).then(|| self.package(outputs, state, deviations))
     }
 
-    /// Returns a data package regardless of the cycle: the first may precede the reply to a start.
+    /// Returns a data package, whether or not one is due in this cycle: the first package may precede the reply to a
+    /// start request.
     pub(crate) fn first(&self, state: &State<'_>) -> Option<Vec<u8>> {
         Some(self.package(self.outputs.as_ref()?, state, Deviations::default()))
     }
@@ -240,7 +241,7 @@ impl Session {
         emitted_in(room, &Reply::Data { recipe: self.version_2.then_some(recipe), values: &values })
     }
 
-    /// Returns whether data are sent to this client.
+    /// Returns whether data packages are sent to this client.
     pub(crate) fn flows(&self) -> bool {
         self.started
     }
@@ -252,14 +253,14 @@ impl Session {
     }
 }
 
-/// Returns the output of this name and its type word, if this software has it.
+/// Returns the output variable of this name and the word for its type; `None` if this software does not have it.
 fn output(name: &str, context: &Context<'_>) -> Option<((&'static Output, u8), &'static str)> {
     let (output, number) = Output::named(name)?;
     let has = output.since.reached(context.firmware.0, context.options.unconfirmed);
     has.then(|| ((output, number), output.zero.word()))
 }
 
-/// Returns the input of this name, or the word that refuses it.
+/// Returns the input variable of this name, or the word in the reply that refuses it.
 fn input(name: &str, context: &Context<'_>) -> Result<Field, &'static str> {
     let field =
         Field::named(name).filter(|field| field.since().reached(context.firmware.0, context.options.unconfirmed));
@@ -271,7 +272,7 @@ fn input(name: &str, context: &Context<'_>) -> Result<Field, &'static str> {
     Ok(field)
 }
 
-/// Replaces the type of the first variable by a wrong one while that fault is active.
+/// Replaces the type of the first variable in a set-up reply by a wrong one while that fault is active.
 fn deviate(words: &mut [&str], context: &Context<'_>) {
     if context.deviations.wrong_type
         && let Some(word) = words.first_mut()

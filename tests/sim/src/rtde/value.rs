@@ -1,7 +1,7 @@
 //! Values and type words of RTDE (`core/docs/protocol/ur-rtde.md 4`), implemented independently: the simulator reads
 //! and writes values without the core.
 
-/// A value with its type.
+/// A value of an RTDE variable with its type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     Bool(bool),
@@ -16,7 +16,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// Returns the word for its type.
+    /// Returns the word by which RTDE names the value's type.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Bool(_) => "BOOL",
@@ -31,7 +31,7 @@ impl Value {
         }
     }
 
-    /// Appends the value, big-endian.
+    /// Appends the value to `bytes`, big-endian.
     pub(crate) fn append(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Bool(value) => bytes.push(u8::from(*value)),
@@ -46,7 +46,8 @@ impl Value {
         }
     }
 
-    /// Removes a value of the same type from the front of `bytes` and returns it. `None` if there are too few bytes.
+    /// Removes a value of this value's type from the front of `bytes` and returns it. `None` if there are too few
+    /// bytes.
     pub(crate) fn take(&self, bytes: &mut &[u8]) -> Option<Self> {
         fn next<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
             let (first, rest) = bytes.split_first_chunk()?;

@@ -23,25 +23,26 @@ pub use script::{Kind, Part};
 use crate::rng::Rng;
 use crate::time::{SimTime, micros};
 
-/// The highest number of values of a reading.
+/// The highest number of values in a sensor's reading.
 pub const VALUES_MAX: usize = 6;
 
-/// The number of bytes of garbage in place of one reading.
+/// The number of random bytes that a sensor sends in place of one reading.
 const GARBAGE: usize = 64;
-/// The delay above which a sensor skips the readings that it missed, if it is also longer than a period.
+/// The delay of a poll above which the sensor skips the readings that it missed, if the delay is also longer than a
+/// period.
 const HELD_UP: Duration = Duration::from_millis(20);
 
 /// The configuration of a sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The source of its readings.
+    /// The source of the sensor's readings.
     pub measures: Measures,
-    /// The parts that are added to the readings, and their faults.
+    /// The parts that are added to the readings, and the faults.
     pub script: Vec<Part>,
     /// The number of values of a reading, 1 … 6.
     pub values: usize,
-    /// The conversion from the sensor's own unit to SI: multiplied by the first, which is not 0, then the second is
-    /// added.
+    /// The conversion from the sensor's own unit to SI: multiply by the first number, which is not 0, then add the
+    /// second.
     pub scale: (f64, f64),
     /// The seed of all random numbers.
     pub seed: u64,
@@ -56,15 +57,16 @@ impl Settings {
     }
 }
 
-/// The source of readings.
+/// The source of a sensor's readings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measures {
-    /// The measurement that is passed to [`Sensor::send`]: the first value of a reading; the others are 0.
+    /// The sensor sends the measurement that is passed to [`Sensor::send`] as the first value of a reading; the
+    /// others are 0.
     Ahead {
         /// Time from one reading to the next.
         period: Duration,
     },
-    /// Recorded readings.
+    /// The sensor sends recorded readings.
     Rows(Rows),
 }
 
@@ -82,11 +84,11 @@ pub struct Rows {
 /// One recorded reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The time at which it is due, from the beginning.
+    /// The time at which the reading is due, from the beginning.
     pub at: Duration,
-    /// The sequence number; `None` to count.
+    /// The sequence number of the reading; `None` to count from the reading before.
     pub seq: Option<u32>,
-    /// The values, one to six.
+    /// The values of the reading, one to six.
     pub values: Vec<f64>,
 }
 
@@ -102,9 +104,9 @@ pub enum Sent {
         /// A random number that selects the bit to invert in the message; `None` for an intact message.
         hurt: Option<u64>,
     },
-    /// Random bytes.
+    /// Random bytes instead of a reading.
     Garbage(Vec<u8>),
-    /// No output.
+    /// No output, because the reading is lost.
     Nothing,
 }
 
@@ -113,11 +115,12 @@ pub enum Sent {
 pub struct Sensor {
     settings: Settings,
     next: Option<SimTime>,
-    /// The index of the next row, and the number of completed repetitions.
+    /// The index of the next recorded row, and the number of completed repetitions of all rows.
     row: usize,
     rounds: u32,
     seq: u32,
-    /// Random numbers per part, so that another part does not change them; and those for garbage.
+    /// Random numbers for each part of the script, so that another part does not change them; and those for random
+    /// bytes.
     draws: Vec<Rng>,
     bytes: Rng,
     before: Option<(u32, Vec<f32>)>,
@@ -125,7 +128,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// Returns a sensor that begins at time 0.
+    /// Returns a sensor whose first reading is due at time 0 or at the time of its first row.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let draws = (0..settings.script.len()).map(|part| Rng::new(settings.seed, 0x5E50 + part as u64)).collect();
@@ -149,8 +152,8 @@ impl Sensor {
         self.missed
     }
 
-    /// Returns the output at `now`; `None` before it is due. `ahead` is the measurement in SI units, `None` if the
-    /// sensor detects nothing; recorded rows ignore it.
+    /// Returns the sensor's output at `now`; `None` if no reading is due. `ahead` is the measurement in SI units,
+    /// `None` if the sensor detects nothing; recorded rows ignore it.
     pub fn send(&mut self, now: SimTime, ahead: Option<f64>) -> Option<Sent> {
         let due = self.next.filter(|due| now >= *due)?;
         let (at, seq, measured) = match &self.settings.measures {
@@ -233,20 +236,21 @@ impl Settings {
 }
 
 impl Rows {
-    /// Returns the time at which the row with this index is due in this round.
+    /// Returns the time at which the recorded row with this index is due in this repetition of all rows.
     fn due(&self, row: usize, round: u32) -> Option<SimTime> {
         let rounds = self.again.unwrap_or_default().saturating_mul(round);
         self.rows.get(row).map(|row| SimTime::ZERO + rounds + row.at)
     }
 
-    /// Returns the number that is added to recorded sequence numbers after so many rounds.
+    /// Returns the number that is added to recorded sequence numbers after so many repetitions of all rows.
     fn beyond(&self, rounds: u32) -> u32 {
         let ends = [self.rows.first(), self.rows.last()].map(|row| row.and_then(|row| row.seq).unwrap_or_default());
         ends[1].wrapping_sub(ends[0]).wrapping_add(1).wrapping_mul(rounds)
     }
 }
 
-/// The random numbers of one part for one reading. Their count is constant, so that they depend on the times only.
+/// The random numbers that one part of a script needs for one reading. Their count is constant, so that they depend
+/// on the times only.
 struct Draw {
     normal: [f64; VALUES_MAX],
     chance: f64,
@@ -259,7 +263,7 @@ impl Draw {
     }
 }
 
-/// The faults of one reading as a whole.
+/// The faults that affect one reading as a whole.
 #[derive(Default)]
 struct Wrong {
     repeat: bool,
@@ -290,7 +294,7 @@ mod tests {
         Settings { script: script.iter().map(|part| part.parse().expect(part)).collect(), ..Settings::every(PERIOD) }
     }
 
-    /// Returns the outputs at the sensor's own times.
+    /// Returns the first `count` outputs of a sensor, each at the time at which it is due.
     fn sent(settings: Settings, count: usize) -> Vec<Sent> {
         let mut sensor = Sensor::new(settings);
         let all = (0..count).map_while(|_| {
@@ -300,7 +304,7 @@ mod tests {
         all.collect()
     }
 
-    /// Returns sequence numbers and first values of readings; `None` if none was sent.
+    /// Returns sequence number and first value of the first `count` readings; `None` for a reading that was not sent.
     fn readings(settings: Settings, count: usize) -> Vec<Option<(u32, f32)>> {
         let reading = |sent| match sent {
             Sent::Reading { seq, values, hurt: None } => Some((seq, values[0])),

@@ -7,38 +7,38 @@ use super::VALUES_MAX;
 use crate::fault::{nearest_of, span};
 use crate::time::SimTime;
 
-/// One part of a script: its effect, the values it affects, and its time.
+/// One part of a sensor's script: its effect, the values it affects, and its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// The effect.
+    /// The effect of the part.
     pub kind: Kind,
     /// The index of the affected value of a reading, from 0; `None` for all of them.
     pub value: Option<usize>,
-    /// The time at which it begins.
+    /// The time at which the part begins.
     pub start: SimTime,
-    /// The duration; `None` for a permanent part.
+    /// The duration of the part; `None` for a permanent one.
     pub lasts: Option<Duration>,
 }
 
-/// The effect of a part. Values are in SI units; those of several parts are added.
+/// The effect of a part of a sensor's script. Values are in SI units; those of several parts are added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A constant value.
     Constant(f64),
     /// `offset + amplitude · sin(2π · frequency · t)`, with t from the start of the part.
     Sine {
-        /// Greatest distance from the offset.
+        /// Amplitude: the greatest distance from the offset.
         amplitude: f64,
-        /// Frequency \[Hz\].
+        /// Frequency of the sine \[Hz\].
         frequency: f64,
-        /// The mean value.
+        /// The mean value of the sine.
         offset: f64,
     },
-    /// A slope per second from the start on; after the end the value stays constant.
+    /// A ramp with this slope per second, from the start of the part on; after its end the value stays constant.
     Ramp(f64),
     /// Normally distributed noise with this standard deviation.
     Noise(f64),
-    /// Not a number.
+    /// The values are NaN.
     Nan,
     /// The last value is repeated while sequence numbers continue.
     Freeze,
@@ -52,7 +52,7 @@ pub enum Kind {
     Flip(f64),
 }
 
-/// The form of the numbers after a kind's colon.
+/// The form of the numbers that follow the colon after a part's kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -65,7 +65,7 @@ enum Takes {
 struct Row {
     name: &'static str,
     takes: Takes,
-    /// `true` if it may be limited to one value.
+    /// `true` if a part of this kind may be limited to one value of a reading.
     of_one: bool,
     what: &'static str,
     make: fn([f64; 3]) -> Kind,
@@ -146,7 +146,7 @@ const TABLE: &[Row] = &[
 ];
 
 impl Part {
-    /// Returns a description of every kind, for authors of scripts.
+    /// Returns a description of every kind of part, for authors of scripts.
     #[must_use]
     pub fn help() -> String {
         let mut text = String::from(
@@ -171,7 +171,7 @@ impl Part {
         now >= self.start && self.lasts.is_none_or(|lasts| now < self.start + lasts)
     }
 
-    /// Returns the amount that it adds to its values at `now`. `noise` is a number of the standard normal
+    /// Returns the amount that the part adds to its values at `now`. `noise` is a number of the standard normal
     /// distribution.
     pub(super) fn adds(&self, now: SimTime, noise: f64) -> f64 {
         let since = now.since(self.start);
@@ -187,7 +187,7 @@ impl Part {
         }
     }
 
-    /// Returns whether it affects the value with this index.
+    /// Returns whether the part affects the value with this index.
     pub(super) fn is_of(&self, number: usize) -> bool {
         self.value.is_none_or(|value| value == number)
     }

@@ -5,23 +5,24 @@ use std::time::{Duration, Instant};
 
 use crate::time::SimTime;
 
-/// The number of changes of pace that a clock can store.
+/// The number of changes of the pace of time that a clock can store.
 const CHANGES: usize = 8;
-/// The delay after which a change of pace takes effect: by then every thread reads it, and time never runs backwards.
+/// The delay after which a change of the pace of time takes effect: by then every thread reads it, and time never
+/// runs backwards.
 const NOTICE: Duration = Duration::from_millis(500);
 
 /// Simulated time from the system's monotonic clock: as fast as that, or slower by an integral factor.
 ///
-/// A controller in slowed time slows its cycles, its timers and its faults alike; a judge of its link has to use the
-/// same clock.
+/// A controller on a slowed clock slows its cycles, its timers and its faults alike; a judge of its link has to use
+/// the same clock.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
-    /// The changes in the order of time. Each is written once, so that a reader never waits.
+    /// The changes of pace in the order of time. Each is written once, so that a reader never waits.
     changes: [OnceLock<Change>; CHANGES],
 }
 
-/// The pace from a moment on.
+/// The pace of time from a certain time on.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     from: Instant,
@@ -58,7 +59,7 @@ impl Clock {
         pace.from.checked_add(at.since(pace.at).checked_mul(pace.slowed)?)
     }
 
-    /// Returns the system's time that passes until this clock shows `at`.
+    /// Returns the real time that passes until this clock shows `at`.
     #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
     pub(crate) fn left_until(&self, at: SimTime) -> Duration {
         self.instant(at).map_or(Duration::MAX, |instant| instant.saturating_duration_since(Instant::now()))
@@ -85,7 +86,7 @@ impl Clock {
         self.pace(|_| true).slowed
     }
 
-    /// Returns the last change for which `holds` returns `true`.
+    /// Returns the last change of pace for which `holds` returns `true`.
     fn pace(&self, holds: impl Fn(&Change) -> bool) -> Change {
         let changes = self.changes.iter().map_while(OnceLock::get).copied();
         let first = Change { from: self.start, at: SimTime::ZERO, slowed: 1 };

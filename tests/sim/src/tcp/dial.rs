@@ -12,7 +12,7 @@ use crate::controller::{Conn, Controller, Refused};
 use crate::dial::Dial;
 use crate::os;
 
-/// The connection attempts in progress.
+/// The connection attempts of the controller that are in progress.
 #[derive(Debug)]
 pub(super) struct Calls {
     /// The address that the controller listens on.
@@ -21,13 +21,13 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Returns the attempts of a controller that listens on this address.
+    /// Returns an empty list of connection attempts, for a controller that listens on this address.
     pub(super) const fn new(listen: IpAddr) -> Self {
         Self { listen, under_way: vec![] }
     }
 
-    /// Starts the connections that the controller requests and finishes the answered ones. Returns the new
-    /// connections.
+    /// Starts the connections that the controller requests and finishes those that were accepted or refused. Returns
+    /// the newly established connections.
     pub(super) fn turn(&mut self, controller: &mut Controller) -> std::vec::IntoIter<(Conn, TcpStream)> {
         let mut answered = vec![];
         while let Some(dial) = controller.poll_dial() {
@@ -53,19 +53,19 @@ impl Calls {
         answered.into_iter()
     }
 
-    /// Returns the sockets that become ready to write when they are answered.
+    /// Returns the sockets of the attempts in progress; each becomes writable when its attempt has a result.
     pub(super) fn sockets(&self) -> impl Iterator<Item = &OwnedFd> {
         self.under_way.iter().map(|(_, socket)| socket)
     }
 }
 
-/// Parses an address, or the name `localhost`. No other name is looked up, because that would block.
+/// Parses a host: an IP address, or the name `localhost`. No other name is looked up, because that would block.
 fn address(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") { Some(Ipv4Addr::LOCALHOST.into()) } else { host.parse().ok() }
 }
 
-/// Returns the source address of a connection from a controller on `listen`: that address if it can reach `to`, else
-/// `None`.
+/// Returns the source address for a connection from a controller that listens on `listen`: that address if it can
+/// reach `to`, else `None`.
 fn source(listen: IpAddr, to: IpAddr) -> Option<IpAddr> {
     let leads = listen.is_ipv4() == to.is_ipv4() && listen.is_loopback() == to.is_loopback();
     Some(listen).filter(|listen| leads && !listen.is_unspecified())
@@ -85,7 +85,7 @@ fn begin(dial: &Dial, listen: IpAddr) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Returns the result of a connect; `None` while it is in progress.
+/// Returns the result of a non-blocking connect; `None` while it is in progress.
 fn outcome(socket: &OwnedFd) -> Option<Result<(), Errno>> {
     let mut ready = [PollFd::new(socket, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };

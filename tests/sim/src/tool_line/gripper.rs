@@ -14,64 +14,65 @@ use crc::{CRC_16_MODBUS, Crc};
 use super::Serial;
 use crate::time::SimTime;
 
-/// The register of the opening that the jaws go to \[0.1 mm\].
+/// The Modbus register with the opening that the jaws move to \[0.1 mm\].
 pub const TARGET: u16 = 0;
-/// The register of the opening that the jaws have \[0.1 mm\].
+/// The Modbus register with the present opening of the jaws \[0.1 mm\].
 pub const POSITION: u16 = 1;
-/// The register of the speed of the jaws \[mm/s\].
+/// The Modbus register with the speed of the jaws \[mm/s\].
 pub const SPEED: u16 = 2;
-/// The widest opening \[0.1 mm\].
+/// The widest opening of the jaws \[0.1 mm\].
 pub const OPENING: u16 = 1000;
-/// The highest speed \[mm/s\].
+/// The highest speed of the jaws \[mm/s\].
 pub const TOP_SPEED: u16 = 200;
 
 const REGISTERS: u16 = 3;
 const READ: u8 = 0x03;
 const WRITE_ONE: u8 = 0x06;
 const WRITE_SEVERAL: u8 = 0x10;
-/// Added to the function in an exception.
+/// The bit that an exception reply sets in the Modbus function code.
 const EXCEPTION: u8 = 0x80;
 const ILLEGAL_FUNCTION: u8 = 1;
 const ILLEGAL_ADDRESS: u8 = 2;
 const ILLEGAL_VALUE: u8 = 3;
-/// The address of all devices: they act, and none answers.
+/// The Modbus address of all devices: every device executes such a request, and none answers.
 const BROADCAST: u8 = 0;
-/// The longest message.
+/// The length of the longest Modbus message \[bytes\].
 const LONGEST: usize = 256;
 const CHECKSUM: Crc<u16> = Crc::<u16>::new(&CRC_16_MODBUS);
 
-/// A gripper at the tool, as it comes out of its box.
+/// A gripper at the tool, in its state of delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolGripper {
-    /// The settings of its serial line.
+    /// The settings of the gripper's serial line.
     pub serial: Serial,
-    /// The supply that it needs \[V\].
+    /// The supply voltage that the gripper needs \[V\].
     pub voltage: u8,
-    /// Its Modbus address, 1 to 247.
+    /// The gripper's Modbus address, 1 to 247.
     pub address: u8,
-    /// Silence after which it forgets a message that is not complete. A device of the standard waits for 1.5 characters, which pieces
-    /// of a message over TCP cannot keep.
+    /// The time of silence after which the gripper discards an incomplete message. A standard device waits for 1.5
+    /// characters, which pieces of a message over TCP cannot keep.
     pub patience: Duration,
 }
 
 impl Default for ToolGripper {
-    /// 115200 baud, no parity, one stop bit, 24 V, address 1, 1 s.
+    /// Returns a gripper with 115200 baud, no parity, one stop bit, 24 V, address 1 and a timeout for incomplete
+    /// messages of 1 s.
     fn default() -> Self {
         Self { serial: Serial::DEFAULT, voltage: 24, address: 1, patience: Duration::from_secs(1) }
     }
 }
 
-/// The gripper at work.
+/// The simulated gripper: its jaws, and the message that it is receiving.
 #[derive(Debug)]
 pub(super) struct Gripper {
     options: ToolGripper,
     powered: bool,
-    /// The opening at `since` \[0.1 mm\].
+    /// The opening of the jaws at the time `since` \[0.1 mm\].
     from: f64,
     since: SimTime,
     target: u16,
     speed: u16,
-    /// The message so far, and when its last byte came.
+    /// The bytes of the incomplete message, and the time at which the last of them arrived.
     message: Vec<u8>,
     last: SimTime,
 }
@@ -90,14 +91,14 @@ impl Gripper {
         }
     }
 
-    /// Returns the opening \[0.1 mm\].
+    /// Returns the opening of the jaws at `now` \[0.1 mm\].
     pub(super) fn opening(&self, now: SimTime) -> f64 {
         let (target, speed) = (f64::from(self.target), 10.0 * f64::from(self.speed));
         let way = if self.powered { speed * now.since(self.since).as_secs_f64() } else { 0.0 };
         if (target - self.from).abs() <= way { target } else { self.from + way.copysign(target - self.from) }
     }
 
-    /// The supply is this; without it the jaws stay where they are.
+    /// Sets the supply voltage of the gripper. Without the voltage that it needs, the jaws stop where they are.
     pub(super) fn supply(&mut self, now: SimTime, volts: u8) {
         let powered = volts == self.options.voltage;
         if powered == self.powered {
@@ -109,7 +110,8 @@ impl Gripper {
         self.message.clear();
     }
 
-    /// Takes bytes that were sent so; returns the answers to the messages that they complete.
+    /// Processes bytes that were sent with the settings `serial`. Returns the answers to the messages that they
+    /// complete.
     pub(super) fn receive(&mut self, at: SimTime, serial: Serial, bytes: &[u8]) -> Option<Vec<u8>> {
         if !self.powered || serial != self.options.serial {
             return None;
@@ -147,7 +149,8 @@ impl Gripper {
         (*address != BROADCAST).then(|| sealed(answer))
     }
 
-    /// Executes a function; returns what its answer says beyond address and function, or the code of an exception.
+    /// Executes a Modbus function. Returns the part of the answer after address and function code, or the code of an
+    /// exception.
     fn execute(&mut self, at: SimTime, function: u8, rest: &[u8]) -> Result<Vec<u8>, u8> {
         let word = |index: usize| rest.get(index..index + 2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
         let (first, second) = (word(0).ok_or(ILLEGAL_VALUE)?, word(2).ok_or(ILLEGAL_VALUE)?);
@@ -203,7 +206,7 @@ impl Gripper {
     }
 }
 
-/// The registers that a request names.
+/// Returns the range of registers that a request names, or the code of an exception.
 fn registers(first: u16, count: u16) -> Result<Range<u16>, u8> {
     match first.checked_add(count) {
         _ if count == 0 => Err(ILLEGAL_VALUE),
@@ -212,7 +215,7 @@ fn registers(first: u16, count: u16) -> Result<Range<u16>, u8> {
     }
 }
 
-/// Returns the length of the message that begins here, once enough of it is there.
+/// Returns the length of the message that begins with these bytes; `None` if too few have arrived to determine it.
 fn length(message: &[u8]) -> Option<usize> {
     match *message {
         [_, READ | WRITE_ONE, ..] => Some(8),
@@ -224,13 +227,13 @@ fn length(message: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns a message without its checksum, where that is right.
+/// Returns a message without its checksum; `None` if the checksum is wrong.
 fn checked(message: &[u8]) -> Option<&[u8]> {
     let (body, sum) = message.split_last_chunk::<2>()?;
     (!body.is_empty() && CHECKSUM.checksum(body) == u16::from_le_bytes(*sum)).then_some(body)
 }
 
-/// Appends the checksum, its low byte first.
+/// Appends the checksum to a message, its low byte first.
 fn sealed(mut body: Vec<u8>) -> Vec<u8> {
     body.extend(CHECKSUM.checksum(&body).to_le_bytes());
     body

@@ -1,8 +1,8 @@
 //! The tool's serial line (`core/docs/protocol/ur-client-interfaces.md` 10), as UR's URCap relays it to port 54321, and the device
 //! at its end.
 //!
-//! The device hears what is sent with its own baud rate, parity and stop bits, while the line is enabled and its supply is on.
-//! Otherwise nothing comes back.
+//! The device receives only bytes that are sent with its own baud rate, parity and stop bits, while the line is
+//! enabled and the device is supplied with power. If these do not agree, it does not answer.
 
 mod gripper;
 
@@ -15,9 +15,9 @@ use crate::io::Io;
 use crate::time::SimTime;
 use gripper::Gripper;
 
-/// Bytes that are taken from a client before the line has sent them.
+/// The number of bytes that are accepted from a client before the line has sent them.
 const BACKLOG: usize = 4096;
-/// Data bits of a character, and its start bit.
+/// The number of bits of a character without parity and stop bits: the start bit and the data bits.
 const BITS: u32 = 1 + 8;
 
 /// The form of characters on a serial line.
@@ -25,52 +25,54 @@ const BITS: u32 = 1 + 8;
 pub struct Serial {
     /// The baud rate \[baud\].
     pub baud_rate: u32,
-    /// 0 none, 1 odd, 2 even.
+    /// The parity: 0 none, 1 odd, 2 even.
     pub parity: u8,
-    /// 1 or 2.
+    /// The number of stop bits, 1 or 2.
     pub stop_bits: u8,
 }
 
 impl Serial {
-    /// 115200 baud, no parity, one stop bit.
+    /// The default format: 115200 baud, no parity, one stop bit.
     pub const DEFAULT: Self = Self { baud_rate: 115_200, parity: 0, stop_bits: 1 };
 
-    /// Returns how long so many characters take.
+    /// Returns the duration of the transmission of this number of characters.
     fn time_of(self, characters: f64) -> Duration {
         let bits = BITS + u32::from(self.parity != 0) + u32::from(self.stop_bits);
         Duration::from_secs_f64(characters * f64::from(bits) / f64::from(self.baud_rate.max(1)))
     }
 }
 
-/// The settings of the line at the controller's end.
+/// The settings of the tool's serial line at the controller's end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolCommunication {
-    /// The line is on.
+    /// `true` if the serial line is enabled.
     pub enabled: bool,
-    /// The form of its characters.
+    /// The format of characters on the line.
     pub serial: Serial,
-    /// Silence after which what was received is passed on, in characters.
+    /// The time of silence after which received bytes are passed on, in characters.
     pub rx_idle_chars: f32,
-    /// Silence before a transmission, in characters.
+    /// The time of silence before a transmission, in characters.
     pub tx_idle_chars: f32,
 }
 
 impl Default for ToolCommunication {
-    /// Off, with the settings that were recorded (`core/docs/protocol/ur-client-interfaces.md` 3.11).
+    /// Returns a disabled line with the settings that were recorded (`core/docs/protocol/ur-client-interfaces.md`
+    /// 3.11).
     fn default() -> Self {
         Self { enabled: false, serial: Serial::DEFAULT, rx_idle_chars: 1.5, tx_idle_chars: 3.5 }
     }
 }
 
-/// The line and its device.
+/// The tool's serial line and the device at its end.
 #[derive(Debug)]
 pub(crate) struct ToolLine {
     device: Gripper,
-    /// Bytes on their way to the device, with the time when they are there as a whole and the settings they are sent with.
+    /// Bytes in transit to the device, with the time at which they have arrived completely and the settings that they
+    /// are sent with.
     out: VecDeque<(SimTime, Serial, Vec<u8>)>,
-    /// Bytes on their way from the device, and when the controller passes them on.
+    /// Bytes in transit from the device, with the time at which the controller passes them on.
     back: VecDeque<(SimTime, Vec<u8>)>,
-    /// The time from which the line is silent.
+    /// The time at which the last transmission on the line ends.
     silent: SimTime,
 }
 
@@ -79,17 +81,17 @@ impl ToolLine {
         Self { device: Gripper::new(device), out: VecDeque::new(), back: VecDeque::new(), silent: SimTime::ZERO }
     }
 
-    /// The device's jaws \[0.1 mm apart\].
+    /// Returns the opening of the device's jaws at `now` \[0.1 mm\].
     pub(crate) fn opening(&self, now: SimTime) -> f64 {
         self.device.opening(now)
     }
 
-    /// Returns how many bytes a client may send now.
+    /// Returns the number of bytes that a client may send now.
     pub(crate) fn room(&self) -> usize {
         BACKLOG.saturating_sub(self.out.iter().map(|(.., bytes)| bytes.len()).sum())
     }
 
-    /// A client sends these bytes.
+    /// Sends bytes of a client to the device.
     pub(crate) fn send(&mut self, now: SimTime, io: &Io, bytes: Vec<u8>) {
         let line = io.tool_communication;
         if !line.enabled {
@@ -102,7 +104,8 @@ impl ToolLine {
         self.silent = there;
     }
 
-    /// Lives on to `now`, where the arm has power or not; returns what has come back until then.
+    /// Advances the line and its device to `now`. `powered` is `true` if the arm has power. Returns the bytes that
+    /// the device has sent until then.
     pub(crate) fn advance(&mut self, now: SimTime, io: &Io, powered: bool) -> Vec<u8> {
         self.device.supply(now, if powered { io.tool_voltage } else { 0 });
         while let Some((at, serial, bytes)) = self.out.pop_front_if(|(at, ..)| *at <= now) {
@@ -122,7 +125,7 @@ impl ToolLine {
         come
     }
 
-    /// Returns when something happens by itself.
+    /// Returns the time of the next event on the line.
     pub(crate) fn next_event(&self) -> SimTime {
         let out = self.out.front().map_or(SimTime::MAX, |(at, ..)| *at);
         self.back.front().map_or(out, |(at, _)| out.min(*at))
