@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::image::{inlined, llvm, outside_the_library, without_hash};
 
-/// The functions of an image by their address.
+/// The functions of a linked image by their address.
 pub(crate) struct Calls {
     functions: BTreeMap<u64, Function>,
 }
@@ -21,10 +21,10 @@ struct Function {
     blind: usize,
 }
 
-/// The deepest chain of calls.
+/// The chain of calls that needs the most stack.
 pub(crate) struct Deepest {
     pub(crate) bytes: u64,
-    /// The function with which the chain begins.
+    /// The function with which the deepest chain begins.
     pub(crate) from: String,
 }
 
@@ -67,7 +67,8 @@ impl Calls {
         others.map(|function| (function.frame, &*function.name)).max().unwrap_or_default()
     }
 
-    /// Returns each task that a firmware polls, by its name in the source, with the deepest chain below its poll \[B\].
+    /// Returns each task of a firmware by its name in the source, with the stack that the deepest chain below its
+    /// poll function needs \[B\].
     pub(crate) fn tasks(&self, elf: &Path) -> BTreeMap<String, u64> {
         let mut known = HashMap::new();
         let mut tasks = BTreeMap::new();
@@ -107,7 +108,8 @@ impl Calls {
         function.frame + below
     }
 
-    /// Returns the source files that call a panic: for each call the innermost file outside of the standard library.
+    /// Returns the source files with a call that panics: for each such call the innermost file outside of the
+    /// standard library.
     pub(crate) fn panics(&self, elf: &Path) -> BTreeSet<String> {
         let is_panic = |name: &str| {
             ["core::panicking::", "core::option::", "core::result::", "core::slice::index::", "core::str::slice_error"]

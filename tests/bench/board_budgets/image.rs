@@ -5,15 +5,15 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// An image and its sizes \[B\].
+/// A linked image and its sizes \[B\].
 #[derive(Clone)]
 pub(crate) struct Image {
-    /// The sizes of all content of flash, and of all content of RAM without the stack.
+    /// The size of all content of flash; `ram` is the size of all content of RAM without the stack.
     pub(crate) flash: u64,
     pub(crate) ram: u64,
     /// The size of constants, whose crate cannot be determined.
     pub(crate) constants: u64,
-    /// The size of code by the group of its crate.
+    /// The size of code by group of crates.
     pub(crate) code: BTreeMap<&'static str, u64>,
     /// The size of the core's code by module: `engine/ur`, `link`.
     pub(crate) modules: BTreeMap<String, u64>,
@@ -21,8 +21,8 @@ pub(crate) struct Image {
     pub(crate) statics: Vec<(u64, String)>,
 }
 
-/// The parts of port-embassy that only a board's application uses. No engine needs them, so the flash budgets exclude
-/// them.
+/// The group with those parts of port-embassy that only a board's application uses. No engine needs them, so the
+/// flash budgets exclude them.
 const LINK_GUARD: &str = "port-embassy: guard of the link";
 
 /// The groups of crates, in the order of the table's rows.

@@ -52,18 +52,20 @@ const SERIALISATION: u64 = 34 * 1024;
 /// The groups in the flash budget: our crates, and the routines of the compiler and of the core library that they call.
 /// Code that a board adds is excluded.
 const OURS: [&str; 4] = ["core", "urscript", "port-embassy", "core library"];
-/// The variable with the file with which a board's firmware is built, instead of its own.
+/// The environment variable with the path of the configuration that is built into a board's firmware instead of its
+/// own.
 const SETTINGS: &str = "OUTRIGGER_BOARD_CONFIG";
 /// The board whose firmware for a KRC is measured: one board represents all.
 const BESIDE_KRC: &str = "qemu-mps2";
-/// The images that are listed by module, and the smallest module that is listed \[B\].
+/// The images whose code is listed by module; the constant after it is the size of the smallest module that is listed
+/// \[B\].
 const IN_MODULES: [&str; 4] = ["engine, smallest", "engine, lean", "qemu-mps2", "qemu-mps2, KRC"];
 const LEAST_MODULE: u64 = 256;
 /// A panic that is reported in the file of its caller: the peripheral access crate's assertion of an interrupt line's
 /// number, merged from several places (its message and its place in the image name `exti_h7.rs`). The panics of the
 /// driver itself are found on the other board that has it.
 const ELSEWHERE: (&str, &str) = ("nucleo-h743zi", "port-embassy/src/sensor/ads131m06.rs");
-/// The greatest number of differing lines that are shown.
+/// The highest number of differing lines that are shown.
 const DIFFERENCES: usize = 40;
 
 fn root() -> PathBuf {
@@ -82,14 +84,14 @@ fn program(command: &mut Command) -> PathBuf {
     executable.and_then(|(_, rest)| rest.split('"').next()).expect("a program").into()
 }
 
-/// Returns a command of Cargo for another workspace, which has its own settings.
+/// Returns a command of Cargo in another workspace, which has its own settings.
 fn cargo(folder: &Path) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(folder).env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS").env_remove(SETTINGS);
     command
 }
 
-/// Returns the names of the boards, and their programs.
+/// Returns the name of each board, and the path of its built program.
 fn boards() -> Vec<(String, PathBuf)> {
     let folder = root().join("boards");
     let entries = std::fs::read_dir(&folder).expect("boards").flatten();
@@ -112,7 +114,7 @@ fn boards() -> Vec<(String, PathBuf)> {
     all
 }
 
-/// Builds the engine alone with all features, for speed and for size.
+/// Builds the engine alone. The Cargo profile decides between speed and size.
 fn engine(profile: &str, arguments: &[&str]) -> PathBuf {
     let common = ["--profile", profile, "--target", "thumbv7em-none-eabihf"];
     build(&root().join("tests/thumb/probe"), &[&common, arguments].concat())
@@ -180,7 +182,7 @@ impl Report {
     }
 }
 
-/// Returns the bytes of our code and of the constants in an image.
+/// Returns the size of our code and of the constants in an image \[B\].
 fn flash(image: &Image) -> u64 {
     image.code_of(&OURS) + image.constants
 }
@@ -343,8 +345,8 @@ fn report() -> Report {
     report
 }
 
-/// Returns the memory of a session with all features, with this machine's layout. No part has a pointer, and lengths of
-/// lists are wider here by some bytes.
+/// Returns the memory that the parts of a session with all features need \[B\], with this machine's layout. No part
+/// has a pointer, and lengths of lists are wider here by some bytes.
 fn memory() -> [(&'static str, usize); 16] {
     let sockets = size_of::<Buffers<0>>();
     [

@@ -1,9 +1,9 @@
-//! An allocator that counts requests.
+//! An allocator that counts requests for memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Passes all calls to the system's allocator and counts the requests of each thread.
+/// An allocator that passes all calls to the system's allocator and counts the requests of each thread.
 pub(crate) struct Counting;
 
 thread_local! {

@@ -21,7 +21,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub(crate) struct Operation {
     /// The description of the operation.
     pub(crate) name: &'static str,
-    /// The budget on x86-64 \[ns\].
+    /// The time that the operation may take on x86-64 \[ns\].
     pub(crate) budget: u32,
     /// Executes the operation once; all preparations have been made.
     pub(crate) run: Box<dyn FnMut()>,

@@ -12,7 +12,7 @@ use crate::subject::{Programs, Subject};
 
 /// The budget of system calls per cycle.
 const CALLS: f64 = 4.0;
-/// The budget of sleeps among them.
+/// The budget of sleeps among the system calls of a cycle.
 const SLEEPS: f64 = 1.1;
 /// The budget of further calls with listeners: a contended lock causes a call now and then.
 const FURTHER_CALLS: f64 = 0.05;
@@ -21,13 +21,14 @@ const FURTHER_CALLS: f64 = 0.05;
 const COUNTED: [(Subject, f64); 4] =
     [(Subject::Ours, 11_230.0), (Subject::Run, 13_990.0), (Subject::View, 16_230.0), (Subject::Json, 15_870.0)];
 const GROWTH: f64 = 1.05;
-/// The goal for the ratio of instructions with listeners to those without; the actual ratio is printed.
+/// The goal for the ratio of the control thread's instructions with listeners to those without; the actual ratio is
+/// printed.
 const BESIDE: f64 = 1.01;
-/// The numbers of cycles that count and of those before them, as in `lockstep.c`.
+/// The number of cycles that are counted, and below it the number of cycles before those, as in `lockstep.c`.
 const CYCLES: u32 = 500;
 const BEFORE: u32 = 250;
 
-/// Counts everything.
+/// Counts system calls and instructions of all measured programs.
 pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     let mut calls = BTreeMap::new();
     for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json, Subject::Page] {
@@ -87,7 +88,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     }
 }
 
-/// Counts the cost of a ROS 2 node and its readers in that thread.
+/// Counts the cost that a ROS 2 node and its readers cause in the control thread.
 pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
     let [run, ros] = [Subject::Run, Subject::Ros].map(|subject| {
         let calls = traced(programs, subject).map(|calls| calls.each.values().sum::<f64>());
@@ -106,10 +107,10 @@ pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
     }
 }
 
-/// The system calls of a cycle, by name.
+/// The system calls of the control thread in one cycle, by name.
 struct Calls {
     each: BTreeMap<String, f64>,
-    /// The calls from waking up to sending the text, including those of waiting and writing.
+    /// The system calls from waking up to sending the text, including those of waiting and writing.
     before: BTreeMap<String, f64>,
 }
 

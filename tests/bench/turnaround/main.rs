@@ -34,7 +34,8 @@ use self::peer::{Block, Peer};
 use self::pooled::{Pooled, between_kinds, ratio_of_pairs};
 use self::subject::{Programs, Subject};
 
-/// The number of attempts at one block: on a busy machine the load itself is delayed at times, and the arm stopped.
+/// The highest number of attempts to measure one block: on a busy machine the load itself is delayed at times, and
+/// the arm stopped.
 const ATTEMPTS: usize = 5;
 /// The priority of `SCHED_FIFO`, if that is permitted.
 const PRIORITY: u8 = 20;
@@ -83,7 +84,7 @@ fn main() -> ExitCode {
     if verdict.missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The budgets that were met and exceeded.
+/// The budgets that were met, and those that were exceeded.
 #[derive(Default)]
 struct Verdict {
     missed: bool,
@@ -140,7 +141,7 @@ fn compare(programs: &Programs, rounds: u32, cycles: u32, verdict: &mut Verdict)
     beside(programs, [Subject::View, Subject::Json], rounds, cycles, verdict);
 }
 
-/// Compares the cost of listeners per answer with the difference between two equal programs.
+/// Compares the cost that listeners add to each answer with the difference between two equal programs.
 fn beside<const N: usize>(
     programs: &Programs,
     listened: [Subject; N],
@@ -184,7 +185,8 @@ fn measured(programs: &Programs, subjects: &[Subject], rounds: u32, cycles: u32)
     Some(pooled)
 }
 
-/// Measures one block, and repeats it if it failed. Returns `None`, and prints the reason, if it fails repeatedly.
+/// Measures one block of a program, and repeats it if it failed. Returns `None`, and prints the reason, if it fails
+/// repeatedly.
 fn one(programs: &Programs, subject: Subject, cycles: u32, repeated: &mut u32) -> Option<Block> {
     for _ in 0..ATTEMPTS {
         let mut peer = Peer::new();

@@ -18,7 +18,7 @@ use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The time between two turning points \[ms\]; slow enough for any block to end in motion.
+/// The time between two turning points of the motion \[ms\]; slow enough for any block to end in motion.
 const STROKE_MILLIS: u64 = 4_000;
 
 type Law = JointServo<6>;
@@ -47,7 +47,8 @@ fn to_and_fro() -> Trajectory<6> {
     Trajectory::through(&waypoints).expect("a motion")
 }
 
-/// Requests once, as soon as no precondition is unmet; ends when a session has ended.
+/// The operator of the measured program: requests once, as soon as no precondition is unmet, and ends the program
+/// when a session has ended.
 struct Operator {
     inputs: Option<Input>,
     commanded: bool,

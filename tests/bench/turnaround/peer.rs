@@ -24,17 +24,17 @@ const CATCH_UP: u32 = 3;
 const STEP: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(300);
 
-/// The results of one block.
+/// The results of one block of measured cycles.
 pub(crate) struct Block {
     /// The times from a packet's departure to its answer's arrival \[µs\], sorted.
     pub(crate) micros: Vec<f64>,
     /// The number of measured cycles.
     pub(crate) cycles: u32,
-    /// The number of them that were answered before the next packet left.
+    /// The number of measured cycles that were answered before the next packet left.
     pub(crate) answered: u32,
-    /// The number of wake-ups of the whole process per cycle of the block.
+    /// The number of wake-ups of the whole measured process per cycle of the block.
     pub(crate) wakes_per_cycle: f64,
-    /// The number of threads of the process.
+    /// The number of threads of the measured process.
     pub(crate) threads: usize,
 }
 
@@ -45,13 +45,13 @@ impl Block {
     }
 }
 
-/// A connection and the simulated connection that it carries.
+/// A TCP connection and the simulated connection that it carries.
 struct Client {
     stream: TcpStream,
     conn: Conn,
 }
 
-/// The controller with the two ports that a co-controller uses.
+/// The simulated controller with the two ports that a co-controller uses.
 pub(crate) struct Peer {
     controller: Controller,
     listeners: [(Port, TcpListener); 2],

@@ -2,7 +2,7 @@
 
 use crate::peer::Block;
 
-/// All blocks of one subject.
+/// All measured blocks of one program.
 #[derive(Default)]
 pub(crate) struct Pooled {
     pub(crate) blocks: Vec<Block>,
@@ -43,7 +43,7 @@ pub(crate) fn between_kinds(of: &[&Pooled]) -> f64 {
     widest.map_or(f64::INFINITY, |pair| (pair[0] * pair[1]).sqrt())
 }
 
-/// Returns the share-quantile of the ratios of two subjects' blocks, pair by pair.
+/// Returns a quantile of the ratios between the blocks of two programs, pair by pair.
 pub(crate) fn ratio_of_pairs(over: &Pooled, under: &Pooled, of: f64, share: f64) -> f64 {
     let pairs = over.blocks.iter().zip(&under.blocks);
     let mut ratios: Vec<f64> = pairs.map(|(over, under)| over.quantile(of) / under.quantile(of)).collect();

@@ -19,7 +19,7 @@ use crate::peer::Peer;
 
 /// The number of readers of `[serve]`.
 const READERS: usize = 2;
-/// The number of ROS 2 readers, and their domain.
+/// The number of ROS 2 readers; the constant after it is their ROS domain.
 const ROS_READERS: &str = "20";
 const ROS_DOMAIN: &str = "78";
 /// The time before a state from which a busy-polling loop is awake \[µs\].
@@ -28,7 +28,7 @@ const AWAKE: u32 = 300;
 /// A measured program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// The C loop `bare.c`.
+    /// The C loop `bare.c`, which waits for one socket.
     Bare,
     /// The C loop, waiting for several descriptors and a time.
     Poll,
@@ -82,7 +82,7 @@ impl Subject {
     }
 }
 
-/// The paths of the programs.
+/// The paths of the programs that are measured.
 pub(crate) struct Programs {
     pub(crate) bare: PathBuf,
     /// The library that controls time for counting: `lockstep.c`.
@@ -288,7 +288,7 @@ fn stream(port: u16) -> String {
     format!("GET /stream HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")
 }
 
-/// Runs one reader that sends `asked`, until the program is gone.
+/// Runs one reader that sends the request `asked` and reads, until the program is gone.
 fn listen(port: u16, asked: &str) {
     for _ in 0..500 {
         if let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port))

@@ -76,13 +76,13 @@ impl Default for Caller {
 }
 
 impl Caller {
-    /// Returns the robot.
+    /// Returns the test robot with its state.
     #[must_use]
     pub fn robot(&self) -> &Robot {
         &self.robot
     }
 
-    /// Opens a connection from the stranger.
+    /// Opens a connection to the board from the stranger, a client at another address than the robot's.
     ///
     /// # Panics
     /// If the stranger's socket is in use.
@@ -93,7 +93,7 @@ impl Caller {
         socket.connect(self.interface.context(), BOARD, from).expect("a socket that is free");
     }
 
-    /// Returns `true` if the stranger is connected or connecting.
+    /// Returns `true` if the stranger, a client at another address than the robot's, is connected or connecting.
     #[must_use]
     pub fn is_stranger_in(&self) -> bool {
         self.sockets.get::<tcp::Socket<'_>>(self.stranger).is_open()
@@ -104,7 +104,7 @@ impl Caller {
         self.sockets.get_mut::<tcp::Socket<'_>>(self.link).abort();
     }
 
-    /// Passes a received frame to the stack.
+    /// Passes a frame from the board to the TCP/IP stack of robot and stranger.
     pub fn receive(&mut self, now: SimTime, frame: Vec<u8>) {
         self.frames.incoming.push_back(frame);
         self.poll(now);
@@ -119,7 +119,7 @@ impl Caller {
         }
     }
 
-    /// Advances the robot and the stack to `now`.
+    /// Advances the robot and the TCP/IP stack to `now`.
     pub fn advance(&mut self, now: SimTime) {
         while self.next_cycle <= now {
             self.next_cycle = self.next_cycle + CYCLE;
@@ -128,7 +128,7 @@ impl Caller {
         self.poll(now);
     }
 
-    /// Runs one cycle of the robot: sends a state if the connection is open, otherwise connects again.
+    /// Runs one cycle of the robot: sends a state if its connection to the board is open, otherwise connects again.
     fn cycle(&mut self) {
         let state = self.robot.cycle(outrigger_wire::time::Duration::from_millis(8));
         let socket = self.sockets.get_mut::<tcp::Socket<'_>>(self.link);

@@ -20,13 +20,13 @@ impl Clock {
         Self { start: Instant::now() }
     }
 
-    /// Returns the present time.
+    /// Returns the present time of this clock.
     #[must_use]
     pub fn now(&self) -> SimTime {
         SimTime::ZERO + self.start.elapsed()
     }
 
-    /// Returns the window between these times of this clock.
+    /// Returns the window of real time between two times of this clock.
     #[must_use]
     pub fn window(&self, from: SimTime, until: SimTime) -> Window {
         let at = |time: SimTime| self.start + time.since(SimTime::ZERO);

@@ -24,11 +24,11 @@ pub enum Nuisance {
 }
 
 impl Nuisance {
-    /// All kinds.
+    /// All kinds of unsolicited frames.
     pub const ALL: [Self; 5] = [Self::Arp, Self::Claim, Self::Udp, Self::Tcp, Self::Noise];
 }
 
-/// The receiver of the frames.
+/// The device at which unsolicited frames are aimed.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// The hardware address of the receiver.
@@ -46,7 +46,7 @@ impl Default for Target {
     }
 }
 
-/// A generator of frames from a seed.
+/// A generator of unsolicited frames, from a seed.
 #[derive(Debug)]
 pub struct Hostile {
     target: Target,
@@ -60,7 +60,7 @@ impl Hostile {
         Self { target, rng: Rng::new(seed, 0xBAD) }
     }
 
-    /// Returns the next frame of this kind.
+    /// Returns the next unsolicited frame of this kind.
     pub fn frame(&mut self, nuisance: Nuisance) -> Vec<u8> {
         match nuisance {
             Nuisance::Arp => {

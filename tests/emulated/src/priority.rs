@@ -9,8 +9,8 @@ const PRIORITY: &str = "20";
 /// A priority above that of other emulated processors.
 const ABOVE: &str = "30";
 
-/// While this exists, the calling thread and every process it starts have priority over other programs, if that is
-/// granted.
+/// A raised priority. While the value exists, the calling thread and every process it starts have priority over other
+/// programs, if that is granted.
 #[derive(Debug)]
 pub struct Priority {
     granted: bool,
@@ -24,7 +24,7 @@ impl Priority {
         Self { granted: chrt("--rr", PRIORITY) }
     }
 
-    /// Requests priority even over those holders, for threads that hardly compute.
+    /// Requests a priority above that of other emulated processors, for threads that hardly compute.
     #[must_use]
     pub fn above() -> Self {
         Self { granted: chrt("--fifo", ABOVE) }

@@ -11,7 +11,7 @@ use outrigger_wire::sensor::{FRAME_MAX, Reading, SampleValue};
 /// A function that returns the values of one reading; `None` if the sensor has no reading.
 pub type Measure = Box<dyn FnMut(&Controller) -> Option<Vec<f32>>>;
 
-/// The format of a reading on the line.
+/// The format of a sensor's reading on its serial line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// A line of text: `seq=N VALUE …`.
@@ -21,7 +21,7 @@ pub enum Form {
     Frame,
 }
 
-/// The state of the sensor's line.
+/// The state of the sensor's serial line to the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plug {
     /// The sensor is connected.
@@ -85,7 +85,7 @@ impl Sensor {
         Self { form, ..self }
     }
 
-    /// Sets the state of the sensor's line.
+    /// Sets the state of the sensor's serial line to the board.
     pub fn set(&mut self, plug: Plug) {
         self.plug = plug;
     }

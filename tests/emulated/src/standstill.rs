@@ -12,12 +12,13 @@ use crate::priority::Priority;
 
 /// The interval at which each processor is checked.
 const GLANCE: Duration = Duration::from_millis(2);
-/// A delay above which a processor disturbs a board's timing: a state is due every 1–10 ms.
+/// The delay above which a standstill of a processor is recorded, because it disturbs a board's timing: a state is
+/// due every 1–10 ms.
 pub const TELLING: Duration = Duration::from_millis(5);
-/// The number of standstills that are kept.
+/// The number of standstills that are stored.
 const KEPT: usize = 4_096;
 
-/// A span of time in which something was measured.
+/// A span of time in which something was measured, for queries about standstills of this machine in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The beginning of the span.
@@ -97,7 +98,8 @@ pub fn watch() {
 
 static SEEN: Mutex<Standstills> = Mutex::new(Standstills { list: VecDeque::new() });
 
-/// Returns the standstills since the first call of [`watch`]. A standstill appears a moment after it ended.
+/// Returns the standstills of this machine since the first call of [`watch`]. A standstill appears a moment after it
+/// ended.
 #[must_use]
 pub fn seen() -> Standstills {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -120,8 +122,8 @@ fn look_at(processor: usize) {
     }
 }
 
-/// The checks of one processor. Two consecutive late checks count as one standstill: about the time between them only
-/// this is known, that the processor ran this thread for a moment.
+/// The checks of one processor, by which standstills are found. Two consecutive late checks count as one standstill,
+/// because between them the processor is only known to have run this thread for a moment.
 #[derive(Debug, Default)]
 struct Glances {
     /// The time since which every check was late.

@@ -21,7 +21,7 @@ use crate::peer::Datagram;
 /// A receive window that is at least as large as that of any board \[B\].
 const WINDOW: usize = 64 * 1024;
 
-/// All telemetry of a run.
+/// All telemetry that a board sent in a run.
 #[derive(Clone, Debug, Default)]
 pub struct Telemetry {
     /// The number of datagrams that could be decoded.
@@ -32,15 +32,15 @@ pub struct Telemetry {
     pub missing: u32,
     /// The number of starts of the board in the telemetry.
     pub boots: usize,
-    /// The board and its build.
+    /// The name of the board and its build.
     pub board: String,
-    /// The modes that the board was in.
+    /// The modes that the board's engine was in.
     pub modes: BTreeSet<&'static str>,
     /// The newest counts of the sensors' readings.
     pub sensors: Figures,
     /// The links that states came from, once per session.
     pub states: Vec<LinkId>,
-    /// The links without which a session continued, because they were given up before it.
+    /// The links that were given up and without which a session then continued.
     pub without: BTreeSet<&'static str>,
     /// The newest counts of the messages of each connection.
     pub streams: [StreamCounts; LINKS.len()],

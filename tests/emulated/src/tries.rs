@@ -1,4 +1,4 @@
-//! Tests in real time on a machine that may stand still meanwhile.
+//! Runs tests in real time on a machine that may stand still meanwhile: tries them again, and allows for standstills.
 //!
 //! A measurement names its window, and only a standstill inside that window affects it. For a measured time, the length
 //! of the standstill is allowed in addition ([`within`]). A fallback that a standstill was long enough to cause is
@@ -20,7 +20,7 @@ use outrigger_core::robot::Reason;
 use crate::priority::Priority;
 use crate::standstill::{self, TELLING, Window};
 
-/// The number of tries of a test.
+/// The highest number of tries of a test.
 const ATTEMPTS: u32 = 3;
 /// The number of tests of a program that are tried at once: each waits most of its time, and needs to be woken when it
 /// is due.
@@ -49,7 +49,7 @@ pub fn names_lateness(said: &str) -> bool {
     LATENESS.iter().any(|reason| said.contains(&format!("({})", reason.name())))
 }
 
-/// The payload of the unwinding by [`late`].
+/// The payload of the panic by which [`late`] ends a try.
 struct Late {
     window: Window,
     told: String,
@@ -72,11 +72,11 @@ pub fn late(window: Window, told: String) -> ! {
 /// The effect of a standstill of the machine on a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The measurement is as it must be.
+    /// The measurement is within its limits.
     Holds,
-    /// The measurement is not as it must be, and the machine stood still for this time, which excuses it.
+    /// The measurement is not within its limits, and the machine stood still for this time, which excuses it.
     Excused(Duration),
-    /// The measurement is not as it must be.
+    /// The measurement is not within its limits, and nothing excuses it.
     Fails,
 }
 
@@ -165,7 +165,7 @@ pub fn nobodys_fallback(said: &str, window: Window, least: Duration) -> Verdict 
     verdict
 }
 
-/// A second try or an excuse.
+/// A record of a second try or of an excuse.
 struct Note {
     again: bool,
     test: String,
@@ -220,7 +220,7 @@ pub fn attempt(name: &str, body: impl Fn() + RefUnwindSafe) {
     );
 }
 
-/// A place among the tests that run at once; it is released when dropped.
+/// A place among the tests that run at the same time; it is released when dropped.
 struct Seat;
 
 static TAKEN: Mutex<usize> = Mutex::new(0);

@@ -5,10 +5,10 @@ use std::time::Duration;
 use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
 
-/// The way in which frames are lost.
+/// The way in which the wire loses frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Loss {
-    /// No loss.
+    /// The wire loses no frames.
     #[default]
     None,
     /// An independent loss of this share of the frames (0 … 1).
@@ -22,10 +22,10 @@ pub enum Loss {
     },
 }
 
-/// The conditions for frames that are sent from now on. The default is a perfect wire.
+/// The conditions on the wire for frames that are sent from now on. The default is a perfect wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
-    /// The constant delay.
+    /// The constant delay of every frame.
     pub delay: Duration,
     /// An additional random delay of at most this; frames stay in order.
     pub jitter: Duration,
@@ -33,16 +33,16 @@ pub struct Conditions {
     pub loss: Loss,
     /// The share of frames that arrive twice (0 … 1).
     pub duplicate: f64,
-    /// The share of frames that are held back, and the time; later frames overtake them.
+    /// The share of frames that are delayed by the given time, so that later frames overtake them.
     pub reorder: Option<(f64, Duration)>,
     /// The share of frames that arrive with one bit flipped.
     pub corrupt: f64,
 }
 
-/// The effect of a disturbance on the frames sent in its window.
+/// The effect of a disturbance on the frames sent while it lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
-    /// Frames arrive at the end of the window, all at once.
+    /// Frames arrive when the disturbance ends, all at once.
     Hold,
     /// Frames are lost.
     Lose,
@@ -51,15 +51,15 @@ enum Trouble {
 /// Counts of frames by what happened to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Frames given to the wire.
+    /// Number of frames given to the wire.
     pub sent: u64,
-    /// Frames that were lost.
+    /// Number of frames that were lost.
     pub lost: u64,
-    /// Frames delivered a second time.
+    /// Number of frames delivered a second time.
     pub duplicated: u64,
-    /// Frames held back so that later ones could overtake.
+    /// Number of frames delayed so that later ones could overtake.
     pub reordered: u64,
-    /// Frames delivered with a flipped bit.
+    /// Number of frames delivered with a flipped bit.
     pub corrupted: u64,
 }
 

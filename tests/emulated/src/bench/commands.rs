@@ -14,7 +14,7 @@ use crate::peer::{Passage, Passing};
 pub struct Command {
     /// The time of arrival at the controller.
     pub at: SimTime,
-    /// The connection on which it arrived.
+    /// The connection on which the command arrived.
     pub client: Conn,
     /// The speeds \[rad/s\]; `None` for a stop.
     pub speeds: Option<[f64; 6]>,
@@ -41,7 +41,7 @@ impl Command {
     }
 }
 
-/// Returns the commands among `passages`, in order.
+/// Returns the commands among the recorded events of connections, in order.
 pub(super) fn commands(passages: &[Passage]) -> Vec<Command> {
     let is_rtde_state = |passage: &Passage| passage.port == Port::Rtde && matches!(passage.what, Passing::State(_));
     let by_rtde = passages.iter().any(is_rtde_state);
@@ -91,7 +91,7 @@ pub struct Answers {
     pub states: usize,
     /// The number of `speedj` commands that arrived.
     pub commands: usize,
-    /// The largest excess of commands over the states sent before them; must be 0.
+    /// The largest number by which commands exceeded the states sent before them; must be 0.
     pub unasked: usize,
     /// The times from a state to its command, ascending.
     pub turnarounds: Vec<Duration>,

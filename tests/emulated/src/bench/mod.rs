@@ -66,10 +66,10 @@ impl Setup {
     }
 }
 
-/// A callback that receives the time and the text of each event of a run.
+/// A callback that receives the time and the text of each event of a run, as it happens.
 pub type Teller<'t> = Box<dyn FnMut(SimTime, &str) + 't>;
 
-/// A board and everything around it.
+/// A board in QEMU with its wires, the simulated controller, a sensor and an operator.
 pub struct Bench<'f> {
     board: Board<'f>,
     peer: Peer,
@@ -82,7 +82,7 @@ pub struct Bench<'f> {
     record: Record,
     teller: Option<Teller<'f>>,
     hostile: Hostile,
-    /// Set while the operator holds the request line.
+    /// `true` while the operator holds the request line high.
     holds: bool,
 }
 
@@ -93,7 +93,7 @@ impl std::fmt::Debug for Bench<'_> {
 }
 
 impl<'f> Bench<'f> {
-    /// Switches everything on.
+    /// Starts the board and everything around it.
     ///
     /// # Errors
     /// Returns an error if the board or its network cannot be started, or if the options describe a controller that
@@ -124,25 +124,25 @@ impl<'f> Bench<'f> {
         self.board.now()
     }
 
-    /// Returns the window between these times, for queries of what the machine did then.
+    /// Returns the window between the times `from` and `until`, for queries about standstills of this machine in it.
     #[must_use]
     pub fn window(&self, from: SimTime, until: SimTime) -> Window {
         self.board.window(from, until)
     }
 
-    /// Returns the window of the last `span` before `at`, for queries of what the machine did then.
+    /// Returns the window of the last `span` before `at`, for queries about standstills of this machine in it.
     #[must_use]
     pub fn window_before(&self, at: SimTime, span: Duration) -> Window {
         self.window(at, at).and_before(span)
     }
 
-    /// Returns the controller.
+    /// Returns the simulated controller.
     #[must_use]
     pub fn controller(&self) -> &Controller {
         self.peer.controller()
     }
 
-    /// Returns the controller for changes, for example faults and operator actions.
+    /// Returns the simulated controller for changes, for example faults and operator actions.
     pub fn controller_mut(&mut self) -> &mut Controller {
         self.peer.controller_mut()
     }
@@ -159,12 +159,12 @@ impl<'f> Bench<'f> {
         self.board.goes_first()
     }
 
-    /// Returns how the board ended; `None` while it runs.
+    /// Returns the way in which the board ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<Exit> {
         self.board.exit()
     }
 
-    /// Returns the address of the line for settings in the notation of `outrigger board`.
+    /// Returns the address of the board's serial line for settings, in the notation of `outrigger board`.
     #[must_use]
     pub fn bench_line(&self) -> String {
         self.board.bench_line()
@@ -258,14 +258,14 @@ impl<'f> Bench<'f> {
         }
     }
 
-    /// Ends the board.
+    /// Ends the board. Returns the way in which it ended.
     pub fn end(&mut self) -> Exit {
         let exit = self.board.end();
         self.turn();
         exit
     }
 
-    /// Brings the board, the controller and the wires to the present.
+    /// Advances the board, the controller and the wires to the present time.
     fn turn(&mut self) {
         while let Some(frame) = self.board.receive() {
             let now = self.board.now();
@@ -300,7 +300,8 @@ impl<'f> Bench<'f> {
         self.record.passages.extend(self.peer.take_passages());
     }
 
-    /// Moves the frames of the peer onto the wire to the board, and the arrived frames to the board.
+    /// Moves frames from the controller's network stack onto the wire to the board, and frames that have arrived to
+    /// the board.
     fn forward(&mut self, now: SimTime) {
         while let Some(frame) = self.peer.transmit() {
             self.down.send(now, &frame);

@@ -15,12 +15,12 @@ const ACKNOWLEDGE: u32 = 1 << 1;
 const PRESS: Duration = Duration::from_millis(200);
 /// The time for which an operator releases the request line before raising it again.
 const LET_GO: Duration = Duration::from_millis(150);
-/// The longest time until the board answers a request in its log.
+/// The longest time that the operator waits for the board's answer to a request in its log.
 const ANSWER: Duration = Duration::from_millis(1_000);
 /// The time for which an operator reads the board's answer before the next press.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A board that is commanding.
+/// The times of a successful request: when it was made, and when the board began to command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Armed {
     /// The time of the request that succeeded.
@@ -59,8 +59,8 @@ impl Bench<'_> {
         self.board.set_contact(false);
     }
 
-    /// Runs until the log has a line, at or after `since`, that begins with one of `words`; `None` if none appears
-    /// within `limit`.
+    /// Runs until the board's log has a line, at or after `since`, that begins with one of `words`; `None` if none
+    /// appears within `limit`.
     pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
         let mut heard = None;
         self.run_until(limit, |bench| {

@@ -1,4 +1,4 @@
-//! The record of a run.
+//! The record of a run: the board's log and telemetry, the traffic of the controller, and the motion of the arm.
 
 use std::time::Duration;
 
@@ -25,21 +25,21 @@ pub struct Motion {
     pub distance: Option<f64>,
 }
 
-/// The record of a run. Each list is in chronological order.
+/// The record of a run with a board. Each list is in chronological order.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// The board's log.
     pub log: Vec<Line>,
     /// The datagrams that the board sent to the telemetry port.
     pub datagrams: Vec<Datagram>,
-    /// The traffic of the controller's connections.
+    /// The traffic of the controller's connections, event by event.
     pub passages: Vec<Passage>,
     /// The motion of the arm, one entry per control cycle.
     pub motion: Vec<Motion>,
 }
 
 impl Record {
-    /// Adds an entry for a control cycle.
+    /// Adds an entry for a control cycle: the present state of the arm.
     pub(super) fn note_cycle(&mut self, controller: &Controller, surface: Option<&Surface>) {
         let arm = controller.truth();
         let tool = arm.tool();
@@ -50,14 +50,14 @@ impl Record {
         });
     }
 
-    /// Returns the first line of the log at or after `since` that begins with one of `words`.
+    /// Returns the first line of the board's log at or after `since` that begins with one of `words`.
     #[must_use]
     pub fn said(&self, since: SimTime, words: &[&str]) -> Option<&Line> {
         let first = self.log.partition_point(|line| line.at < since);
         self.log.iter().skip(first).find(|line| words.iter().any(|word| line.text.starts_with(word)))
     }
 
-    /// Returns the log at and after `since` as text, one line per entry.
+    /// Returns the board's log at and after `since` as text, one line per entry.
     #[must_use]
     pub fn story(&self, since: SimTime) -> String {
         let lines = self.log.iter().filter(|line| line.at >= since);

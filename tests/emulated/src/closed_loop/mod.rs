@@ -30,18 +30,18 @@ const START: f64 = 0.07;
 const READING: Duration = Duration::from_millis(4);
 /// The duration of the link stall.
 const STALL: Duration = Duration::from_millis(300);
-/// The timeout of each step of the sequence.
+/// The longest time that each step of the sequence may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time after which the distance must have settled.
+/// The time after which the distance to the workpiece must have settled.
 const SETTLING: Duration = Duration::from_secs(3);
-/// The time for which an operator waits after a fallback, and again after acknowledging it.
+/// The time for which the operator waits after a fallback, and again after acknowledging it.
 const LOOK: Duration = Duration::from_millis(700);
 /// The most unplanned fallbacks after which the board is armed again.
 const ATTEMPTS: usize = 10;
 /// The longest delay from a fallback to its line in the log, and from the start of its cause to the fallback.
 const LOGGED: Duration = Duration::from_millis(60);
 
-/// A disturbance of the board's surroundings.
+/// A disturbance that the test causes in the board's surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The wire transmits nothing for a while, then delivers everything at once.
@@ -60,8 +60,8 @@ impl Trouble {
         }
     }
 
-    /// Returns the reasons with which commanding may end. A stalled link is detected by the age of the states, by their
-    /// absence or by bytes that are not acknowledged, whichever limit is reached first.
+    /// Returns the reasons with which commanding may end during the disturbance. A stalled link is detected by the
+    /// age of the states, by their absence or by bytes that are not acknowledged, whichever limit is reached first.
     #[must_use]
     pub const fn expected(self) -> &'static [Reason] {
         match self {
@@ -81,16 +81,16 @@ impl Trouble {
     }
 }
 
-/// A disturbance and what followed.
+/// A disturbance and the board's reaction to it.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// The disturbance.
+    /// The kind of the disturbance.
     pub trouble: Trouble,
-    /// The time at which it began.
+    /// The time at which the disturbance began.
     pub at: SimTime,
-    /// The speed of the fastest joint at that time \[rad/s\].
+    /// The speed of the fastest joint when the disturbance began \[rad/s\].
     pub speed: f64,
-    /// The time and the text of the log's line about the fallback.
+    /// The time and the text of the line about the fallback in the board's log.
     pub fallback: Option<(SimTime, String)>,
     /// The time from the start of the disturbance until the arm was at rest, up to the end of the disturbance; `None`
     /// if it did not come to rest.
@@ -102,11 +102,11 @@ pub struct Round {
     pub late: Option<Duration>,
     /// The number of commands to move, and of cycles in which the arm moved, between rest and the next request.
     pub unasked: usize,
-    /// The time at which the board commanded again.
+    /// The time at which the board commanded again; `None` if it did not.
     pub armed_again: Option<SimTime>,
 }
 
-/// The parameters of a run.
+/// The parameters of a run of the closed loop.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The controller's software version.
@@ -117,10 +117,10 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// The events of a run, apart from its record.
+/// The events of a run that are not in its record.
 #[derive(Clone, Debug, Default)]
 pub struct Story {
-    /// The time and the text of the log's line about the controller.
+    /// The time and the text of the line in the board's log that reports the connection to the controller.
     pub connected: Option<(SimTime, String)>,
     /// The time at which the board first commanded.
     pub armed: Option<SimTime>,
@@ -128,9 +128,9 @@ pub struct Story {
     pub settled: Vec<(SimTime, SimTime)>,
     /// The spans from a request to the end of commanding.
     pub commanding: Vec<(SimTime, SimTime)>,
-    /// The disturbances.
+    /// The disturbances, in order.
     pub rounds: Vec<Round>,
-    /// The time and the log's text of each fallback that no disturbance caused.
+    /// The time and the text in the board's log of each fallback that no disturbance caused.
     pub unplanned: Vec<(SimTime, String)>,
     /// The way in which the board ended; `None` if it did not end.
     pub exit: Option<Exit>,
@@ -150,26 +150,26 @@ pub fn stale_after(software: SoftwareVersion) -> Duration {
     Duration::from_millis(if software.at_least(5, 0) { 100 } else { 40 })
 }
 
-/// Returns the shortest standstill of this machine that can end commanding. The other half of the limit covers the age
-/// of a state at the start of the standstill and the time that the emulator takes to catch up.
+/// Returns the shortest standstill of this machine that can make the board end commanding. The other half of the
+/// limit covers the age of a state at the start of the standstill and the time that the emulator takes to catch up.
 #[must_use]
 pub fn ending_standstill(software: SoftwareVersion) -> Duration {
     stale_after(software) / 2
 }
 
-/// Returns how long before a fallback in the log such a standstill is searched for.
+/// Returns the time before a fallback in the log in which a standstill that caused it is searched for.
 #[must_use]
 pub fn looked_back(software: SoftwareVersion) -> Duration {
     stale_after(software) * 2 + LOGGED
 }
 
-/// Judges a fallback that no disturbance caused.
+/// Judges a fallback that no disturbance caused, by the standstills of this machine before it.
 #[must_use]
 pub fn unplanned(bench: &Bench<'_>, software: SoftwareVersion, at: SimTime, said: &str) -> Verdict {
     nobodys_fallback(said, bench.window_before(at, looked_back(software)), ending_standstill(software))
 }
 
-/// Returns the surroundings of the board.
+/// Returns the simulated surroundings of the board: controller, sensor and workpiece.
 ///
 /// # Panics
 /// If there is no controller with this software version.
@@ -207,7 +207,7 @@ struct Player<'b, 'f> {
 }
 
 impl Player<'_, '_> {
-    /// Runs the sequence as far as possible.
+    /// Runs the sequence of the closed loop as far as possible, for at most `span`.
     fn play(&mut self, span: Duration) {
         let _ = self.scenes(span);
         // The firmware ends by itself when the arm is at rest.
@@ -228,7 +228,8 @@ impl Player<'_, '_> {
         self.work(armed, at(1.0))
     }
 
-    /// Lets the board work until `end`. After a fallback without a disturbance, arms the board again.
+    /// Lets the board follow its law until `end`. After a fallback without a disturbance, the operator requests
+    /// command again.
     fn work(&mut self, mut armed: Armed, end: SimTime) -> Option<()> {
         loop {
             let left = end.since(self.bench.now());

@@ -15,18 +15,18 @@ use crate::standstill;
 use crate::telemetry::Telemetry;
 use crate::tries::Verdict;
 
-/// The largest permitted root mean square of the error of the distance \[m\].
+/// The largest permitted root mean square of the error of the distance to the workpiece \[m\].
 const ERROR: f64 = 0.001;
 /// The largest permitted share of states (0 … 1) that newer states overtake, because the emulated board shares its
 /// processor.
 const OVERTAKEN: f64 = 0.2;
-/// The delay that the machine with the emulator may add.
+/// The delay that the machine on which the emulator runs may add.
 const HOST: Duration = Duration::from_millis(60);
 /// The deceleration of a stop \[rad/s²\], and the time for which the last command holds, as in `boards/standoff.toml`.
 const STOP: f64 = 10.0;
 const HOLD: Duration = Duration::from_millis(40);
 
-/// A check of a run.
+/// One check of a run of the closed loop.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// The name of the check.
@@ -37,17 +37,17 @@ pub struct Check {
     pub detail: String,
 }
 
-/// The result of a run.
+/// The result of a run of the closed loop.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The checks, in the order of the sequence.
     pub checks: Vec<Check>,
-    /// The measured values by name.
+    /// The measured values, each with its name.
     pub figures: Vec<(&'static str, String)>,
 }
 
 impl Report {
-    /// Returns the checks that did not pass.
+    /// Returns the checks that the run did not pass.
     pub fn failed(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.passed)
     }
@@ -261,7 +261,7 @@ fn sourced(plan: &Plan, telemetry: &Telemetry) -> Check {
     }
 }
 
-/// Runs every complete recording again on this machine; there must be at least one for each disturbance.
+/// Replays every complete recording of the board on this machine; there must be at least one for each disturbance.
 fn replayed(telemetry: &Telemetry, story: &Story) -> Check {
     let runs: Vec<_> = telemetry.recordings.values().filter_map(|(_, recording)| recording.replayed()).collect();
     let texts: u32 = runs.iter().flatten().map(|replayed| replayed.texts).sum();

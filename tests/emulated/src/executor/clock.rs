@@ -54,7 +54,7 @@ pub fn advance(now: SimTime) {
     due.iter().for_each(Waker::wake_by_ref);
 }
 
-/// Returns the time of this thread's simulation.
+/// Returns the present time of the simulation on this thread.
 #[must_use]
 pub fn now() -> SimTime {
     SimTime::from_micros(CLOCK.with_borrow(|clock| clock.micros).saturating_sub(UPTIME))

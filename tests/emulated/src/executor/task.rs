@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
-/// The most rounds of polling without time passing; no task should need more.
+/// The highest number of rounds in which tasks are polled without time passing; no task should need more.
 pub const BUSY: u32 = 10_000;
 
-/// One task.
+/// A task of the board's firmware.
 pub struct Task {
-    /// `None` once it has ended.
+    /// The task's future; `None` once the task has ended.
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
     woken: Arc<Flag>,
 }
@@ -24,7 +24,7 @@ impl Wake for Flag {
 }
 
 impl Task {
-    /// Creates a task that is polled with the others.
+    /// Creates a task from a future. It is polled together with the other tasks of the board.
     pub fn new(future: impl Future<Output = ()> + 'static) -> Self {
         Self { future: Some(Box::pin(future)), woken: Arc::new(Flag(AtomicBool::new(true))) }
     }
@@ -35,7 +35,7 @@ impl Task {
         self.future.is_none()
     }
 
-    /// Polls the task if it has been woken; returns `true` if it has.
+    /// Polls the task if it has been woken. Returns `true` if it was polled.
     fn run(&mut self) -> bool {
         let Some(future) = self.future.as_mut().filter(|_| self.woken.0.swap(false, Ordering::Relaxed)) else {
             return false;
@@ -48,7 +48,7 @@ impl Task {
     }
 }
 
-/// Polls each task that has been woken; returns `true` if there was one.
+/// Polls each task that has been woken. Returns `true` if there was one.
 pub fn run_all(tasks: &mut [Task]) -> bool {
     tasks.iter_mut().fold(false, |busy, task| task.run() | busy)
 }

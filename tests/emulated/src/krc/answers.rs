@@ -7,24 +7,24 @@ use outrigger_sim::time::SimTime;
 /// A measurement that the KRC has sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sent {
-    /// The time at which the KRC sent it.
+    /// The time at which the KRC sent the measurement.
     pub at: SimTime,
     /// The counter of the measurement.
     pub counter: u16,
-    /// If `true`, the measurement says that the KRC follows commands.
+    /// `true` if the measurement reports that the KRC follows commands.
     pub leads: bool,
-    /// The period of the KRC \[s\].
+    /// The period of the KRC's measurements \[s\].
     pub period: f32,
 }
 
-/// A command that has reached the KRC.
+/// A command of the board that has reached the KRC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// The time of arrival at the KRC.
+    /// The time at which the command arrived at the KRC.
     pub at: SimTime,
     /// The counter of the command.
     pub counter: u16,
-    /// The counter of the measurement that it answers.
+    /// The counter of the measurement that the command answers.
     pub reflects: u16,
     /// The commanded positions of the joints \[rad\].
     pub positions: [f32; 7],
@@ -33,13 +33,13 @@ pub struct Answer {
 /// The traffic of a run with fewer than 65536 measurements, whose counters are in order.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// The measurements, in order.
+    /// The measurements that the KRC sent, in order.
     pub measurements: Vec<Sent>,
-    /// The commands, in order.
+    /// The commands that the KRC received, in order.
     pub commands: Vec<Answer>,
 }
 
-/// The longest of the commanded steps.
+/// The result of an examination of the joint steps between commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steps {
     /// The number of commands that were examined.

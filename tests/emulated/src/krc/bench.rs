@@ -13,8 +13,8 @@ use crate::qemu::{Board, Exit, Firmware, Line};
 use crate::standstill::Window;
 use crate::wire::Wire;
 
-/// The KRC's digital inputs that its KRL program forwards: the request for the board to command, and the
-/// acknowledgement.
+/// The bit of the KRC's digital input for the request that the board command. The KRL program forwards it to the
+/// board, like that of the acknowledgement.
 const REQUEST: u8 = 1 << 0;
 const ACKNOWLEDGE: u8 = 1 << 1;
 /// The time for which an operator presses a button.
@@ -24,7 +24,7 @@ const LET_GO: Duration = Duration::from_millis(150);
 /// The time for which an operator reads the board's answer before the next press.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A board and everything around it.
+/// A board in QEMU with a simulated KRC, the wires between them and an operator.
 #[derive(Debug)]
 pub struct KrcBench<'f> {
     board: Board<'f>,
@@ -38,12 +38,13 @@ pub struct KrcBench<'f> {
     /// The datagrams that the board sent to the telemetry port.
     pub datagrams: Vec<Datagram>,
     released: SimTime,
-    /// Set while the operator holds the request line.
+    /// `true` while the operator holds the request line high.
     holds: bool,
 }
 
 impl<'f> KrcBench<'f> {
-    /// Switches everything on. The firmware receives the options `words`; the board is ended after `limit` in any case.
+    /// Starts the board and the KRC. The firmware receives the options `words`; the board is ended after `limit` in
+    /// any case.
     ///
     /// # Errors
     /// Returns an error if the board or its network cannot be started, or if the options describe a KRC that does not
@@ -71,19 +72,19 @@ impl<'f> KrcBench<'f> {
         self.board.now()
     }
 
-    /// Returns the window between these times, for queries of what the machine did then.
+    /// Returns the window between the times `from` and `until`, for queries about standstills of this machine in it.
     #[must_use]
     pub fn window(&self, from: SimTime, until: SimTime) -> Window {
         self.board.window(from, until)
     }
 
-    /// Returns the window of the last `span` before `at`, for queries of what the machine did then.
+    /// Returns the window of the last `span` before `at`, for queries about standstills of this machine in it.
     #[must_use]
     pub fn window_before(&self, at: SimTime, span: Duration) -> Window {
         self.window(at, at).and_before(span)
     }
 
-    /// Returns the KRC.
+    /// Returns the simulated KRC.
     #[must_use]
     pub fn krc(&self) -> &Krc {
         self.peer.krc()
@@ -95,7 +96,7 @@ impl<'f> KrcBench<'f> {
         self.peer.answers()
     }
 
-    /// Returns how the board ended; `None` while it runs.
+    /// Returns the way in which the board ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<Exit> {
         self.board.exit()
     }
@@ -106,14 +107,15 @@ impl<'f> KrcBench<'f> {
         self.board.complaints()
     }
 
-    /// Returns the first line of the log at or after `since` that begins with one of `words`.
+    /// Returns the first line of the board's log at or after `since` that begins with one of `words`.
     #[must_use]
     pub fn said(&self, since: SimTime, words: &[&str]) -> Option<&Line> {
         let first = self.log.partition_point(|line| line.at < since);
         self.log.iter().skip(first).find(|line| words.iter().any(|word| line.text.starts_with(word)))
     }
 
-    /// Returns the log at and after `since` as text, followed by the state of the KRC and the board's standard error.
+    /// Returns the board's log at and after `since` as text, followed by the state of the KRC and the board's
+    /// standard error.
     #[must_use]
     pub fn story(&self, since: SimTime) -> String {
         let lines = self.log.iter().filter(|line| line.at >= since);
@@ -139,8 +141,8 @@ impl<'f> KrcBench<'f> {
         self.released = self.now() + PRESS;
     }
 
-    /// Runs until the log has a line, at or after `since`, that begins with one of `words`; `None` if none appears
-    /// within `limit`.
+    /// Runs until the board's log has a line, at or after `since`, that begins with one of `words`; `None` if none
+    /// appears within `limit`.
     pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
         let mut heard = None;
         self.run_until(limit, |bench| {
@@ -150,7 +152,7 @@ impl<'f> KrcBench<'f> {
         heard
     }
 
-    /// Requests command repeatedly: acknowledges what is latched and repeats a rejected request. Returns the time of
+    /// Requests command repeatedly: acknowledges a latched reason and repeats a rejected request. Returns the time of
     /// the request that succeeded; `None` if the board did not command within `limit`.
     pub fn arm(&mut self, limit: Duration) -> Option<SimTime> {
         let end = self.now() + limit;
@@ -193,8 +195,8 @@ impl<'f> KrcBench<'f> {
         }
     }
 
-    /// Brings the board, the wires and the KRC to the present. The board's frames are moved onto the wire before the
-    /// KRC advances.
+    /// Advances the board, the wires and the KRC to the present time. The board's frames are moved onto the wire
+    /// before the KRC advances.
     fn turn(&mut self) {
         while let Some(frame) = self.board.receive() {
             let now = self.board.now();

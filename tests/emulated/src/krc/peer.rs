@@ -79,13 +79,13 @@ impl KrcPeer {
         }
     }
 
-    /// Returns the KRC, with its actual state and its counts.
+    /// Returns the simulated KRC, with its actual state and its counts.
     #[must_use]
     pub fn krc(&self) -> &Krc {
         &self.krc
     }
 
-    /// Returns the KRC for changes, for example operator actions and faults.
+    /// Returns the simulated KRC for changes, for example operator actions and faults.
     pub fn krc_mut(&mut self) -> &mut Krc {
         &mut self.krc
     }
@@ -101,8 +101,8 @@ impl KrcPeer {
         std::mem::take(&mut self.datagrams)
     }
 
-    /// Passes a received frame to the stack. If this program was delayed, the command in the frame is processed as if
-    /// it had arrived just before the KRC's next cycle, because the KRC is not delayed.
+    /// Passes a frame from the board to the KRC's network stack. If this program was delayed, the command in the
+    /// frame is processed as if it had arrived just before the KRC's next cycle, because the KRC is not delayed.
     pub fn receive(&mut self, now: SimTime, frame: Vec<u8>) {
         self.frames.incoming.push_back(frame);
         self.poll(now);
@@ -130,7 +130,7 @@ impl KrcPeer {
         }
     }
 
-    /// Advances the KRC and the stack to `now`, one measurement after the other.
+    /// Advances the KRC and its network stack to `now`, one measurement after the other.
     pub fn advance(&mut self, now: SimTime) {
         while self.krc.next_event() <= now {
             self.krc.advance_to(self.krc.next_event());
@@ -147,7 +147,7 @@ impl KrcPeer {
         self.frames.outgoing.pop_front()
     }
 
-    /// Returns the time of the next event; [`advance`](Self::advance) must be called by then.
+    /// Returns the time of the next event at the KRC's end; [`advance`](Self::advance) must be called by then.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         // The stack waits only for addresses, and the KRC sends long before the stack asks for one again.

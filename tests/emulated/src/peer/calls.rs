@@ -11,13 +11,13 @@ use super::PeerOptions;
 
 /// The local ports for outgoing connections: the range that hosts use.
 const LOCAL: std::ops::RangeInclusive<u16> = 49_152..=u16::MAX;
-/// The number of bytes passed to the other end at once.
+/// The number of bytes passed to the other end of a connection at once.
 const CHUNK: usize = 4096;
 
 /// A connection attempt, or the connection that resulted.
 struct Call {
     socket: SocketHandle,
-    /// `None` once the controller no longer needs it.
+    /// The controller's identifier of the connection; `None` once the controller no longer needs it.
     conn: Option<Conn>,
     answered: bool,
 }
@@ -34,7 +34,8 @@ impl Calls {
         Self { options, calls: vec![], next_port: *LOCAL.start() }
     }
 
-    /// Opens connections, moves bytes in both directions and closes; returns `true` if this leaves work for the stack.
+    /// Opens the connections that the controller requests, moves bytes in both directions and closes connections.
+    /// Returns `true` if this leaves work for the stack.
     pub(super) fn serve(
         &mut self,
         sockets: &mut SocketSet<'static>,
@@ -77,7 +78,7 @@ impl Calls {
         }
     }
 
-    /// Opens a connection; `None` if the host is not an IP address, because there is no resolver.
+    /// Opens a connection for the controller; `None` if the host is not an IP address, because there is no resolver.
     fn begin(&mut self, dial: &Dial, sockets: &mut SocketSet<'static>, interface: &mut Interface) -> Option<Call> {
         let address: Ipv4Addr = dial.host.parse().ok()?;
         let PeerOptions { receive_buffer, send_buffer, nagle, .. } = self.options;

@@ -18,7 +18,7 @@ const CHUNK: usize = 4096;
 struct Client {
     port: Port,
     socket: SocketHandle,
-    /// `None` once the controller no longer needs it.
+    /// The controller's identifier of the connection; `None` once the controller no longer needs it.
     conn: Option<Conn>,
 }
 
@@ -34,7 +34,8 @@ impl Clients {
         Self { ledger: Ledger::new(options.keep_passages), options, waiting: vec![], clients: vec![] }
     }
 
-    /// Moves bytes in both directions, accepts and closes; returns `true` if this leaves work for the stack.
+    /// Accepts clients, moves bytes in both directions and closes connections. Returns `true` if this leaves work for
+    /// the stack.
     pub(super) fn serve(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) -> bool {
         let mut busy = self.accept(sockets, controller);
         for client in &mut self.clients {

@@ -1,4 +1,4 @@
-//! The frames of the stack, in memory.
+//! The network device of the TCP/IP stack: its frames wait in memory.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use smoltcp::time::Instant;
 /// The size of the largest frame, including its Ethernet header.
 const LARGEST: usize = 1514;
 
-/// Frames that wait for the stack, and frames that wait for the wire.
+/// Frames that wait for the TCP/IP stack, and frames that wait for the wire.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     pub(crate) incoming: VecDeque<Vec<u8>>,

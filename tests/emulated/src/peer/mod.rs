@@ -91,14 +91,14 @@ impl Peer {
         peer
     }
 
-    /// Returns the controller, with its actual state and the commands that it received.
+    /// Returns the simulated controller, with its actual state and the commands that it received.
     #[must_use]
     pub fn controller(&self) -> &Controller {
         &self.controller
     }
 
-    /// Returns the controller for changes, for example operator actions and faults. Their effects appear at the next
-    /// call of [`Peer::advance`].
+    /// Returns the simulated controller for changes, for example operator actions and faults. Their effects appear at
+    /// the next call of [`Peer::advance`].
     pub fn controller_mut(&mut self) -> &mut Controller {
         &mut self.controller
     }
@@ -138,7 +138,7 @@ impl Peer {
         self.frames.outgoing.pop_front()
     }
 
-    /// Advances the controller and the stack to `now`.
+    /// Advances the controller and its TCP/IP stack to `now`.
     pub fn advance(&mut self, now: SimTime) {
         self.controller.advance_to(now);
         loop {
@@ -152,7 +152,7 @@ impl Peer {
         self.collect(now);
     }
 
-    /// Returns the time of the next event; [`Peer::advance`] must be called by then.
+    /// Returns the time of the next event at the robot's end; [`Peer::advance`] must be called by then.
     #[must_use]
     pub fn next_event(&mut self) -> SimTime {
         let stack = self.interface.poll_at(instant(self.controller.now()), &self.sockets);
@@ -188,7 +188,7 @@ impl Peer {
     }
 }
 
-/// Returns the stack's representation of a time.
+/// Returns the time in the type of the TCP/IP stack.
 pub(crate) fn instant(at: SimTime) -> Instant {
     Instant::from_micros(i64::try_from(at.as_micros()).unwrap_or(i64::MAX))
 }

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-/// The robot's end of the network. The default is what the emulated board expects opposite it.
+/// The options of the robot's end of the network. The default is what the emulated board expects at the other end.
 #[derive(Clone, Debug)]
 pub struct PeerOptions {
     /// The IP address of the peer; default 10.0.2.2.
@@ -24,7 +24,8 @@ pub struct PeerOptions {
     pub send_buffer: usize,
     /// The number of clients of one port at the same time; more are rejected. Default 8.
     pub clients_per_port: usize,
-    /// If `true`, [`Peer::take_passages`](super::Peer::take_passages) returns the traffic; default `false`.
+    /// `true` if the traffic is recorded, so that [`Peer::take_passages`](super::Peer::take_passages) returns it;
+    /// default `false`.
     pub keep_passages: bool,
     /// The seed of initial sequence numbers; default 1.
     pub seed: u64,

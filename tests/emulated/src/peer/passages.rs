@@ -6,20 +6,20 @@ use outrigger_sim::controller::Conn;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 
-/// An event on one connection.
+/// An event on one connection of the controller, with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
-    /// The time at the controller's end.
+    /// The time of the event at the controller's end.
     pub at: SimTime,
-    /// The connection.
+    /// The connection of the event.
     pub client: Conn,
-    /// Its port.
+    /// The controller's port of the connection.
     pub port: Port,
-    /// The event.
+    /// The kind and the details of the event.
     pub what: Passing,
 }
 
-/// An event on a connection.
+/// The kind of an event on a connection, with its details.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Passing {
     /// The connection was established.
@@ -51,11 +51,12 @@ const DATA: u8 = b'U';
 /// The progress of the byte streams of one connection.
 #[derive(Debug, Default)]
 struct Streams {
-    /// The head of the present packet, and the number of bytes of it that are still to come.
+    /// The first bytes of the present packet, which contain its length, and the number of bytes of the packet that
+    /// are still to come.
     head: Vec<u8>,
     rest: usize,
     line: Vec<u8>,
-    /// The number of bytes passed to the stack.
+    /// The number of bytes that were passed to the TCP/IP stack.
     written: usize,
     /// The states that are not known to have been received: the number of bytes up to their end, and the time they were
     /// sent.
@@ -64,7 +65,7 @@ struct Streams {
     known: Option<SimTime>,
 }
 
-/// A record of passages; it stays empty unless the options request it.
+/// A record of the events on connections; it stays empty unless the options request it.
 #[derive(Debug)]
 pub(super) struct Ledger {
     keeps: bool,
@@ -123,7 +124,7 @@ impl Ledger {
         }
     }
 
-    /// Records that a client has acknowledged all but `unacknowledged` bytes of what it was sent.
+    /// Records that a client has acknowledged all bytes that were sent to it, except the last `unacknowledged` ones.
     pub(super) fn acknowledged(&mut self, at: SimTime, client: Conn, port: Port, unacknowledged: usize) {
         let Some(streams) = self.streams.get_mut(&client) else { return };
         let received = streams.written.saturating_sub(unacknowledged);

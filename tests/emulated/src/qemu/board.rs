@@ -15,10 +15,10 @@ use crate::standstill::{self, Window};
 
 /// The longest sleep before all inputs are checked again.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The time until frames are offered to QEMU again after it had no room for them.
+/// The time after which frames are offered to QEMU again if it had no room for them.
 const RETRY: Duration = Duration::from_micros(300);
 
-/// A running board. Its clock starts with it.
+/// A running board in QEMU. The board's clock starts with it.
 #[derive(Debug)]
 pub struct Board<'f> {
     clock: Clock,
@@ -65,7 +65,7 @@ impl<'f> Board<'f> {
         self.clock.now()
     }
 
-    /// Returns the window between these times, for queries of what the machine did then.
+    /// Returns the window between the times `from` and `until`, for queries about standstills of this machine in it.
     #[must_use]
     pub fn window(&self, from: SimTime, until: SimTime) -> Window {
         self.clock.window(from, until)
@@ -77,12 +77,12 @@ impl<'f> Board<'f> {
         self.priority.is_granted()
     }
 
-    /// Returns how the board ended; `None` while it runs.
+    /// Returns the way in which the board ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<Exit> {
         self.process.exit()
     }
 
-    /// Stops the board while the rest of the world runs on, or continues it.
+    /// Stops the board while everything else runs on (`still` is `true`), or continues it.
     ///
     /// # Errors
     /// Returns the system's error if the signal cannot be sent.
@@ -90,7 +90,7 @@ impl<'f> Board<'f> {
         self.process.hold(still)
     }
 
-    /// Ends the board.
+    /// Ends the board. Returns the way in which it ended.
     pub fn end(&mut self) -> Exit {
         self.process.end()
     }
@@ -101,7 +101,7 @@ impl<'f> Board<'f> {
         self.process.complaints()
     }
 
-    /// Returns the address of the line for settings in the notation of `outrigger board`.
+    /// Returns the address of the board's serial line for settings, in the notation of `outrigger board`.
     #[must_use]
     pub fn bench_line(&self) -> String {
         bench_line(&self.folder)
@@ -122,7 +122,7 @@ impl<'f> Board<'f> {
         self.serial.send(bytes);
     }
 
-    /// Closes or opens the contact for the arm's brakes.
+    /// Closes or opens the contact on the board that represents the arm's brakes.
     pub fn set_contact(&mut self, closed: bool) {
         self.contact.send(if closed { b"1" } else { b"0" });
     }

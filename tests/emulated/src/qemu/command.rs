@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The emulator's program.
+/// The name of the emulator's program.
 pub(super) const PROGRAM: &str = "qemu-system-arm";
 
-/// The emulated machine.
+/// The machine that QEMU emulates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Machine {
     /// `mps2-an386`: Cortex-M4F.
@@ -20,7 +20,7 @@ pub enum Machine {
 }
 
 impl Machine {
-    /// Each machine with its name on the command line.
+    /// Each machine with the name that the command line has for it.
     pub const NAMED: [(Self, &'static str); 3] =
         [(Self::An386, "an386"), (Self::An500, "an500"), (Self::An505, "an505")];
 
@@ -40,7 +40,7 @@ impl Machine {
         }
     }
 
-    /// Returns the machine's processor.
+    /// Returns the processor of the machine, such as Cortex-M4F.
     #[must_use]
     pub const fn processor(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Machine {
     }
 }
 
-/// The connection of the board's network controller.
+/// The connection of the board's network controller to the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Network {
     /// A pair of Unix datagram sockets, one datagram per frame: QEMU's own, and the other end's.
@@ -76,32 +76,32 @@ pub enum Network {
     User,
 }
 
-/// The connection of one of the board's serial lines.
+/// The connection of one of the board's serial lines to the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serial {
     /// A Unix stream socket that listens before QEMU starts.
     Socket(PathBuf),
     /// A character device in QEMU's notation, for example `unix:PATH,server=on,wait=off`.
     Device(String),
-    /// No connection.
+    /// No connection of the serial line.
     Nothing,
 }
 
-/// A call of QEMU.
+/// A call of QEMU with all its settings.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// The machine.
+    /// The machine that QEMU emulates.
     pub machine: Machine,
-    /// The firmware.
+    /// The path of the firmware.
     pub elf: PathBuf,
-    /// The connection of the network.
+    /// The connection of the board's network controller.
     pub network: Network,
-    /// The connection of the serial line.
+    /// The connection of the board's serial line.
     pub serial: Serial,
-    /// The connection of the line for settings at the bench.
+    /// The connection of the serial line for settings.
     pub bench: Serial,
-    /// The connection of the line that stands for the contact of the arm's brakes: `1` closes it, any other byte opens
-    /// it.
+    /// The connection of the line that represents the contact of the arm's brakes: `1` closes it, any other byte
+    /// opens it.
     pub contact: Serial,
     /// The options for the firmware, `KEY=VALUE`.
     pub options: Vec<String>,
@@ -131,7 +131,7 @@ impl Command {
         }
     }
 
-    /// Returns the words of the call, starting with the program.
+    /// Returns the words of QEMU's command line, starting with the program.
     #[must_use]
     pub fn words(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = self.within.iter().map(OsString::from).collect();

@@ -17,12 +17,12 @@ const CONFIGURATION: &str = "OUTRIGGER_BOARD_CONFIG";
 /// The rustc flags for the processor of `mps2-an500`.
 const M7: &str = r#"target.thumbv7em-none-eabihf.rustflags=["-Ctarget-cpu=cortex-m7"]"#;
 
-/// A missing prerequisite.
+/// A prerequisite for building or running the firmware that is not installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// QEMU for Arm.
+    /// QEMU for Arm is not installed.
     Qemu,
-    /// This target of the compiler.
+    /// This target of the Rust compiler is not installed.
     Target(&'static str),
 }
 
@@ -49,7 +49,7 @@ pub fn missing(machine: Machine) -> Vec<Missing> {
         .collect()
 }
 
-/// The reason why there is no firmware.
+/// The reason why there is no firmware to run.
 #[derive(Debug)]
 pub enum Unbuilt {
     /// The prerequisites that are missing.
@@ -163,14 +163,14 @@ impl Firmware {
         &self.elf
     }
 
-    /// Returns the tables of the program's log.
+    /// Returns the tables by which the program's log is decoded.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 }
 
-/// Returns the folder of the emulated board.
+/// Returns the path of the emulated board's package.
 fn board() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../boards/qemu-mps2")
 }

@@ -3,14 +3,14 @@
 use defmt_decoder::{DecodeError, StreamDecoder, Table};
 use outrigger_sim::time::SimTime;
 
-/// A line of the log.
+/// A line of the board's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The time of arrival.
+    /// The time at which the line arrived.
     pub at: SimTime,
-    /// The board's own time, as it prints it.
+    /// The board's own time of the line, as the board prints it.
     pub uptime: String,
-    /// The level, `trace` … `error`; empty for plain prints.
+    /// The severity of the line, `trace` … `error`; empty for plain prints.
     pub level: &'static str,
     /// The text of the line.
     pub text: String,
@@ -22,7 +22,7 @@ impl std::fmt::Display for Line {
     }
 }
 
-/// A decoder for the log.
+/// A decoder for the board's log.
 pub struct Log<'t> {
     decoder: Box<dyn StreamDecoder + Send + Sync + 't>,
     unreadable: u64,

@@ -14,7 +14,7 @@ const FRAME: usize = 2048;
 /// The number of frames that wait while QEMU's queue is full; further frames are lost, as in a switch.
 const WAITING: usize = 256;
 
-/// The host's end of the network.
+/// The host's end of the board's network.
 #[derive(Debug)]
 pub struct Network {
     socket: UnixDatagram,
@@ -36,7 +36,7 @@ impl Network {
         Ok(Self { socket, board, peer, waiting: VecDeque::new(), lost: 0 })
     }
 
-    /// Returns the connection that QEMU must use.
+    /// Returns the network connection that QEMU must be given.
     #[must_use]
     pub fn mode(&self) -> command::Network {
         command::Network::Datagrams { board: self.board.clone(), peer: self.peer.clone() }
@@ -60,7 +60,8 @@ impl Network {
         self.flush();
     }
 
-    /// Sends the waiting frames as far as QEMU accepts them; returns `true` if any are left.
+    /// Sends the frames that wait for room in QEMU's queue, as far as QEMU accepts them. Returns `true` if any are
+    /// left.
     pub fn flush(&mut self) -> bool {
         while let Some(frame) = self.waiting.front() {
             match self.socket.send_to(frame, &self.board) {

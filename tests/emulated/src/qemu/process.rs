@@ -14,13 +14,13 @@ use super::command::{Command, PROGRAM};
 /// The way in which a board ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The firmware ended with success.
+    /// The firmware ended by itself and reported success.
     Success,
-    /// The firmware, or QEMU, ended with this status.
+    /// The firmware, or QEMU, ended with this exit status.
     Failure(i32),
     /// The time limit was reached.
     TimedOut,
-    /// The board was ended from here.
+    /// The board was ended by this program.
     Killed,
 }
 
@@ -81,7 +81,7 @@ impl Process {
         let _ = poll(&mut [PollFd::new(&self.stdout, PollFlags::IN)], None);
     }
 
-    /// Stops QEMU, as a host does that pauses it, or continues it.
+    /// Stops QEMU, as a host does that pauses it (`still` is `true`), or continues it.
     ///
     /// # Errors
     /// Returns the system's error if a signal cannot be sent.
@@ -98,7 +98,7 @@ impl Process {
         Ok(())
     }
 
-    /// Returns how QEMU ended; `None` while it runs.
+    /// Returns the way in which QEMU ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<Exit> {
         if self.exit.is_none() {
             self.exit = self.child.try_wait().ok().flatten().map(exit_of);
@@ -106,7 +106,7 @@ impl Process {
         self.exit
     }
 
-    /// Ends QEMU and waits until it has ended.
+    /// Ends QEMU and waits until it has ended. Returns the way in which it ended.
     pub fn end(&mut self) -> Exit {
         if let Some(exit) = self.exit() {
             return exit;
@@ -131,7 +131,7 @@ impl Process {
 }
 
 impl AsFd for Process {
-    /// Readable when there is output.
+    /// Returns a descriptor that is readable when QEMU has written output.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stdout.as_fd()
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::Folder;
 use super::command;
 
-/// The far end of the line.
+/// The host's end of one of the board's serial lines.
 #[derive(Debug)]
 pub struct Serial {
     listener: UnixListener,
@@ -30,7 +30,7 @@ impl Serial {
         Ok(Self { listener, path, stream: None, rest: vec![], refused: 0 })
     }
 
-    /// Returns the connection that QEMU must use.
+    /// Returns the serial connection that QEMU must be given.
     #[must_use]
     pub fn mode(&self) -> command::Serial {
         command::Serial::Socket(self.path.clone())

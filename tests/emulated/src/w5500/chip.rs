@@ -1,14 +1,14 @@
-//! The chip: its reaction to the bytes of its bus, and to frames.
+//! The simulated W5500 network chip: its reaction to the bytes of its SPI bus, and to frames.
 
 use std::collections::VecDeque;
 
-/// The length of a frame on the wire beyond its bytes \[B\]: preamble, check sequence, gap.
+/// The length that a frame takes on the wire in addition to its bytes \[B\]: preamble, check sequence, gap.
 const AROUND: u64 = 8 + 4 + 12;
-/// The time of a byte at 100 Mbit/s \[ns\].
+/// The duration of a byte on the wire at 100 Mbit/s \[ns\].
 const WIRE_BYTE: u64 = 80;
 const SHORTEST: u64 = 60;
 
-/// The memory for buffers in each direction \[B\].
+/// The size of the chip's buffer memory in each direction \[B\].
 const MEMORY: usize = 16 * 1024;
 
 const COMMON: u8 = 0;
@@ -25,16 +25,16 @@ const MACRAW: u8 = 0x42;
 const RECV_BIT: u8 = 0x04;
 const SENDOK_BIT: u8 = 0x10;
 
-/// The durations of the chip's actions \[ns\].
+/// The durations of the network chip's actions \[ns\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// The time from a command's byte until the chip has taken it.
+    /// The time from the byte of a command until the chip has taken the command.
     pub command: u64,
-    /// The time from there until an opened socket is open.
+    /// The time from then until a socket that the command opens is open.
     pub opening: u64,
-    /// The time from the end of a reset by its line until the chip answers.
+    /// The time from the end of a reset by the reset line until the chip answers.
     pub awake: u64,
-    /// The time from there, or from plugging the cable in, until there is a link.
+    /// The time from then, or from plugging the cable in, until there is a link.
     pub negotiation: u64,
 }
 
@@ -46,7 +46,7 @@ impl Default for Timing {
     }
 }
 
-/// The faults of the chip.
+/// The faults of the network chip that can be set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// The chip has no power: it drives no line and receives nothing.
@@ -67,37 +67,37 @@ pub struct Faults {
     pub received: VecDeque<u16>,
 }
 
-/// The actions of a driver to which the chip's reaction is unknown, and the number of frames by what happened to them.
+/// Counts of driver actions to which the chip's reaction is unknown, and of frames by what happened to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Frames that did not fit into the buffer.
+    /// Number of frames that did not fit into the receive buffer.
     pub dropped: u64,
-    /// Frames to other hardware addresses.
+    /// Number of frames that were discarded because they were sent to other hardware addresses.
     pub filtered: u64,
-    /// Frames taken into the buffer.
+    /// Number of frames that were taken into the receive buffer.
     pub taken: u64,
-    /// SEND while the previous one was not done.
+    /// Number of SEND commands while the previous one was not finished.
     pub overlapping_sends: u64,
-    /// SEND with a length outside 14 to 1514 bytes.
+    /// Number of SEND commands with a length outside 14 to 1514 bytes.
     pub odd_sends: u64,
-    /// A command before the previous one was taken.
+    /// Number of commands before the previous one was taken.
     pub early_commands: u64,
-    /// Accesses to unknown registers, and writes to read-only registers.
+    /// Number of accesses to unknown registers, and of writes to read-only registers.
     pub odd_accesses: u64,
 }
 
-/// The bytes between two pointers that go out as one frame.
+/// The bytes between two buffer pointers that are sent as one frame.
 #[derive(Debug)]
 struct Sending {
     from: u16,
     to: u16,
 }
 
-/// The chip. Times are in ns on its caller's clock and never go back.
+/// A simulated W5500 network chip. Times are in ns on its caller's clock and never go back.
 #[derive(Debug)]
 pub struct Chip {
     timing: Timing,
-    /// The faults from now on.
+    /// The faults that are active from now on.
     pub faults: Faults,
     seen: Seen,
     now: u64,
@@ -114,7 +114,7 @@ pub struct Chip {
     tx_read: u16,
     tx_write: u16,
     rx_read: u16,
-    /// The read pointer as written; it takes effect at the next RECV.
+    /// The read pointer as the driver has written it; it takes effect at the next RECV command.
     rx_read_written: u16,
     rx_write: u16,
     to_send: VecDeque<Sending>,
@@ -200,7 +200,7 @@ impl Chip {
         self.answers() && socket && self.common[0x18] & 1 != 0
     }
 
-    /// Returns `true` if there is a link.
+    /// Returns `true` if the chip has a network link.
     #[must_use]
     pub fn has_link(&self) -> bool {
         self.answers() && self.plugged && self.now >= self.link_at
@@ -231,7 +231,7 @@ impl Chip {
         self.held = held;
     }
 
-    /// Plugs the cable in, or pulls it.
+    /// Plugs the network cable in, or pulls it.
     pub fn plug(&mut self, at: u64, plugged: bool) {
         self.advance(at);
         if plugged && !self.plugged {
@@ -251,7 +251,7 @@ impl Chip {
         self.leaving.pop_front()
     }
 
-    /// Returns the time of the next event; `None` if none is pending.
+    /// Returns the time of the chip's next event; `None` if none is pending.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
         let begins = [self.awake_at, self.link_at].into_iter().filter(|at| *at > self.now);
@@ -261,7 +261,7 @@ impl Chip {
         begins.chain(self.opening).chain(taken).chain(arrives).chain(sent).min()
     }
 
-    /// Processes all events up to this time.
+    /// Processes all events of the chip up to this time.
     pub fn advance(&mut self, to: u64) {
         while let Some(at) = self.next_event().filter(|at| *at <= to) {
             self.now = self.now.max(at);
@@ -284,7 +284,7 @@ impl Chip {
         self.begin_to_send();
     }
 
-    /// Takes a frame that has arrived.
+    /// Takes a frame that has arrived from the wire.
     fn take(&mut self, frame: &[u8]) {
         if !self.has_link() || self.state != MACRAW || self.faults.wedged {
             return;
@@ -373,7 +373,7 @@ impl Chip {
         usize::from(self.sockets[0][0x1f].min(16)).next_power_of_two() * 1024
     }
 
-    /// Selects the chip.
+    /// Selects the chip on its bus: an access begins.
     pub fn select(&mut self, at: u64) {
         self.advance(at);
         self.access = (0, 0, 0);

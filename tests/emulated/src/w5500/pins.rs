@@ -1,4 +1,4 @@
-//! The chip's pins as a driver holds them, and the time that the bus takes.
+//! The pins of the simulated W5500 network chip as a driver holds them, and the time that the bus takes.
 
 use std::cell::{RefCell, RefMut};
 use std::collections::VecDeque;
@@ -17,12 +17,12 @@ use super::chip::Chip;
 
 const MICRO: u64 = 1_000;
 
-/// The durations of operations on the bus and of its processor \[ns\].
+/// The durations of operations on the chip's bus \[ns\], and of the processor's work for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// The duration of one byte.
+    /// The duration of one byte on the bus.
     pub byte: u64,
-    /// The time before each operation: its transfer is set up, its end is noticed, the task runs.
+    /// The time before each bus operation, in which its transfer is set up, its end is noticed and the task runs.
     pub operation: u64,
 }
 
@@ -33,19 +33,19 @@ impl Default for Rate {
     }
 }
 
-/// The state of the interrupt line.
+/// The state of the chip's interrupt line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
-    /// Follows the chip.
+    /// The line follows the chip.
     #[default]
     Works,
-    /// Never low.
+    /// The line is never low, as if it were broken.
     Broken,
-    /// Always low.
+    /// The line is always low, as if it were shorted.
     Shorted,
 }
 
-/// An error of the bus.
+/// An error of the bus to the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusError;
 
@@ -59,11 +59,12 @@ struct Shared {
     chip: Chip,
     rate: Rate,
     line: Line,
-    /// For each of the next accesses: `true` if it fails, and `true` if every bit that it reads is inverted.
+    /// A flag for each of the next bus accesses: in `errors`, `true` if it fails; in `garbled`, `true` if every bit
+    /// that it reads is inverted.
     errors: VecDeque<bool>,
     garbled: VecDeque<bool>,
     now: u64,
-    /// The end of the last access.
+    /// The time at which the last bus access ends.
     free_at: u64,
     accessed: bool,
     sleepers: Vec<(u64, Waker)>,
@@ -94,12 +95,12 @@ impl Shared {
     }
 }
 
-/// The chip and its pins, shared by their holders.
+/// The chip and its pins, shared by the driver and the test.
 #[derive(Clone)]
 pub struct Pins(Rc<RefCell<Shared>>);
 
 impl Pins {
-    /// Creates the pins of this chip, on a bus with this rate.
+    /// Creates the pins of this chip, on a bus with these durations.
     #[must_use]
     pub fn new(chip: Chip, rate: Rate) -> Self {
         Self(Rc::new(RefCell::new(Shared {
@@ -119,7 +120,7 @@ impl Pins {
         })))
     }
 
-    /// Returns the bus, with the select line.
+    /// Returns the bus to the chip, with the select line.
     #[must_use]
     pub fn spi(&self) -> Spi {
         Spi(self.clone())
@@ -137,7 +138,7 @@ impl Pins {
         Reset(self.clone())
     }
 
-    /// Returns the chip.
+    /// Returns the chip behind the pins.
     #[must_use]
     pub fn chip(&self) -> RefMut<'_, Chip> {
         RefMut::map(self.0.borrow_mut(), |shared| &mut shared.chip)
@@ -148,12 +149,12 @@ impl Pins {
         self.0.borrow_mut().line = line;
     }
 
-    /// Sets for each of the next accesses whether it fails.
+    /// Sets for each of the next bus accesses whether it fails.
     pub fn fail(&self, errors: impl IntoIterator<Item = bool>) {
         self.0.borrow_mut().errors = errors.into_iter().collect();
     }
 
-    /// Sets for each of the next accesses whether every bit that it reads is inverted.
+    /// Sets for each of the next bus accesses whether every bit that it reads is inverted.
     pub fn garble(&self, garbled: impl IntoIterator<Item = bool>) {
         self.0.borrow_mut().garbled = garbled.into_iter().collect();
     }
@@ -165,7 +166,7 @@ impl Pins {
         shared.chip.arrive(now, frame);
     }
 
-    /// Plugs the cable in, or pulls it.
+    /// Plugs the network cable in, or pulls it.
     pub fn plug(&self, plugged: bool) {
         let mut shared = self.0.borrow_mut();
         let now = shared.now;
@@ -232,7 +233,7 @@ impl Pins {
 /// The bus to the chip.
 pub struct Spi(Pins);
 
-/// An access, which ends even if its task is dropped.
+/// A bus access, which ends even if its task is dropped.
 struct Access<'a>(&'a Pins);
 
 impl<'a> Access<'a> {
