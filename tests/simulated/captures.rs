@@ -8,7 +8,7 @@ use outrigger_wire::frame::{Assembler, Framing};
 use outrigger_wire::primary::{Message, MessageKind};
 use outrigger_wire::realtime;
 
-/// The values to be found in one part of a recording. Numbers are compared to the last digit written.
+/// The values that must be found in one part of a recorded stream. Numbers are compared to the last digit written.
 struct Expected {
     file: &'static str,
     /// The key of the oracle's table.
@@ -126,7 +126,7 @@ fn parts(file: &str) -> Vec<(String, usize, Vec<Cell>)> {
     parts
 }
 
-/// Returns the same parts as the core decodes them, cut from the stream by its own assembler.
+/// Returns every part of a recording as the core decodes it, cut from the stream by the core's own assembler.
 fn core_parts(file: &str) -> Vec<(String, Vec<Seen>)> {
     let bytes = read(file);
     if file == CB2_REALTIME {

@@ -28,12 +28,12 @@ fn rig(options: Options) -> Rig<Swing> {
     Rig::new(options, KrcConfig::default(), Swing::new(0.3, 2.0), KrlConvention::RosControl)
 }
 
-/// Checks that the KRC had no reason to complain and no limit was exceeded.
+/// Checks that the KRC never left the command state because of a wrong command, and that no limit was exceeded.
 fn assert_clean<L: Law<7>>(rig: &Rig<L>, what: &str) {
     assert_clean_but(rig, what, None);
 }
 
-/// Checks the same, except that the KRC may have had the reason `excused` to complain.
+/// Checks that no limit was exceeded, and that no wrong command but `excused` made the KRC leave the command state.
 fn assert_clean_but<L: Law<7>>(rig: &Rig<L>, what: &str, excused: Option<Left>) {
     let complaints: Vec<_> = rig
         .krc
@@ -106,7 +106,7 @@ fn outputs_of_other_controllers_are_refused() {
     assert!(rig.events.contains(&Event::Output { write, news: WriteNews::Refused(WriteRefusal::NoSuchOutput) }));
 }
 
-/// Returns the news of `write`, in order.
+/// Returns the reports about the output write `write`, in order.
 fn news_of(rig: &Rig<Swing>, write: Write) -> Vec<WriteNews> {
     let of = |event: &Event<_>| match event {
         Event::Output { write: of, news } if *of == write => Some(*news),
@@ -613,7 +613,7 @@ const NETWORKS: [&[&str]; 9] = [
 ];
 
 /// Runs for eight seconds with an operator who requests motion repeatedly and acknowledges every latch. Returns the
-/// rig, and the reason for which the KRC may complain.
+/// rig, and the reason for which the KRC may leave the command state.
 fn restless(seed: u64, network: &[&str]) -> (Rig<Restless>, Option<Left>) {
     let controls = [
         Control::Position,

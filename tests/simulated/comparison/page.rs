@@ -6,9 +6,9 @@ use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, NUMBERS,
 
 use crate::plot::{Line, Mark, Paper, SCRIPT, STYLE as SHARED, Span, TimeChart, escape};
 
-/// The contents of the page.
+/// The contents of the comparison's HTML page.
 pub(crate) struct Page<'a> {
-    /// All modes.
+    /// All compared modes, with their figures.
     pub(crate) rows: &'a [Row],
     /// Some modes, each with the changes of its reaction \[ms\] if one mechanism is switched off.
     pub(crate) without: Vec<(Mode, Vec<f64>)>,
@@ -31,7 +31,7 @@ svg .line.reference { stroke: var(--ink); stroke-dasharray: 5 4; opacity: 0.7; }
 .key i.reference { background: repeating-linear-gradient(90deg, var(--ink) 0 5px, transparent 5px 8px); }
 ";
 
-/// A curve of a chart.
+/// A curve of a chart on the page.
 struct Curve<'a> {
     name: String,
     class: &'a str,
@@ -39,7 +39,7 @@ struct Curve<'a> {
 }
 
 impl Page<'_> {
-    /// Returns the page.
+    /// Returns the page as HTML.
     pub(crate) fn html(&self) -> String {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -307,7 +307,7 @@ impl Page<'_> {
     }
 }
 
-/// Returns the reference of a run, over time.
+/// Returns the reference motion of a run as a curve over time.
 fn reference(row: &Row) -> Curve<'static> {
     let samples = row.shown.samples.iter().filter(|sample| sample.t >= -0.1);
     let points = samples.map(|sample| (sample.t, row.mode.wanted().at(sample.own).to_degrees())).collect();

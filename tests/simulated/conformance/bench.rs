@@ -15,7 +15,7 @@ use outrigger_tests::cosim::Setup;
 use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
 use outrigger_wire::time;
 
-/// A port under test with its robot.
+/// A port under test, with a simulated robot.
 pub(crate) trait Bench {
     /// Starts the port, which connects or tries to. The controller keeps all texts.
     fn start(setup: Setup) -> Self;
@@ -23,13 +23,13 @@ pub(crate) trait Bench {
     /// Passes an input of an operator or a sensor to the port.
     fn tell(&mut self, input: Input);
 
-    /// Does an operator's action at the robot.
+    /// Executes an operator's action at the robot.
     fn act(&mut self, action: Action);
 
     /// Injects a fault from now on. It stays for good if no time is given.
     fn fault(&mut self, kind: FaultKind, lasting: Option<Duration>);
 
-    /// Resets every connection from the controller's stack.
+    /// Resets every connection of the port from the controller's side.
     fn reset(&mut self);
 
     /// From now on, makes the controller's stack accept no more bytes from the port. It continues to send.
@@ -41,7 +41,7 @@ pub(crate) trait Bench {
     /// If that does not happen within the time limit; the message has the log so far.
     fn wait(&mut self, what: &str, done: impl FnMut(&Look<'_>) -> bool);
 
-    /// Returns the result of `at` on the present state.
+    /// Returns the result of `at` for the present state of port and robot.
     fn look<R>(&mut self, at: impl FnOnce(&Look<'_>) -> R) -> R;
 
     /// Connects, and runs until no precondition of a request is unmet.
@@ -59,13 +59,14 @@ pub(crate) trait Bench {
         self.command_by(Input::Resume);
     }
 
-    /// Passes this edge to the port as an operator does who sees the present state (the current epoch).
+    /// Passes an operator's input, which `edge` makes for the current epoch, to the port.
     fn ask(&mut self, edge: fn(Epoch) -> Input) {
         let epoch = self.look(|look| look.epoch);
         self.tell(edge(epoch));
     }
 
-    /// Waits until no precondition is unmet, passes this edge, and runs until the arm is commanded to move.
+    /// Waits until no precondition is unmet, passes the input that `edge` makes for the current epoch, and runs until
+    /// the arm is commanded to move.
     fn command_by(&mut self, edge: fn(Epoch) -> Input) {
         self.ready();
         let before = self.look(|look| look.said(TextKind::Move));
@@ -83,7 +84,7 @@ pub(crate) struct Look<'a> {
     pub(crate) epoch: Epoch,
     pub(crate) latch: Option<Reason>,
     pub(crate) unmet: ReasonSet,
-    /// The number of states with which the engine was seen in `Command`, each counted once.
+    /// The number of states with which the engine was in mode `Command`, each counted once.
     pub(crate) commanded: u64,
     /// `true` if the port has ended.
     pub(crate) over: bool,
@@ -92,13 +93,13 @@ pub(crate) struct Look<'a> {
     pub(crate) controller: &'a Controller,
 }
 
-/// The kinds of text.
+/// The kinds of text that a port sends to the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
     Move,
-    /// Zero velocity.
+    /// A text that commands zero velocity.
     Hold,
-    /// A lone `stopj`.
+    /// A text with a lone `stopj`.
     Stop,
 }
 
@@ -120,19 +121,19 @@ impl TextKind {
 }
 
 impl Look<'_> {
-    /// Returns the number of texts of this kind.
+    /// Returns the number of received texts of this kind.
     pub(crate) fn said(&self, kind: TextKind) -> usize {
         self.texts.iter().filter(|said| **said == kind).count()
     }
 
-    /// Returns the modes entered, in order.
+    /// Returns the modes that the engine entered, in order.
     pub(crate) fn modes(&self) -> Vec<Mode> {
         let to =
             |event: &Event<UrEvent>| if let Event::Transition(transition) = event { Some(transition.to) } else { None };
         self.events.iter().filter_map(to).collect()
     }
 
-    /// Returns the reason for each exit from `Command`, in order.
+    /// Returns the reason for each exit of the engine from `Command`, in order.
     pub(crate) fn fallbacks(&self) -> Vec<Reason> {
         let reason = |event: &Event<UrEvent>| match event {
             Event::Transition(transition) if transition.from == Mode::Command => transition.reason,

@@ -1,4 +1,4 @@
-//! `port-embassy` in virtual time.
+//! The conformance bench for `port-embassy`, in virtual time.
 
 use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::bench::{Bench, Look, TextKind};
 
 pub(crate) struct EmbassyBench {
     rig: UrRig,
-    /// The rig's events without their times, up to the last look.
+    /// The events that the rig has recorded up to the last call, without their times.
     events: Vec<Event<UrEvent>>,
     texts: Vec<TextKind>,
 }

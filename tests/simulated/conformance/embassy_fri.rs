@@ -47,8 +47,8 @@ fn rig(period: u64, faults: &[&str]) -> KrcRig {
     KrcRig::new(options, KrcConfig::default(), law(), NEARBY)
 }
 
-/// Checks the properties that hold regardless of losses: no measurement is answered twice, no command is sent without
-/// a measurement, and no step is too long.
+/// Checks the properties that must hold regardless of losses: no measurement is answered twice, no command is sent
+/// without a measurement, and no step is too long.
 fn holds(rig: &KrcRig) {
     assert_eq!(rig.answers().unasked(), 0, "{}", rig.story());
     let steps = rig.answers().steps(HIGHEST);

@@ -34,7 +34,7 @@ struct Board {
     watchdog: LinkWatchdog,
     /// `true` while its robot sends.
     spoken_to: bool,
-    /// The restarts so far, with their times \[s\].
+    /// The restarts of the chip so far, with their times \[s\].
     restarts: Vec<(u64, Restart)>,
 }
 
@@ -77,7 +77,7 @@ impl Board {
         self.device.link_state(&mut Context::from_waker(Waker::noop())) == LinkState::Up
     }
 
-    /// Sends a frame of the stack. Returns `false` if the driver has no room for it.
+    /// Sends a frame of the network stack. Returns `false` if the driver has no room for it.
     fn send(&mut self, frame: &[u8]) -> bool {
         let token = self.device.transmit(&mut Context::from_waker(Waker::noop()));
         token.map(|token| token.consume(frame.len(), |room| room.copy_from_slice(frame))).is_some()
@@ -91,7 +91,7 @@ impl Board {
         }
     }
 
-    /// Does all work that is due at this moment.
+    /// Executes all work of the board that is due at this moment.
     fn settle(&mut self) {
         clock::advance(self.now);
         for _ in 0..BUSY {

@@ -1,4 +1,4 @@
-//! The list of scenarios that both ports pass. `conformance!(bench)` makes a test of each for that bench.
+//! The list of scenarios that both ports pass. `conformance!(bench)` makes a test of each scenario for that bench.
 
 macro_rules! conformance {
     ($bench:ty) => {

@@ -1,5 +1,5 @@
-//! Torques and a force that a law adds to the impedance of the KRC: the arm feels them, no bound is exceeded, and nothing of them is left
-//! where the arm does not follow the law.
+//! Torques and a force that a law adds to the impedance of the KRC: they act on the arm, no bound is exceeded, and
+//! they are zero while the arm does not follow the law.
 
 use std::time::Duration as StdDuration;
 
@@ -22,18 +22,19 @@ use outrigger_wire::time::{Duration, Instant};
 use super::{assert_clean, options};
 
 const SENSOR: SourceId = SourceId(0);
-/// Age beyond which a reading is bridged.
+/// The age above which a sensor reading is no longer used, so that its absence is bridged.
 const MAX_AGE: Duration = Duration::from_millis(40);
-/// Time in which what is added may rise to its limit.
+/// The time in which the added torque may rise to its limit.
 const RISE: Duration = Duration::from_millis(200);
-/// Highest torque \[Nm\].
+/// The highest torque that the law may add \[Nm\].
 const MOST: f32 = 30.0;
 
 fn joints() -> Control {
     Control::JointImpedance(JointImpedance::default())
 }
 
-/// A law without feedback, so that the arm yields, that adds `gain` times what the sensor says.
+/// Returns a law without feedback, so that the arm yields, that adds `gain` times the sensor's value to the torques
+/// or the force.
 fn adding(adds: SensorAdds, gain: f32) -> JointServo<7> {
     let config = JointServoConfig {
         proportional: 0.0,
@@ -55,7 +56,7 @@ fn beside<L: Law<7>>(control: Control, options: Options, law: L) -> Run<L> {
     Run { rig, seq: 0, reading: [0.0; 6] }
 }
 
-/// A run beside a sensor.
+/// A run of the engine with a sensor.
 struct Run<L: Law<7>> {
     rig: Rig<L>,
     seq: u32,
@@ -63,7 +64,7 @@ struct Run<L: Law<7>> {
 }
 
 impl<L: Law<7>> Run<L> {
-    /// Lives on for `millis`, with a reading in each.
+    /// Runs for `millis`, with one sensor reading in each millisecond.
     fn advance(&mut self, millis: u64) {
         for _ in 0..millis {
             self.seq += 1;
@@ -91,7 +92,8 @@ impl<L: Law<7>> Run<L> {
         panic!("{:?} {:?}", self.rig.session.mode(), self.rig.session.latch());
     }
 
-    /// Returns the torque of the second joint and the force along z of each command, and forgets the commands.
+    /// Returns the torque of the second joint and the force along z of each command so far, and deletes the recorded
+    /// commands.
     fn added(&mut self) -> Vec<(f32, f32)> {
         let written = self.rig.written.replace(vec![]).expect("a list");
         let commands = written.iter().map(|(_, bytes)| Command::new_checked(bytes).expect("a command"));
@@ -99,7 +101,8 @@ impl<L: Law<7>> Run<L> {
     }
 }
 
-/// Checks that no torque changes by more than `period` allows but where commanding ends, and returns the last.
+/// Checks that no torque changes by more than a `period` permits, except when commanding ends. Returns the last
+/// torque and force.
 fn steps(added: &[(f32, f32)], period: f32) -> f32 {
     let most = MOST * period / RISE.as_secs_f32() * 1.001 + 1e-4;
     for pair in added.windows(2) {
@@ -240,7 +243,7 @@ fn a_torque_above_its_limit_ends_commanding_by_its_name() {
     assert_clean(&run.rig, "above");
 }
 
-/// Adds a torque that grows for as long as its source is late.
+/// A law that adds a torque which grows for as long as its source is late.
 struct Grows {
     late: f32,
     seen: Option<u32>,
@@ -275,7 +278,7 @@ fn a_torque_above_its_limit_ends_commanding_while_a_late_source_is_bridged_too()
     assert_clean(&run.rig, "bridged");
 }
 
-/// Adds random torques for random times, at times none, and once in a while one that is too large.
+/// A law that adds random torques for random times: sometimes none, and occasionally one that is too large.
 struct Wild {
     random: u64,
     wanted: Option<[f32; 7]>,
@@ -283,7 +286,7 @@ struct Wild {
 }
 
 impl Wild {
-    /// 0 … 1, by Marsaglia's xorshift.
+    /// Returns a random number in 0 … 1, by Marsaglia's xorshift.
     fn unit(&mut self) -> f32 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

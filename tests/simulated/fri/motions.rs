@@ -42,13 +42,13 @@ fn swing(home: &[f64; 7], waypoints: u32) -> Vec<Waypoint<7>> {
     (0..=waypoints).map(at).collect()
 }
 
-/// A run of a motion.
+/// A run of a motion through waypoints.
 struct Run {
     rig: Rig<JointServo<7>>,
     motion: Vec<Waypoint<7>>,
     next: usize,
-    /// The largest distance of a joint from its reference; `lead` is the largest distance of the setpoint from the
-    /// measured position \[rad\].
+    /// The largest distance of a joint from its reference \[rad\]; `lead` is the largest distance of the setpoint
+    /// from the measured position \[rad\].
     worst: f64,
     lead: f64,
 }
@@ -67,7 +67,7 @@ impl Run {
         Self { rig, motion, next: MAX_WAYPOINTS, worst: 0.0, lead: 0.0 }
     }
 
-    /// Runs for a millisecond, after feeding the waypoints for which there is room.
+    /// Feeds the waypoints for which the engine has room, then runs for a millisecond.
     fn step(&mut self) {
         let now = Instant::from_micros(self.rig.krc.now().as_micros());
         while self.rig.session.motion_status().room > 0

@@ -10,7 +10,7 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::{SampleValue, SourceId};
 use outrigger_wire::time::Duration;
 
-/// The random draws of one configuration.
+/// The source of random numbers for one configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw(Rng);
 
@@ -24,7 +24,7 @@ impl Draw {
         Self::new(self.0.up_to(u64::MAX - 1), 3)
     }
 
-    /// Returns a number in 0 … 1.
+    /// Returns a random number in 0 … 1.
     pub(crate) fn unit(&mut self) -> f64 {
         self.0.up_to(1 << 30) as f64 / f64::from(1 << 30)
     }
@@ -33,7 +33,7 @@ impl Draw {
         low + (high - low) * self.unit()
     }
 
-    /// Returns a number between `low` and `high`. All orders of magnitude are equally likely.
+    /// Returns a random number between `low` and `high`. All orders of magnitude are equally likely.
     pub(crate) fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.unit())
     }
@@ -46,7 +46,7 @@ impl Draw {
         choices[self.0.up_to(choices.len() as u64 - 1) as usize]
     }
 
-    /// Returns a time between `low` and `high` seconds, in whole microseconds.
+    /// Returns a random time between `low` and `high` seconds, in whole microseconds.
     pub(crate) fn span(&mut self, low: f64, high: f64) -> Duration {
         Duration::from_micros((self.magnitude(low, high) * 1e6) as u64)
     }
@@ -64,7 +64,7 @@ pub(crate) struct Wild<const N: usize> {
     /// The limits that the law approaches as fast as just permitted, reducing its speeds in time; `None` if it
     /// ignores them.
     lands: Option<Limits<N>>,
-    /// `true` if the law reverses its direction there instead.
+    /// `true` if the law reverses its direction at the limits instead of stopping there.
     turns: bool,
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn axes(draw: &mut Draw, source: SourceId) -> ToolAxesConfig {
     }
 }
 
-/// Returns the configuration of such a sensor.
+/// Returns the configuration of the sensor that moves these axes.
 pub(crate) fn senses(draw: &mut Draw, source: SourceId) -> SourceConfig {
     let max_age = draw.span(0.01, 0.2);
     SourceConfig { max_age, stuck_after: None, ..SourceConfig::new(source, 6, -1e9, 1e9) }

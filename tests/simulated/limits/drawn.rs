@@ -1,5 +1,5 @@
-//! Settings drawn at random. The code that reads a configuration file reads these instead, so that no setting can be
-//! forgotten.
+//! A random source of settings. The code that reads a configuration file reads from it instead of from a file, so
+//! that no setting can be forgotten.
 
 use std::collections::BTreeSet;
 
@@ -45,8 +45,8 @@ impl<'a> Drawn<'a> {
         stands
     }
 
-    /// Returns a number in a range: one of its ends, or any number between. If the range begins above 0, all orders
-    /// of magnitude are equally likely.
+    /// Returns a random number in a range: one of its ends, or any number between. If the range begins above 0, all
+    /// orders of magnitude are equally likely.
     pub(crate) fn within(&mut self, least: f64, most: f64) -> f64 {
         match (self.draw.one_in(8), least > 0.0) {
             (true, _) => self.draw.of(&[least, most]),

@@ -104,13 +104,13 @@ fn chain() -> KinematicChain<7> {
     KinematicChain::new(dh.expect("dimensions"), &Pose::default())
 }
 
-/// The fault that ends a run.
+/// The fault by which a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     Measurements,
     Answers,
     Cable,
-    /// Our device ends. The reaction of the KRC is not our concern, but the limits of position hold.
+    /// Our device ends. The reaction of the KRC is not checked, but the limits of position must hold.
     Death,
     Sensor,
     Held,
@@ -132,12 +132,12 @@ struct Plant {
     scale: f32,
     cycle: u64,
     state: State,
-    /// The number of cycles in which the program received a request to start.
+    /// The number of cycles in which the KRL program received a request to start.
     asked: u32,
     setpoint: [f64; 7],
-    /// The setpoint of the last command received while the KRC follows.
+    /// The joint setpoint of the last command that the KRC received while it followed commands.
     told: Option<[f64; 7]>,
-    /// The change of the setpoint per cycle.
+    /// The change of the joint setpoint per cycle \[rad\].
     step: [f64; 7],
     missing: u64,
     bridges: u64,
@@ -257,10 +257,10 @@ pub(crate) fn run(seed: u64, worse: Worse, keys: &mut Keys) -> Option<Run> {
     Some(Run { moved, broken: broken.map(|what| format!("{what}; {}", about())) })
 }
 
-/// A function that sets a limit to the arm's own times a factor.
+/// A function that sets a limit in the configuration to the arm's own limit times a factor.
 type Change<'a> = &'a dyn Fn(&mut KrcConfig, f32);
 
-/// Checks that values at their bounds are accepted, and values beyond are not.
+/// Checks that configuration values at their bounds are accepted, and values beyond are not.
 pub(crate) fn bounds_are_exact(seed: u64) {
     let draw = &mut Draw::new(seed, 2);
     let (config, ..) = configuration(draw);
@@ -349,7 +349,7 @@ impl Plant {
         while self.session.poll_event().is_some() {}
     }
 
-    /// Runs one cycle of the KRC.
+    /// Runs one cycle of the KRC. With `loses`, a series of lost commands begins, no longer than the KRC bridges.
     fn turn(&mut self, loses: bool, draw: &mut Draw) {
         self.cycle += 1;
         self.move_setpoint();
@@ -411,7 +411,7 @@ impl Plant {
         }
     }
 
-    /// Moves the setpoint by the answer, or by its absence.
+    /// Moves the setpoint by the answer of this cycle, or as the KRC does without an answer.
     fn move_setpoint(&mut self) {
         let before = self.setpoint;
         match (self.state, self.answer) {
@@ -460,7 +460,7 @@ impl Plant {
         }
     }
 
-    /// Returns a description of the present violation, if there is one.
+    /// Returns a description of the limit that is violated at present, if there is one.
     fn check(&mut self) -> Option<String> {
         let (limits, arm) = (self.config.limits, self.config.peer.arm);
         let tracking = self.config.peer.tracking.joints_in(&self.config.peer.control);
@@ -491,7 +491,8 @@ impl Plant {
         None
     }
 
-    /// Returns a description of a joint that moved farther than the printed coasting distance, if there is one.
+    /// Returns a description of a joint that moved farther than the coasting distance that the program prints, if
+    /// there is one.
     fn farther(&self, (setpoint, q): &([f64; 7], [f64; 7])) -> Option<String> {
         let coast = self.config.worst_coast(self.period);
         (0..7).find_map(|joint| {

@@ -31,14 +31,14 @@ fn configurations() -> u64 {
     std::env::var("OUTRIGGER_CONFIGURATIONS").map_or(2_000, |count| count.parse().expect("a number of configurations"))
 }
 
-/// The results of many configurations.
+/// The combined results of many configurations.
 #[derive(Debug, Default)]
 struct Tally {
     drawn: u64,
     accepted: u64,
     /// The number of runs in which the arm moved.
     moved: u64,
-    /// The violations, by seed.
+    /// The violated limits, each with the seed of its configuration.
     broken: Vec<(u64, String)>,
 }
 
@@ -78,7 +78,7 @@ fn tally(count: u64, each: impl Fn(u64) -> Option<Run> + Sync) -> Tally {
     all
 }
 
-/// The result of one run.
+/// The result of the run of one configuration.
 #[derive(Debug)]
 struct Run {
     moved: bool,

@@ -78,7 +78,7 @@ fn beyond(now: &Motion, from: &[f64; 6], config: &UrConfig) -> Option<String> {
     })
 }
 
-/// Returns whether the arm moved, its worst values, and the first violation.
+/// Returns whether the arm moved, its worst values, and the first violated bound.
 pub(super) fn judge(
     rig: &Rig<'_>,
     config: &UrConfig,

@@ -26,19 +26,19 @@ use arm::Arm;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worse {
     Nothing,
-    /// The stop that is sent is weaker than `limits.braking`.
+    /// The stop that the co-controller sends is weaker than `limits.braking`.
     Stop,
-    /// The stop that the controller chooses is weaker than `limits.braking`.
+    /// The controller's own stop is weaker than `limits.braking`.
     OwnStop,
     /// Speeds decrease more slowly than `limits.acceleration`.
     Ramp,
-    /// Text takes longer to arrive, and acknowledgements do not show it.
+    /// Text takes longer to arrive than the configuration permits, and acknowledgements do not show it.
     Latency,
-    /// The drives lag more than `limits.reaction`.
+    /// The drives lag behind by more than `limits.reaction`.
     Reaction,
-    /// Text stays in force for longer.
+    /// Text stays in force on the controller for longer than configured.
     Hold,
-    /// The controller never ends a bare text.
+    /// The controller never ends a motion by text without an end.
     Endless,
 }
 
@@ -117,7 +117,7 @@ fn configuration(draw: &mut Draw) -> (UrConfig, SoftwareVersion) {
     (config, software)
 }
 
-/// The fault that ends a run.
+/// The fault by which a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     Cable,
@@ -185,7 +185,7 @@ pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     })
 }
 
-/// Checks that values at their bounds are accepted, and values beyond are not.
+/// Checks that configuration values at their bounds are accepted, and values beyond are not.
 pub(crate) fn bounds_are_exact(seed: u64) {
     let draw = &mut Draw::new(seed, 1);
     let (config, _) = configuration(draw);
@@ -336,7 +336,7 @@ impl Plant {
         (moved, None)
     }
 
-    /// Returns a description of a motion beyond the printed coasting distance, if there is one.
+    /// Returns a description of a motion beyond the coasting distance that the program prints, if there is one.
     fn farther(&self, fault: Fault, from: &[f64; 6]) -> Option<String> {
         let coast: Coast<6> = match fault {
             Fault::Death => self.config.coast_without_us(self.software)?,
@@ -357,7 +357,7 @@ impl Plant {
         }
     }
 
-    /// Advances to the next event.
+    /// Advances the plant to its next event.
     fn step(&mut self, late: u64) {
         let deadline = self.engine.poll_timeout().map(|at| at.as_micros().saturating_sub(1_000_000_000));
         let deadline = deadline.filter(|_| !self.dead()).unwrap_or(u64::MAX);

@@ -45,7 +45,7 @@ const SOFTWARE: [SoftwareVersion; 9] = [
 ];
 /// The factor by which a speed may exceed its limit: the rounding of orders, and the filter of `servoj`.
 const OVER: f64 = 1.02;
-/// The rounding of very small speeds \[rad/s\].
+/// The rounding error of a speed that is tolerated, relevant for very small speeds \[rad/s\].
 const NOTHING: f64 = 2e-3;
 
 /// The worst values of a run, each as a fraction of the permitted value.
@@ -72,7 +72,7 @@ impl Worst {
     }
 }
 
-/// The result of a run.
+/// The result of the run of one configuration.
 #[derive(Debug)]
 pub(crate) struct Swept {
     pub(crate) moved: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Swept {
     pub(crate) broken: Option<String>,
 }
 
-/// The keys that were read; `stood` has those that were present in an accepted configuration.
+/// The configuration keys that were read; `stood` has those that were present in an accepted configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     pub(crate) asked: BTreeSet<String>,
@@ -303,7 +303,7 @@ fn plant(case: Case, draw: &mut Draw) -> (Setup, bool) {
     (setup, by_rtde)
 }
 
-/// A cause by which commanding ends.
+/// A cause for the end of commanding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Strike {
     Cable,

@@ -42,7 +42,7 @@ use outrigger_tests::require::committed;
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The random draws of one run.
+/// The source of random numbers for one run.
 pub(crate) struct Draw(Noise);
 
 impl Draw {
@@ -50,7 +50,7 @@ impl Draw {
         Self(Noise::seeded((maker << 32) + number as u64))
     }
 
-    /// Returns one of these choices.
+    /// Returns a random one of these choices.
     pub(crate) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.0.below(choices.len())]
     }
@@ -59,18 +59,18 @@ impl Draw {
         self.0.below(count) == 0
     }
 
-    /// Returns an integer between the two ends, both included.
+    /// Returns a random integer between the two ends, both included.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.next() % (high - low + 1)
     }
 
-    /// Returns a number in 0 … 1, in thousandths.
+    /// Returns a random number in 0 … 1, in thousandths.
     pub(crate) fn unit(&mut self) -> f32 {
         self.between(0, 1_000) as f32 / 1_000.0
     }
 }
 
-/// Returns the number of runs.
+/// Returns the total number of runs of all kinds.
 const fn count<M>(kinds: &[(usize, M)]) -> usize {
     let (mut sum, mut at) = (0, 0);
     while at < kinds.len() {
@@ -157,13 +157,13 @@ fn starts_within(config: &mut OperatorConfig, within: Option<Duration>) {
 /// The record of a run.
 #[derive(Default)]
 pub(crate) struct Log {
-    /// The subject of the run.
+    /// The subject of the run, as the data file names it.
     pub(crate) about: String,
     /// The marks that occurred, as `class name`.
     pub(crate) marks: BTreeSet<String>,
     pub(crate) transitions: Vec<String>,
     pub(crate) events: Vec<(SimTime, String)>,
-    /// `true` if the event before was the figure by which the link's grade is too low.
+    /// `true` if the previous event was the figure by which the link's grade is too low.
     grade_low: bool,
     /// The bytes sent, each with its time and the name of the link, by which they are formatted for a person.
     pub(crate) written: Vec<(SimTime, &'static str, Vec<u8>)>,
@@ -208,7 +208,7 @@ impl Log {
         self.events.push((at, text));
     }
 
-    /// Returns the run as three lines.
+    /// Returns the run as three lines for the data file.
     fn text(&self, number: usize) -> String {
         let mut events = Fnv::new();
         for (at, text) in &self.events {
@@ -269,7 +269,7 @@ impl Fnv {
     }
 }
 
-/// The runs of one maker.
+/// All runs with the simulated controller of one vendor.
 struct Net {
     /// The name of the data file, and of the directory of full runs.
     name: &'static str,
@@ -281,7 +281,7 @@ struct Net {
 }
 
 impl Net {
-    /// Makes every run, on as many threads as there are processors.
+    /// Executes every run, on as many threads as there are processors.
     fn cast(&self) -> Vec<Result<Log, String>> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
@@ -303,7 +303,7 @@ impl Net {
         logs.into_iter().map(|(_, log)| log).collect()
     }
 
-    /// Makes the run with this number. Returns the panic message as an error if it broke a rule of its rig.
+    /// Executes the run with this number. Returns the panic message as an error if it broke a rule of its rig.
     fn one(&self, number: usize) -> Result<Log, String> {
         let maker = self.name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
         let run = || (self.run)(&mut Draw::new(maker, number), number);

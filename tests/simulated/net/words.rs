@@ -159,7 +159,7 @@ fn said(report: &Report) -> String {
     format!("report {kind} {} {} {}", report.code, report.argument, report.text)
 }
 
-/// Returns a write in words: numbers and names of the terminals.
+/// Returns an output write in words: numbers and names of the terminals.
 pub(crate) fn set(write: &Write) -> String {
     match write {
         Write::Digital { output, high } => format!("digital {output:?} {high}"),
@@ -178,7 +178,7 @@ pub(crate) fn set(write: &Write) -> String {
     }
 }
 
-/// Returns the news of a write in words.
+/// Returns the result of an output write in words.
 pub(crate) fn became(news: &WriteNews) -> String {
     match news {
         WriteNews::Sent => "sent".into(),

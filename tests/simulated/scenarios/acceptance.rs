@@ -61,7 +61,7 @@ const LAWS: [Refusing; 4] = [
     (turns_no_joint, Some(ForwardError::NoJointLaw), Some(ForwardError::NoJointLaw)),
 ];
 
-/// Returns the facts on which the node decides.
+/// Returns the facts by which the ROS 2 node decides which controllers are active.
 fn standing(rig: &Rig<'_>, (software, way): (SoftwareVersion, Way), (_, speeds, positions): &Refusing) -> Standing {
     let engine = rig.engine();
     let by = match way.path {

@@ -22,16 +22,16 @@ const SPEED: f32 = 0.5;
 /// The duration of faults that have one.
 const LASTING: Duration = Duration::from_secs(6);
 
-/// A fault, and its expected outcome.
+/// A fault, and the outcome that it must have.
 pub(crate) struct Row {
-    /// The kind as on the command line, without its times, and with its place if it has one.
+    /// The kind of the fault as on the command line, without its times, and with its place if it has one.
     pub(crate) kind: &'static str,
     pub(crate) argument: &'static str,
     pub(crate) outcome: fn(SoftwareVersion) -> Outcome,
 }
 
 pub(crate) enum Outcome {
-    /// Commanding continues.
+    /// Commanding continues in spite of the fault.
     Rides,
     /// With states over RTDE, commanding ends for this reason, as a release. Otherwise it continues, and
     /// `PendantOverridden` is reported.
@@ -48,7 +48,8 @@ pub(crate) const fn always_rides(_: SoftwareVersion) -> Outcome {
     Rides
 }
 
-/// The reasons of a late network: states are late, lost or missing, or data that were sent are not acknowledged.
+/// The reasons that a late network can cause: states are late, lost or missing, or data that were sent are not
+/// acknowledged.
 pub(crate) const LATE: &[Reason] =
     &[Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::GradeLow];
 
@@ -59,7 +60,7 @@ pub(crate) fn eight_ms(software: SoftwareVersion) -> bool {
     software.generation() < Generation::ESeries
 }
 
-/// Unusual traffic that delivers all data in time.
+/// Faults that change the form of the traffic and deliver all data in time.
 const RIDDEN_OUT: &[Row] = &[
     row("split", "7", always_rides),
     row("nagle", "16ms", always_rides),
@@ -70,7 +71,7 @@ const RIDDEN_OUT: &[Row] = &[
     row("repeat", "10", always_rides),
 ];
 
-/// A late network.
+/// Faults that make the network late.
 const LATENESS: &[Row] = &[
     // Four messages arrive in one segment, and our own text waits for three others as well: they are not queued
     // behind it.
@@ -85,7 +86,7 @@ const LATENESS: &[Row] = &[
     row("quick-loss", "1%", always_rides),
 ];
 
-/// A controller that disappears or is replaced.
+/// Faults in which a controller disappears or is replaced.
 const INTERRUPTIONS: &[Row] =
     &[
         row("drop", "", |_| Falls(&[Reason::LinkClosed], ms(10))),
@@ -96,7 +97,7 @@ const INTERRUPTIONS: &[Row] =
         row("clock-jump", "5s", |_| Falls(&[Reason::ClockJump], ms(18))),
     ];
 
-/// A robot that is not permitted to move: it receives no text that could cause a motion.
+/// Faults in which the robot is not permitted to move: it receives no text that could cause a motion.
 const STOPPED: &[Row] = &[
     row("estop", "", |_| Falls(&[Reason::EmergencyStop], ms(18))),
     row("protective-stop", "", |_| Falls(&[Reason::ProtectiveStop], ms(18))),
@@ -106,10 +107,12 @@ const STOPPED: &[Row] = &[
     row("safety-fault", "", |_| Falls(&[Reason::SafetyFault], ms(18))),
 ];
 
-/// The reasons when text has no effect: the last text ends; over RTDE its end is seen before that of the motion.
+/// The reasons for the end of commanding when text has no effect: the last text ends; with RTDE, its end is detected
+/// before that of the motion.
 pub(crate) const DEAFENED: &[Reason] = &[Reason::NotFollowing, Reason::NotRemote, Reason::ProgramStopped];
 
-/// Text that is accepted but not obeyed. The text sent before stays in force for 40 ms, then the arm slows down.
+/// Faults in which text is accepted but not executed. The text sent before stays in force for 40 ms, then the arm
+/// slows down.
 const DEAF: &[Row] = &[
     // With states from 30003 a slider may have been moved, which is reported ten times a second.
     row("mute", "", |software| Falls(DEAFENED, if software.at_least(3, 0) { ms(200) } else { ms(280) })),
@@ -118,12 +121,12 @@ const DEAF: &[Row] = &[
     row("local", "", |software| if eight_ms(software) { Rides } else { Falls(DEAFENED, ms(280)) }),
 ];
 
-/// Returns the outcome of a limiter: on CB2 its speed is not reported.
+/// Returns the outcome of a trajectory limiter: on CB2 the reduced speed is not reported.
 fn limiter(software: SoftwareVersion) -> Outcome {
     if software.at_least(3, 0) { Rides } else { Falls(&[Reason::NotFollowing], ms(280)) }
 }
 
-/// A motion that the operator slows down, or another program for a moment.
+/// Events that are no faults: the operator slows the motion down, or another program runs for a moment.
 const NO_FAULTS: &[Row] = &[
     row("slider", "50%", always_rides),
     row("slider", "0", always_rides),
@@ -146,7 +149,7 @@ const NO_FAULTS: &[Row] = &[
     row("wrong-recipe", "10", always_rides),
 ];
 
-/// Packets that are too short or too long for any known layout are not states.
+/// Faults that make packets too short or too long for any known layout. Such packets are not used as states.
 const MISSHAPEN: &[Row] = &[
     // Without its last eight bytes, a packet has an older layout of the same generation, except if there is none.
     row("truncated", "8", |software| if software == FIRST_CB3 { Falls(LATE, ms(50)) } else { Rides }),
@@ -161,7 +164,7 @@ fn hold(rows: &[Row]) {
     }
 }
 
-/// Does the run to its end.
+/// Executes the run with one fault to its end.
 pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mut Buffers) -> Rig<'m> {
     let Row { kind, argument, outcome } = row;
     let mut rig = Rig::new(Setup::sweep(software, SPEED), buffers);
@@ -268,7 +271,7 @@ fn rearms_only_when_told(rig: &mut Rig<'_>, kind: FaultKind, what: &str) {
     rig.run_to(Mode::Command);
 }
 
-/// Does the operator's actions at the robot that must precede a recovery.
+/// Executes the operator's actions at the robot that must precede a recovery from the fault.
 fn recover(rig: &mut Rig<'_>, kind: FaultKind) {
     match kind {
         // The interrupted program still waits, paused.

@@ -14,11 +14,11 @@ use outrigger_wire::robot::{Generation, SoftwareVersion};
 use super::faults::{DEAFENED, Falls, LATE, Rides, Row, TABLES, always_rides, eight_ms, hold_one, row};
 use super::{ms, secs};
 
-/// The oldest software with RTDE, the newest of CB3, and an e-Series.
+/// The oldest software with RTDE, the newest CB3 software, and an e-Series version.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
-/// Faults whose outcome depends on the source of the states.
+/// Faults whose outcome depends on the interface from which states are read.
 const OTHERWISE: &[Row] = &[
     // There is a third connection, so other segments are lost.
     row("quick-loss", "1%", |software| if eight_ms(software) { Falls(LATE, ms(3_100)) } else { Rides }),

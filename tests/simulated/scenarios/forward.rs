@@ -137,7 +137,7 @@ fn a_pause_holds_it_and_it_goes_on_with_the_program() {
     });
 }
 
-/// Runs into the middle of a swing. Returns the number of the next leg.
+/// Runs until the middle of a swing. Returns the number of the next leg to be sent.
 fn amid(rig: &mut Rig<'_>, swing: &Swing) -> u32 {
     swing.begin(rig);
     let mut next = 1;

@@ -21,7 +21,7 @@ const SOFTWARE: [SoftwareVersion; 3] =
 
 const WE: Asker = Asker(1);
 const THEY: Asker = Asker(2);
-/// The force of a person who pushes the tool upwards.
+/// The force and torque of a person who pushes the tool upwards \[N, Nm\].
 const HAND: [f64; 6] = [0.0, 0.0, 10.0, 0.0, 0.0, 0.0];
 
 fn setup(software: SoftwareVersion) -> Setup {
@@ -30,7 +30,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// Calls `check` with each rig in `Command` and at rest.
+/// Calls `check` with a rig of each software version, in mode `Command` and at rest.
 fn each(mut check: impl FnMut(SoftwareVersion, &mut Rig<'_>)) {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();

@@ -23,7 +23,7 @@ const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(10, 11),
 ];
 
-/// An action of an operator, a person at the pendant, or a fault.
+/// An action of an operator or of a person at the pendant, or a fault.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Request,
@@ -32,7 +32,7 @@ enum Deed {
     Acknowledge,
     HandBack,
     Resend,
-    /// At the pendant.
+    /// Stop pressed at the pendant.
     Stop,
     Pause,
     GoOn,
@@ -94,7 +94,7 @@ fn act(rig: &mut Rig<'_>, deed: Deed) {
 /// The time after which an arm without a command is at rest: the timeout and the longest stop, with a margin.
 const CALM: std::time::Duration = ms(1_000);
 
-/// Lets time pass. Checks that an arm without a command for long is at rest.
+/// Runs for `millis`. Checks that an arm that has not been commanded for long is at rest.
 fn passes(rig: &mut Rig<'_>, millis: u64, since: &mut Option<SimTime>, what: &str) {
     for _ in 0..millis.div_ceil(20) {
         rig.run_for(ms(20));

@@ -23,7 +23,7 @@ use super::ms;
 const HISTORIES: u64 = 2_000;
 /// The divisor of the number of histories on an e-Series, which has four times as many cycles.
 const E_SERIES: u64 = 20;
-/// The limit of each joint \[rad/s\].
+/// The speed limit of each joint \[rad/s\].
 pub(super) const FASTEST: f32 = 1.5;
 /// The time within which an arm without a command is at rest: the timeout of the slowest path, then the slowest stop.
 const REST_WITHIN: Duration = ms(500);
@@ -53,8 +53,8 @@ pub(super) fn motion(noise: &mut Noise, setup: &outrigger_core::command::Limits<
     }
 }
 
-/// Does a random action on an arm in motion, or injects a fault. Returns its name, and adds the actions that end it
-/// to `mends`.
+/// Executes a random action on an arm in motion, or injects a fault. Returns its name, and adds the actions that end
+/// it to `mends`.
 pub(super) fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>) -> String {
     let sliders = [0.0, 0.0, 0.1, 0.3, 0.6, 1.0];
     let (number, share, span) = (noise.below(16), sliders[noise.below(6)], noise.below(400) as u64);
@@ -99,7 +99,8 @@ pub(super) fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>
     format!("{action:?}")
 }
 
-/// Ends all faults, acknowledges and resumes. `wait` runs for so long, or until its condition is fulfilled.
+/// Ends all faults, acknowledges and resumes. `wait` runs the rig for the given time, or until its condition is
+/// fulfilled.
 pub(super) fn goes_on<'m>(
     rig: &mut Rig<'m>,
     mends: &mut Vec<Action>,
@@ -178,7 +179,7 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
     assert!(refused, "it does not end: {progress:?}, {apart} rad from where it was left: {}", what());
 }
 
-/// Checks the run by the true motion of the arm.
+/// Checks limits, tolerances and rest in a run, by the true motion of the arm.
 pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String) {
     let mut transitions = rig.record().transitions().map(|t| (sim_time(t.at), t.to)).peekable();
     let mut commanded = None::<SimTime>;
@@ -235,7 +236,7 @@ pub(super) fn histories(default: u64) -> u64 {
     env::var("OUTRIGGER_MOTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Calls `lives` for each of so many seeds, from 1, on all processors.
+/// Calls `lives` for each seed from 1 to `seeds`, on all processors.
 pub(super) fn in_parallel(seeds: u64, lives: impl Fn(u64) + Sync) {
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     std::thread::scope(|scope| {

@@ -98,7 +98,7 @@ pub(crate) fn setup(software: SoftwareVersion, way: Way, points: &[Point]) -> Se
     setup
 }
 
-/// Returns a rig that has executed the motion for this long, and the path.
+/// Returns a rig that has executed the motion of this file for a given time, and the path of the motion.
 fn moving<'m>(
     software: SoftwareVersion,
     way: Way,
@@ -112,7 +112,7 @@ fn moving<'m>(
     (rig, line)
 }
 
-/// Runs to the end of the motion. Checks that it is commanded all the time.
+/// Runs to the end of the motion. Checks that the arm is commanded all the time.
 fn ends(rig: &mut Rig<'_>, what: &str) {
     let done = |rig: &Rig<'_>| {
         rig.engine().motion_status().progress == Progress::Finished || rig.engine().mode() != Mode::Command
@@ -174,7 +174,7 @@ pub(super) enum Stop {
     Pause,
     Emergency,
     Protective,
-    /// By an operator of the co-controller.
+    /// A release by an operator of the co-controller.
     Release,
 }
 
@@ -190,7 +190,7 @@ impl Stop {
         }
     }
 
-    /// Does the actions of a person at the robot that end the stop.
+    /// Executes the actions of a person at the robot that end the stop.
     pub(super) fn is_over(self, rig: &mut Rig<'_>) {
         let actions: &[Action] = match self {
             Self::Pause => &[Action::ResumeProgram],

@@ -18,8 +18,8 @@ use outrigger_wire::time::Duration;
 
 use super::{SOFTWARE, ms, secs};
 
-/// Returns the configuration that `outrigger run` passes to the engine for such a file. No other setting of the file
-/// decides on requests.
+/// Returns the configuration that `outrigger run` passes to the engine for a file with this law and these keys of
+/// `[run]`. No other setting of the file decides on requests.
 fn of_a_file(law: &str, run: &str) -> (UrConfig, LawConfig<6>) {
     let source = "[[source]]\nname = \"s\"\ninput = \"stdin\"\n";
     let file = format!("robot.address = \"192.0.2.1\"\nrobot.model = \"ur5e\"\n{law}{source}{run}");

@@ -1,4 +1,4 @@
-//! Outputs set beside a motion that they do not affect, and the news about them.
+//! Outputs that are set while the arm moves and do not affect the motion, and the reports about them.
 
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::SourceConfig;

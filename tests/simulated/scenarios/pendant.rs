@@ -11,7 +11,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 
-/// Software with RTDE: its oldest, the newest of CB3, and an e-Series.
+/// Software versions with RTDE: the oldest, the newest of CB3, and an e-Series version.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
@@ -155,7 +155,7 @@ fn where_a_stop_cannot_be_told_from_our_own_text_and_may_not_be_overridden_nothi
     }
 }
 
-/// Software that reports programs only in state messages, ten times a second.
+/// Software versions that report programs only in state messages, ten times a second.
 const TOLD_SELDOM: [SoftwareVersion; 3] =
     [SoftwareVersion::new(1, 8), SoftwareVersion::new(3, 0), SoftwareVersion::new(3, 3)];
 

@@ -1,4 +1,5 @@
-//! The work of a port beside the engine for a motion that the controller makes by itself, in virtual time.
+//! The part of a port's work that passes a motion, which the controller executes by itself, to the engine; in virtual
+//! time.
 
 use std::time::Duration;
 
@@ -64,7 +65,7 @@ impl Played {
         }
     }
 
-    /// Does the work that is due now.
+    /// Passes the legs to the engine for which it has room, and executes other work that is due now.
     pub(crate) fn tend(&mut self, rig: &mut Rig<'_>) {
         if !rig.is_awake() {
             return;
@@ -96,7 +97,7 @@ impl Played {
         }
     }
 
-    /// Does this work for at most `span`, until `done` returns `true`.
+    /// Runs for at most `span`, until `done` returns `true`, and passes the motion's legs to the engine meanwhile.
     pub(crate) fn run_until(
         &mut self,
         rig: &mut Rig<'_>,

@@ -12,7 +12,7 @@ use outrigger_wire::robot::{JointPositions, SoftwareVersion};
 
 use super::{ms, secs};
 
-/// Software on either side of each change in the execution of its motion.
+/// Software versions on either side of each change in the execution of the controller's own moves.
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(3, 0),
     SoftwareVersion::new(3, 2),
@@ -30,7 +30,7 @@ fn setup(software: SoftwareVersion, resident: bool) -> Setup {
     setup
 }
 
-/// Calls `check` with each rig in `Command` and at rest.
+/// Calls `check` with a rig of each software version, in mode `Command` and at rest.
 fn each(resident: bool, mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for mut buffers in [Buffers::default(), Buffers::with_rtde()] {
@@ -62,13 +62,13 @@ fn has_ended(rig: &Rig<'_>, number: MoveNumber) -> bool {
     mirrored(rig) == Some(Mirrored::Ended(number))
 }
 
-/// Returns the number of programs sent.
+/// Returns the number of programs sent to the controller.
 fn sent(rig: &Rig<'_>) -> usize {
     let is_sent = |event: &Event<UrEvent>| matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Sent)));
     rig.record().events.iter().filter(|(_, event)| is_sent(event)).count()
 }
 
-/// Executes one move completely.
+/// Delegates one move to the controller and runs until it has ended.
 fn make(rig: &mut Rig<'_>, way: f32) {
     let (asked, begun) = (by(rig, way), rig.now());
     let number = rig.delegate(asked).unwrap();

@@ -34,7 +34,7 @@ fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     }
 }
 
-/// An action that ends a move.
+/// An action that ends a move before its goal.
 type End = fn(&mut Rig<'_>);
 
 /// A swing of the base joint, and of half the size with the last joint: away and back in one second per 0.2 rad, in
@@ -114,7 +114,7 @@ pub(super) fn off(rig: &Rig<'_>, swing: &Swing) -> f64 {
     each.fold(f64::INFINITY, f64::min)
 }
 
-/// Plays the swing to its end. Returns the largest distance from the plan.
+/// Executes the swing to its end. Returns the largest distance from the plan.
 pub(super) fn play(rig: &mut Rig<'_>, swing: &Swing, mut meanwhile: impl FnMut(&mut Rig<'_>, f32)) -> f64 {
     let number = swing.begin(rig);
     let (mut next, mut worst, begun) = (1, 0.0_f64, rig.now());

@@ -23,7 +23,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// Returns a rig that has executed the motion for this long, the motion, and its path.
+/// Returns a rig that has executed the motion for a given time, the motion, and its path.
 fn moving<'m>(
     setup: Setup,
     tolerances: Tolerances<6>,
@@ -38,7 +38,7 @@ fn moving<'m>(
     (rig, played, line)
 }
 
-/// Runs to the end of the motion. Checks that it is commanded all the time.
+/// Runs to the end of the motion. Checks that the arm is commanded all the time.
 fn ends(rig: &mut Rig<'_>, played: &mut Played, what: &str) {
     let done = |played: &Played, rig: &Rig<'_>| {
         played.progress() == Progress::Finished || rig.engine().mode() != Mode::Command || played.refused.is_some()
@@ -190,7 +190,7 @@ fn with_drives_off_by(software: SoftwareVersion, share: f64) -> Setup {
     setup
 }
 
-/// Runs until commanding ends. Returns the reason, and the motion's own time at that moment.
+/// Runs until commanding ends. Returns the reason, and the motion's own time at the end.
 fn falls(rig: &mut Rig<'_>, played: &mut Played, what: &str) -> (Reason, core::Duration) {
     played.run_until(rig, secs(30), |_, rig| rig.engine().mode() != Mode::Command);
     let story = rig.record().story();

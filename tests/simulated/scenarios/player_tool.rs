@@ -31,7 +31,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// Calls `check` with each rig in `Command` and at rest.
+/// Calls `check` with a rig of each software version, in mode `Command` and at rest.
 fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for mut buffers in [Buffers::default(), Buffers::with_rtde()] {
@@ -53,7 +53,7 @@ fn beside(rig: &Rig<'_>, [x, y, z]: [f64; 3]) -> Pose {
     Pose::from_wire([px + x, py + y, pz + z, rx, ry, rz])
 }
 
-/// Returns the controller's answer about this target.
+/// Returns the controller's answer to the question for the joint positions of this target.
 fn located(rig: &mut Rig<'_>, target: MoveTarget<6>) -> Result<Destination<6>, LocateError> {
     rig.ask(|engine, _| engine.locate(target)).expect("somebody to ask");
     let known = rig.run_until(secs(2), |rig| rig.engine().located().is_some());
@@ -61,7 +61,7 @@ fn located(rig: &mut Rig<'_>, target: MoveTarget<6>) -> Result<Destination<6>, L
     rig.engine().located().expect("it is known")
 }
 
-/// Delegates the move.
+/// Delegates a move to this target to the controller. Returns the move's number.
 fn begin(rig: &mut Rig<'_>, target: MoveTarget<6>) -> MoveNumber {
     let (speed, acceleration) = if target.is_linear() { LINE } else { JOINTS };
     let destination = located(rig, target).expect("within reach");

@@ -18,10 +18,10 @@ use outrigger_wire::time::Duration;
 /// the data of the one after it.
 const CYCLES: u64 = 2;
 
-/// The results of a run.
+/// The results of a run with register commands.
 struct Run {
     sent: Vec<RegisterCommand>,
-    /// The numbers in the order of their echoes.
+    /// The numbers of the commands in the order in which the controller mirrored them.
     mirrored: Vec<i32>,
     /// The commands read back from the input registers, each once.
     read_back: Vec<RegisterCommand>,

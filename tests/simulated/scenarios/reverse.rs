@@ -34,7 +34,7 @@ fn ways() -> impl Iterator<Item = (SoftwareVersion, Way)> {
     all.filter(|(software, way)| way.fits(*software))
 }
 
-/// Returns the cases whose program connects to us.
+/// Returns the pairs of software version and command path whose program connects to us.
 fn cases() -> impl Iterator<Item = (SoftwareVersion, CommandPath)> {
     ways().filter(|(_, way)| !way.is_in_registers()).map(|(software, way)| (software, way.path))
 }
@@ -441,7 +441,7 @@ fn what_the_urcap_brings_is_not_sent_by_us() {
     assert!(refused(&rig, Word::HandBack, Reason::ProgramAway), "{}", rig.record().story());
 }
 
-/// Returns a set-up with the External Control protocol, with a program from either source.
+/// Returns a set-up with the External Control protocol, with a program that is delivered in this way.
 fn by_external_control(software: SoftwareVersion, by: Delivery) -> Setup {
     let mut setup = setup(software, CommandPath::ExternalControl, 0.5);
     setup.config.peer.program.by = by;

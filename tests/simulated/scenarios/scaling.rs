@@ -16,7 +16,7 @@ use outrigger_wire::time::Duration;
 
 use super::{ms, secs};
 
-/// Every generation whose packets have a scaling.
+/// Software versions of every generation whose packets have a speed scaling.
 const SOFTWARE: [SoftwareVersion; 4] =
     [SoftwareVersion::new(3, 1), SoftwareVersion::new(3, 5), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
@@ -47,7 +47,8 @@ fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 5] {
     [("servo", servo()), ("sweep", sweep), ("twist", twist), ("standoff", standoff), ("axes", axes)]
 }
 
-/// Returns the reported changes of the hold, in order: `true` for its beginning, `false` for its end.
+/// Returns the reported changes of a hold by the speed scaling, in order: `true` for its beginning, `false` for its
+/// end.
 fn told(rig: &Rig<'_>) -> Vec<bool> {
     let held =
         |(_, event): &(_, Event<UrEvent>)| if let Event::Held(held) = event { Some(held.is_some()) } else { None };

@@ -116,7 +116,7 @@ fn speeds_move_the_arm_on_every_path_and_without_further_ones_it_rests_and_stays
     }
 }
 
-/// The state of a random stream.
+/// The state of a random stream of speeds or positions.
 struct Streaming {
     noise: Noise,
     /// The last valid speeds, or changes of position.
@@ -126,7 +126,7 @@ struct Streaming {
     /// A delayed command, and the time of its arrival.
     late: Option<(SimTime, Forward<6>)>,
     taken: u32,
-    /// The time at which a command was accepted last.
+    /// The time at which the engine last accepted a command.
     last: Option<SimTime>,
 }
 

@@ -80,8 +80,8 @@ fn a_pause_holds_the_arm_and_torques_begin_again_once_it_has_rested_after_it() {
     });
 }
 
-/// Commands until it ends. Returns the reason, and the largest distance of the base joint from its position at the
-/// beginning.
+/// Commands until commanding ends. Returns the reason, and the largest distance of the base joint from its position
+/// at the beginning \[rad\].
 fn ended(what: &str, setup: Setup) -> (Option<Reason>, f64) {
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);
@@ -124,7 +124,8 @@ fn each_bound_ends_commanding_by_its_name_and_the_arm_rests_within_it() {
     }
 }
 
-/// Returns the time for which torques continued after `at`. Checks that the arm is at rest a second later.
+/// Calls `hush`, which makes a part stop sending. Returns the time for which torques continued afterwards. Checks
+/// that the arm is at rest a second later.
 fn silent(rig: &mut Rig<'_>, hush: impl FnOnce(&mut Rig<'_>)) -> f64 {
     rig.run_for(ms(600));
     let at = rig.now();
@@ -215,7 +216,7 @@ fn send(rig: &mut Rig<'_>, forward: &Forward<6>) -> Result<(), ForwardError> {
     rig.with_engine(|engine, now| engine.forward(forward, now))
 }
 
-/// Streams torques at 50 Hz, until commanding ends at the latest.
+/// Streams `count` torques at 50 Hz, but no more once commanding has ended.
 fn stream(rig: &mut Rig<'_>, count: u32) {
     for _ in 0..count {
         if rig.engine().mode() != Mode::Command {

@@ -18,18 +18,18 @@ const PAGES: [&str; 3] = [
 /// The pages that `OUTRIGGER_BLESS=1` writes anew.
 const FILES: [&str; 3] = ["configuration.md", "expert-examples.md", "kuka-lwr.md"];
 
-/// A key as a page shows it.
+/// A configuration key as a page of the documentation shows it.
 struct Shown {
-    /// The full name, as in [`Key::name`].
+    /// The full name of the key, as in [`Key::name`].
     name: String,
-    /// The value and the comment.
+    /// The value and the comment that the page shows for the key.
     line: String,
-    /// The lines of the block that show it.
+    /// The lines of the page's example that show the key.
     at: RangeInclusive<usize>,
 }
 
 impl Shown {
-    /// Returns the words in quotes.
+    /// Returns the words in quotes in the key's comment.
     fn words(&self) -> BTreeSet<String> {
         self.line.split('"').skip(1).step_by(2).map(Into::into).collect()
     }
@@ -40,7 +40,7 @@ impl Shown {
         self.line.strip_prefix('"').filter(|_| in_force)?.split('"').next()
     }
 
-    /// Returns the texts in parentheses that begin like a range, such as `(0.0 to 1.0 s)`.
+    /// Returns the texts in parentheses in the key's comment that begin like a range, such as `(0.0 to 1.0 s)`.
     fn ranges(&self) -> Vec<String> {
         let inside = self.line.split('(').skip(1).filter_map(|rest| rest.split(')').next());
         let begins = |text: &&str| {
@@ -51,7 +51,7 @@ impl Shown {
     }
 }
 
-/// Returns the configurations on a page.
+/// Returns the example configurations on a page.
 fn blocks(page: &'static str) -> impl Iterator<Item = &'static str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next())
 }
@@ -196,7 +196,7 @@ fn every_group_of_claims_is_offered_and_taken() {
     }
 }
 
-/// Returns the ranges of a key.
+/// Returns the ranges that the reader has for a key.
 fn ranges_of<'k>(known: &'k [Key], name: &str) -> BTreeSet<&'k str> {
     known.iter().filter(|key| key.name == name).filter_map(|key| Some(key.range.as_ref()?.text.as_str())).collect()
 }

@@ -14,7 +14,7 @@ use outrigger_wire::time::Duration;
 use super::documentation::defaults;
 use super::{keys as known, ranges};
 
-/// The largest number of keys outside the tables `expert`.
+/// The largest number of keys that may be outside the tables `expert`.
 const MOST: usize = 60;
 
 /// Defaults that the pages state in words, with an example or with a key on which they depend.
@@ -122,7 +122,7 @@ fn thresholds(text: &str) -> Option<String> {
     }
 }
 
-/// Values between those at which the ranges of keys are tried.
+/// Values between those at which the ranges of keys are checked.
 const BETWEEN: [&str; 5] = ["0.02", "0.05", "2.0", "20.0", "5000"];
 
 /// With the other key alone a file is accepted. With the default added, it is rejected or has another meaning.

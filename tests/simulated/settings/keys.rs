@@ -1,4 +1,5 @@
-//! The keys themselves: each has a row, and each reaches the code that uses it.
+//! Checks of the configuration keys themselves: each has a row in the tables of settings, and each reaches the code
+//! that uses it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +34,7 @@ pub(super) fn rows() -> Vec<(&'static str, &'static str, File)> {
 
 const ASKED: &str = "device.expert.requests = 47001; device.expert.key_file = \"key\"";
 
-/// Settings of a board alone. Each is compiled into the firmware, which reads all of them.
+/// Rows of settings that only a board has. Each is compiled into the firmware, which reads all of them.
 const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.address", "\"192.0.2.61/24\"", ""),
     ("device.expert.gateway", "\"192.0.2.9\"", ""),
@@ -52,16 +53,16 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.expert.recorder", "65536", ""),
 ];
 
-/// Names that only serve to address an object of a run with a KRC.
+/// Rows of names that only serve to address an object of a run with a KRC.
 const NAME_ROWS: &[(&str, &str, &str)] =
     &[("variable[].expert.name", "\"gripper\"", "variable[].expert.at = \"bool.16\"")];
 
-/// Settings that decide whether other values are accepted. They change no run, but without them the other values are
-/// rejected.
+/// Rows of settings that decide whether other values are accepted. They change no run, but without them the other
+/// values are rejected.
 const ACCEPTING_ROWS: &[(&str, &str, &str)] =
     &[("session.expert.own_stop", "4.0", "limits.expert.braking = 4.0; session.expert.form = \"bare\"")];
 
-/// Settings of a board's sensors.
+/// Rows of settings for a board's sensors.
 const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].input", "\"adc\"", ""),
     ("source[].baud", "9600", ""),
@@ -72,7 +73,7 @@ const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].expert.offset", "2.0", ""),
 ];
 
-/// Settings of a force/torque sensor at a board, read through an ADS131M06.
+/// Rows of settings for a force/torque sensor at a board, read through an ADS131M06.
 const BRIDGES_ROWS: &[(&str, &str)] = &[
     (
         "source[].expert.matrix",
@@ -81,7 +82,7 @@ const BRIDGES_ROWS: &[(&str, &str)] = &[
     ("source[].expert.unloaded", "[0.1, 0, 0, 0, 0, -0.1]"),
 ];
 
-/// Returns the file of a board with such a sensor for the law's twist.
+/// Returns the file of a board with a force/torque sensor, read through an ADS131M06, for the law's twist.
 fn bridges() -> File {
     let (one_source, _) = laws::TWIST.split_once("[[source]]\nname = \"other\"").expect("another source");
     let rows = "[[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]";

@@ -2,7 +2,7 @@
 
 use outrigger_core::law::LawKind;
 
-/// Joints on a motion, with a sensor in addition.
+/// A file whose law makes the joints follow a motion, with a sensor in addition.
 pub(crate) const SERVO: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -29,7 +29,7 @@ input = "simulated"
 values = 6
 "#;
 
-/// A KUKA LWR that yields to what a sensor adds to its control law.
+/// A file for a KUKA LWR whose compliance control a sensor adds torques or a force to.
 pub(crate) const ADDS: &str = r#"
 [robot]
 kind = "krc"
@@ -46,7 +46,7 @@ listen = "127.0.0.1:0"
 values = 6
 "#;
 
-/// The tool over a workpiece.
+/// A file whose law holds the tool at a distance from a workpiece.
 pub(crate) const STANDOFF: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -62,7 +62,7 @@ listen = "127.0.0.1:0"
 from = "127.0.0.1"
 "#;
 
-/// The tool moved by a sensor.
+/// A file whose law moves the tool by a sensor.
 pub(crate) const TWIST: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -80,7 +80,7 @@ input = "simulated"
 values = 6
 "#;
 
-/// An axis of the tool moved by one of two sensors.
+/// A file whose law moves an axis of the tool by one of two sensors.
 pub(crate) const AXES: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -104,7 +104,7 @@ input = "simulated"
 values = 6
 "#;
 
-/// Returns the file of a law.
+/// Returns the file for a law of this kind.
 pub(crate) const fn of(kind: LawKind) -> &'static str {
     match kind {
         LawKind::JointServo => SERVO,

@@ -30,7 +30,7 @@ fn difference(before: &[String], after: &[String]) -> Option<(String, String)> {
     Some((line(before), line(after)))
 }
 
-/// The lines of each file and scene with which several rows begin.
+/// The results of files and scenes with which several rows begin, so that each is run only once.
 #[derive(Default)]
 struct Played(Mutex<HashMap<(String, &'static str), Vec<String>>>);
 
@@ -46,7 +46,7 @@ impl Played {
     }
 }
 
-/// Fails if a row makes no difference, or another one than it states.
+/// Fails if the setting of a row makes no difference, or another difference than the row states.
 fn each_shows<S: Life>(rows: &[Row<S>]) {
     let before = Played::default();
     let next = AtomicUsize::new(0);

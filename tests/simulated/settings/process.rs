@@ -3,7 +3,7 @@
 
 use outrigger_tests::settings::File;
 
-/// The observation that shows a setting; `tests/system/settings` makes it.
+/// The observation by which a setting shows its effect; `tests/system/settings` makes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shown {
     Identity,
@@ -34,7 +34,7 @@ pub(crate) enum Shown {
 pub(crate) struct ProcessRow {
     pub(crate) key: &'static str,
     pub(crate) value: &'static str,
-    /// Further settings of the file, with and without this one.
+    /// Further settings of both files.
     pub(crate) beside: &'static str,
     #[allow(dead_code, reason = "the suite in tests/system reads it")]
     pub(crate) shown: Shown,
@@ -70,7 +70,7 @@ expert.following_patience = 1000
 expert.following_late_patience = 1000
 "#;
 
-/// Seven joints on a motion.
+/// A file with seven joints that follow a motion.
 pub(crate) const SWING: &str = r#"
 [robot]
 kind = "krc"
@@ -91,7 +91,7 @@ at = 4.0
 joints = 0.1
 "#;
 
-/// A configuration with a sensor.
+/// A file with a sensor.
 pub(crate) const SENSOR: &str = r#"
 [robot]
 address = "127.0.0.1"
@@ -103,7 +103,7 @@ input = "udp"
 listen = "127.0.0.1:0"
 "#;
 
-/// Returns the file with which a row begins.
+/// Returns the file with which the row of this key begins.
 pub(crate) fn base(key: &str) -> File {
     File::new(match key {
         "robot.listen" => SWING,

@@ -179,12 +179,13 @@ const BESIDE: &[(&str, End, With)] = &[
     ("session.expert.stop_timeout", Least, Never("the stop itself takes longer")),
 ];
 
-/// The condition under which an end of a range is accepted.
+/// The condition under which an end of a key's range is accepted.
 #[derive(Clone, Copy, Debug)]
 enum With {
-    /// With these settings.
+    /// The end is accepted together with these settings.
     Beside(&'static str),
-    /// In no file, for this reason: the range of this key is wider than the ranges of other keys permit.
+    /// The end is accepted in no file, for this reason: the range of this key is wider than the ranges of other keys
+    /// permit.
     Never(&'static str),
 }
 

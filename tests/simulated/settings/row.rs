@@ -1,13 +1,13 @@
 //! A row of the tables of settings, for any kind of controller.
 
-/// A setting, and the scene in which it shows.
+/// A setting, and the scene of a run in which its effect shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<S> {
     pub(crate) key: &'static str,
     pub(crate) value: &'static str,
-    /// The file in which it is set.
+    /// The file in which the setting is changed.
     pub(crate) file: &'static str,
-    /// Further keys of the file, with and without the setting.
+    /// Further keys of both files, with and without the setting.
     pub(crate) beside: &'static str,
     pub(crate) scene: S,
     /// A part of the first line that differs, with the setting or without it.
@@ -28,11 +28,11 @@ impl<S: Copy> Row<S> {
 pub(crate) trait Life: Copy + Sync {
     fn name(&self) -> &'static str;
 
-    /// Returns the lines of a run with this file.
+    /// Returns the results of a run with this file in the scene, as lines.
     fn play(&self, file: &str) -> Vec<String>;
 }
 
-/// Declares scenes that differ from a calm one in these fields.
+/// Declares scenes that differ from a calm one in the given fields.
 macro_rules! scenes {
     ($scene:ident, $calm:ident; $($name:ident $text:literal { $($field:ident : $value:expr),* };)+) => {
         $(pub(crate) const $name: $scene = $scene { name: $text, $($field: $value,)* ..$calm };)+

@@ -20,7 +20,7 @@ use outrigger_wire::sensor::{SampleValue, SourceId};
 
 use super::row::Life;
 
-/// A scene with a controller of Universal Robots.
+/// A scene of a run with a controller of Universal Robots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene {
     pub(crate) name: &'static str,
@@ -29,17 +29,17 @@ pub(crate) struct Scene {
     pub(crate) first: &'static str,
     /// The faults once the arm is commanded, or cannot be; their times count from there.
     pub(crate) then: &'static str,
-    /// The values of the sensors.
+    /// The values that the sensors send.
     pub(crate) reads: Reads,
-    /// The time for which the run continues after that \[s\].
+    /// The time for which the run continues after commanding has begun, or cannot begin \[s\].
     pub(crate) goes_on: u64,
     /// Changes to the options of the simulated controller.
     pub(crate) more: fn(&mut Options),
-    /// The operator's actions at that time.
+    /// The operator's actions once the arm is commanded, or cannot be.
     pub(crate) asks: fn(&mut Rig<'_>),
 }
 
-/// The values of a sensor.
+/// The values that a sensor sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
     /// A slow sine on every value.
@@ -77,7 +77,7 @@ fn faults(list: &str, from: SimTime) -> Vec<Fault> {
         .collect()
 }
 
-/// Returns the function that reads the sensor of this number, with so many values.
+/// Returns the function that reads the sensor with this number, which has the given number of values.
 fn read(
     reads: Reads,
     number: u8,
@@ -227,7 +227,7 @@ pub(crate) fn set_outputs(rig: &mut Rig<'_>) {
     }
 }
 
-/// A scene with a KRC.
+/// A scene of a run with a KRC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KrcScene {
     pub(crate) name: &'static str,

@@ -10,7 +10,7 @@ use super::laws::{AXES, SERVO, STANDOFF, TWIST};
 use super::row::Row;
 use super::scenes::{CALM, Reads, Scene, set_outputs};
 
-/// A setting with which no command lasts long enough to notice a stop at the pendant.
+/// A setting with which no command lasts long enough for a stop at the pendant to be noticed.
 const UNSEEN_STOPS: &str = "session.expert.pendant_left = 50";
 const SERVOJ: &str = "session.path = \"reverse-servoj\"";
 const FETCHED: &str = "session.path = \"reverse-servoj\"; program.expert.by = \"urcap\"";

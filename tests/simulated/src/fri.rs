@@ -71,7 +71,7 @@ pub struct Restless {
     pub speed: f32,
     random: u64,
     wanted: [f32; 7],
-    /// The time to the next change \[s\].
+    /// The time until the speeds change next \[s\].
     left: f32,
     home: Option<[f32; 7]>,
 }
@@ -116,7 +116,7 @@ impl Law<7> for Restless {
     }
 }
 
-/// The measurement that a command answers.
+/// The measurement that a command answers, as the rig stores it.
 #[derive(Clone, Debug)]
 struct Given {
     counter: u16,
@@ -128,7 +128,7 @@ struct Given {
 
 /// A run of the engine with a simulated KRC.
 pub struct Rig<L> {
-    /// The controller.
+    /// The simulated KRC.
     pub krc: Krc,
     /// The engine under test.
     pub session: KrcEngine<'static, L>,
@@ -138,7 +138,7 @@ pub struct Rig<L> {
     pub told_scheme: Option<ControlScheme>,
     /// All events that the engine reported, in order.
     pub events: Vec<Event<KrcEvent>>,
-    /// The time of each event.
+    /// The times of the reported events, in order.
     pub event_times: Vec<SimTime>,
     /// Every command with its time; `None` unless a test puts an empty list here.
     pub written: Option<Vec<(SimTime, Vec<u8>)>>,
@@ -156,7 +156,7 @@ pub struct Rig<L> {
     last: Option<(u16, [f32; 7], Frame)>,
     /// The newest measurement that the engine used.
     given: Option<Given>,
-    /// The sender of that measurement, and the time of its arrival.
+    /// The sender of the newest measurement that the engine used, and the time of its arrival.
     believed: Option<(SocketAddr, SimTime)>,
     silence: StdDuration,
     asleep_until: Option<SimTime>,
@@ -253,7 +253,7 @@ impl<L: Law<7>> Rig<L> {
         self.asleep_until.is_none()
     }
 
-    /// Passes an input to the engine, and processes its outputs and events.
+    /// Passes an input to the engine, and processes the engine's outputs and events.
     pub fn input(&mut self, input: Input) {
         let now = self.krc.now();
         self.session.handle(instant(now), input);
@@ -306,7 +306,7 @@ impl<L: Law<7>> Rig<L> {
         self.last = Some((given.counter, positions, frame));
     }
 
-    /// Runs to `end`.
+    /// Runs until the virtual time `end`.
     pub fn advance_to(&mut self, end: SimTime) {
         while self.krc.now() < end {
             let leaving = self.leaving.front().map_or(SimTime::MAX, |(due, _)| *due);
@@ -380,7 +380,7 @@ impl<L: Law<7>> Rig<L> {
         self.advance_to(self.krc.now() + StdDuration::from_millis(millis));
     }
 
-    /// Runs until `holds` returns `true`.
+    /// Runs until `holds` returns `true` for the rig.
     ///
     /// # Panics
     /// If that takes longer than `millis`.

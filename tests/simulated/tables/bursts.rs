@@ -16,17 +16,17 @@ const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
 /// The times for which no data arrive, twice a second \[ms\].
 const SILENCES: [u64; 4] = [5, 15, 30, 60];
-/// The limit of each joint, and the commanded speed \[rad/s\].
+/// The speed limit of each joint, and the commanded speed \[rad/s\].
 const FASTEST: f32 = 1.0;
 /// The default stopping acceleration \[rad/s²\].
 const STEEPEST: f64 = 10.0;
 
-/// The commands for a joint that the controller executed.
+/// The highest values of a joint's commands that the controller executed.
 #[derive(Debug)]
 struct Burst {
-    /// The highest speed \[rad/s\].
+    /// The highest commanded speed \[rad/s\].
     fastest: f64,
-    /// The highest acceleration \[rad/s²\].
+    /// The highest commanded acceleration \[rad/s²\].
     steepest: f64,
     ended: Option<Reason>,
 }

@@ -15,7 +15,7 @@ const ERRORS: [i64; 13] = [-10_000, -3_000, -500, -200, 0, 100, 200, 300, 500, 1
 const LEAKS: [u32; 4] = [200, 1_000, 3_000, 10_000];
 /// The length of each run.
 const LENGTH: Duration = Duration::from_secs(120);
-/// The longest extra delay of a packet over the fastest \[µs\].
+/// The longest delay of a packet in addition to that of the fastest \[µs\].
 const JITTER: u64 = 100;
 
 /// The counts of the states of one run.

@@ -9,7 +9,7 @@ const RUNS: u64 = 10;
 /// The time for which the shoulder moves to and fro here \[s\]; 750 s in the report.
 const LONG: f64 = 60.0;
 
-/// A function that selects one of the figures.
+/// A function that selects one figure of a run.
 type Figure = fn(&Figures) -> f64;
 
 /// Returns the mean of a figure over `runs` runs of a mode.

@@ -19,7 +19,7 @@ const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(3, 15),
     SoftwareVersion::new(5, 15),
 ];
-/// The faults as text, without the moment: `@` is replaced by it; `6s` is the duration.
+/// The faults as text, without their time: `@` is replaced by it; `6s` is the duration.
 const FAULTS: [&str; 32] = [
     "split@6s:7",
     "coalesce@6s:4",
@@ -54,10 +54,10 @@ const FAULTS: [&str; 32] = [
     "mute@6s",
     "second-commander@6s:0.1",
 ];
-/// Software with RTDE: its oldest, the newest of CB3, and an e-Series.
+/// Software versions with RTDE: the oldest, the newest of CB3, and an e-Series version.
 const WITH_RTDE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
-/// Faults of one of the two connections that the control cycle uses.
+/// Faults that affect only one of the two connections that the control cycle uses.
 const OF_ONE: [&str; 20] = [
     "service-off@6s:rtde",
     "stall/30004@6s",

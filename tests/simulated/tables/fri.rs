@@ -34,7 +34,7 @@ const LENGTH: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(10);
 
 struct Figures {
-    /// The number of samples with each of our grades; `theirs` has those with each of the KRC's.
+    /// The number of samples with each link grade at our end; `theirs` has those with each grade at the KRC.
     ours: [u32; 4],
     theirs: [u32; 4],
     commanding: u32,

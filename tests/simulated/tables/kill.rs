@@ -39,7 +39,7 @@ const PROGRAMS: [Way; 3] = [
 enum Way {
     /// A text in each cycle.
     Text(FormChoice),
-    /// A program of Outrigger, on this command path.
+    /// An Outrigger program on the controller, on this command path.
     Program(CommandPath),
 }
 
@@ -71,7 +71,7 @@ const WATCHED: Duration = Duration::from_secs(5);
 /// The time in which the last text arrives.
 const ARRIVED: Duration = Duration::from_micros(200);
 
-/// The part that is lost.
+/// The part of the set-up that is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
     Process,
@@ -89,7 +89,7 @@ impl Loss {
     ];
 }
 
-/// The time from the loss to rest; `None` for an arm that never stops.
+/// The time from the loss until the arm is at rest; `None` for an arm that never stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest {
     bound: Option<Duration>,
@@ -138,7 +138,7 @@ fn run(loss: Loss, software: SoftwareVersion, way: Way, mode: Mode) -> Rest {
     Rest { bound: bound(&rig, loss, way, mode, speed), measured: rig.record().rest_after(lost) }
 }
 
-/// Returns the bound of `core/docs/mode-machine.md 10` for this loss.
+/// Returns the longest time to rest after this loss, by `core/docs/mode-machine.md 10`.
 fn bound(rig: &Rig<'_>, loss: Loss, way: Way, mode: Mode, speed: f64) -> Option<Duration> {
     let config = rig.engine().config();
     let options = rig.controller.options();

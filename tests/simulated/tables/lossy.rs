@@ -27,9 +27,9 @@ const SPEED: f32 = 0.5;
 /// The way in which TCP repairs a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
-    /// By fast retransmission, after three later segments.
+    /// TCP retransmits quickly, after three later segments have arrived.
     Quick,
-    /// By timeout.
+    /// TCP retransmits after a timeout.
     TimeOut,
 }
 

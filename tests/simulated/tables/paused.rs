@@ -17,14 +17,14 @@ use super::text::{in_parallel, markdown};
 use crate::scenarios::motions::{self, MOTION, TOLERANCES, line, off};
 use crate::scenarios::played::Played;
 
-/// The newest of CB3, an e-Series, and PolyScope X.
+/// The newest CB3 software, an e-Series version, and PolyScope X.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
 
 /// The largest movement of an arm at rest \[rad\].
 const STANDS: f64 = 2e-3;
 
-/// A stop in the middle of the motion.
+/// An interruption in the middle of the motion: by the slider, a pause or a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     Slider,
@@ -74,12 +74,12 @@ impl Stop {
     }
 }
 
-/// The maker of the motion.
+/// The origin of the motion: a law or a program on the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
-    /// A law, in each cycle.
+    /// A law that commands the motion cycle by cycle.
     Law(Way),
-    /// A program on the controller, by itself.
+    /// A program on the controller that executes the motion by itself.
     Program(CommandPath),
 }
 
@@ -122,7 +122,7 @@ const fn mode(path: CommandPath) -> &'static str {
     if matches!(path, CommandPath::Player) { "player" } else { "pass-through" }
 }
 
-/// A motion in progress, and the feeder of its legs if a program makes it.
+/// A motion in progress, with the part that sends its legs if a program executes it.
 struct Run<'m> {
     rig: Rig<'m>,
     played: Option<Played>,
@@ -157,7 +157,7 @@ impl<'m> Run<'m> {
         off(&[*from], &self.rig.controller.truth().q)
     }
 
-    /// Runs until the motion ends. Checks that it stays on its path.
+    /// Runs until the motion ends. Checks that the arm stays on its path.
     fn finishes(&mut self, what: &str) {
         for _ in 0..300 {
             if self.progress() == Progress::Finished {
@@ -180,7 +180,7 @@ impl<'m> Run<'m> {
     }
 }
 
-/// Returns the end of the motion in words.
+/// Returns the way in which the motion ended, in words.
 fn outcome(maker: Maker, stop: Stop, lasts: Duration, software: SoftwareVersion) -> String {
     let what = format!("{software}, {}, {stop:?} for {lasts:?}", maker.name());
     let mut buffers = Buffers::with_rtde();
@@ -217,7 +217,7 @@ fn outcome(maker: Maker, stop: Stop, lasts: Duration, software: SoftwareVersion)
     format!("suspended (`{}`)", reason.name())
 }
 
-/// Returns the words for all software versions that have the path; they must be the same.
+/// Returns the outcome in words for all software versions that have the path; it must be the same for all.
 fn cell(maker: Maker, stop: Stop) -> String {
     let fits = |software: &SoftwareVersion| maker.setup(*software).config.peer.unfit(*software).is_none();
     let each: Vec<(SoftwareVersion, String)> = SOFTWARE

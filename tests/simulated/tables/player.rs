@@ -22,7 +22,7 @@ const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(10, 11),
 ];
 
-/// The event in the middle of the motion.
+/// The event in the middle of the motion: an operator's action, a fault or the end of our process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     SliderAtThird,
@@ -101,7 +101,7 @@ impl Trouble {
         matches!(self, Process | Host)
     }
 
-    /// Returns whether the controller continues the motion by itself.
+    /// Returns whether the controller continues the motion by itself after the event.
     const fn holds(self) -> bool {
         matches!(self, SliderAtThird | SliderAtZero | Paused)
     }

@@ -21,7 +21,7 @@ const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(5, 15),
 ];
 
-/// The time to the turn, and the time back \[s\].
+/// The time to the turning point, and the time back \[s\].
 pub(super) const HALF: f64 = 2.0;
 
 /// Returns the reference position of the base joint `t` \[s\] after the start \[rad\]: cubic to −π, at rest there,
@@ -45,7 +45,7 @@ pub(super) fn trajectory(back: bool) -> Trajectory<6> {
     Trajectory::through(if back { &waypoints } else { &waypoints[..2] }).unwrap()
 }
 
-/// The figures of a run.
+/// The figures of a run: reaction, delay and errors of the base joint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
     /// The number of control cycles from the state that the first moving command answers to the first motion of the
@@ -53,13 +53,13 @@ pub(super) struct Figures {
     reaction: [f64; 2],
     /// The delay of the motion as a whole that fits best \[ms\].
     pub(super) delay: f64,
-    /// The largest distance from the reference delayed in this way \[deg\].
+    /// The largest distance of the joint from the reference delayed by `delay` \[deg\].
     pub(super) worst: f64,
     /// The distance from the goal one second after the end \[deg\].
     pub(super) end: f64,
 }
 
-/// Runs to −180° and, if `back`, to the start again.
+/// Runs the base joint to −180° and, if `back`, to the start again.
 fn run(software: SoftwareVersion, feedback: bool, back: bool) -> Figures {
     let mut config = JointServoConfig { path_tolerance: 1.0, ..JointServoConfig::default() };
     if !feedback {

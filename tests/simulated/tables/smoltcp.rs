@@ -24,11 +24,11 @@ const SPEED: f32 = 0.5;
 /// The time observed after a loss.
 const AFTER: Duration = Duration::from_secs(4);
 
-/// The TCP options of the controller's stack.
+/// The TCP options of the simulated controller's stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tcp {
     nagle: bool,
-    /// `true` if its acknowledgements are delayed by up to 10 ms, to be sent with data.
+    /// `true` if the controller delays its acknowledgements by up to 10 ms, to send them with data.
     delays: bool,
 }
 
@@ -74,7 +74,7 @@ fn rig(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> UrRig {
     }
 }
 
-/// Loses the next frame in this direction that carries bytes of this port. Returns a cell that receives the time of
+/// Drops the next frame in this direction that carries bytes of this port. Returns a cell that receives the time of
 /// the loss.
 fn lose_next(rig: &mut UrRig, lost_way: Way, of: Port) -> Rc<Cell<Option<SimTime>>> {
     let lost = Rc::new(Cell::new(None));
@@ -93,7 +93,7 @@ fn lose_next(rig: &mut UrRig, lost_way: Way, of: Port) -> Rc<Cell<Option<SimTime
     lost
 }
 
-/// The consequences of one loss.
+/// The consequences of the loss of one frame.
 struct Cost {
     /// The time from the loss until the lost data, and so all data behind them, arrived; `None` if the connection was
     /// given up.
@@ -127,7 +127,7 @@ fn fallback(rig: &UrRig, lost: SimTime, arrived: Option<Duration>) -> String {
 
 /// The time for which no frame crosses the wire.
 const STALL: Duration = Duration::from_millis(300);
-/// The default `t` of a command.
+/// The default duration `t` of a command, after which the arm stops.
 const HOLD: Duration = Duration::from_millis(40);
 /// The default deceleration of a stop \[rad/s²\].
 const DECELERATION: f64 = 10.0;
@@ -243,7 +243,7 @@ const fn states(count: usize) -> usize {
     512 + count * 432
 }
 
-/// The sizes of the receive buffers of 30003 and 30004.
+/// The sizes of the board's receive buffers for 30003 and 30004.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Both {
     Least,
@@ -316,7 +316,7 @@ fn stalled(mut rig: UrRig) -> String {
     format!("states again after {} ms; {session}", millis(late))
 }
 
-/// Returns milliseconds with one decimal.
+/// Returns a duration in milliseconds with one decimal.
 fn tenths(span: Duration) -> String {
     format!("{:.1}", span.as_secs_f64() * 1e3)
 }

@@ -13,7 +13,7 @@ pub(crate) fn hold(name: &str, made: &str) {
     committed::hold(format!("tests/tables/{name}"), made);
 }
 
-/// Returns a table in Markdown: its columns, then its rows.
+/// Returns a table in Markdown with these columns and rows.
 pub(crate) fn markdown(columns: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let head: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
@@ -22,7 +22,7 @@ pub(crate) fn markdown(columns: &[&str], rows: &[Vec<String>]) -> String {
     line(&head) + &line(&rule) + &body
 }
 
-/// Returns whole milliseconds as text.
+/// Returns a duration in whole milliseconds as text.
 pub(crate) fn millis(span: Duration) -> String {
     format!("{:.0}", span.as_secs_f64() * 1e3)
 }

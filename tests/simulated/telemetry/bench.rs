@@ -1,4 +1,4 @@
-//! A bench: one engine with a scripted controller and one clock; it keeps the events.
+//! A bench of one engine with a scripted controller and one clock; it records the engine's events.
 
 use outrigger_core::engine::ur::{LINKS, Memory, Ur, UrConfig, UrEngine, UrEvent};
 use outrigger_core::engine::{Event, Input, LinkId, Output, ReplayError, Replayed, replay};
@@ -16,7 +16,7 @@ pub(super) struct Bench {
     pub(super) events: Vec<Event<UrEvent>>,
     /// `true` while the network delivers no data.
     pub(super) stalled: bool,
-    /// The links that the port has open.
+    /// The links that the port has open at present.
     open: [bool; LINKS.len()],
     next_cycle: Instant,
 }

@@ -33,7 +33,7 @@ const BOOT: Boot<'static> = Boot {
 
 const SETTINGS: [u8; 2_500] = [0x5a; 2_500];
 
-/// A bench, with a sampler that is polled every millisecond.
+/// An engine with a scripted controller, and a telemetry sampler that is polled every millisecond.
 struct Device {
     bench: Bench,
     sampler: Sampler<'static, 6, Ur<'static>>,

@@ -44,7 +44,7 @@ fn list(page: &mut String, name: &str, values: Vec<(&str, usize)>) {
     page.replace_range(at..at + end, &item);
 }
 
-/// Returns the number as which a value is encoded.
+/// Returns the number that a value of an enumeration is encoded as.
 fn number(value: &impl serde::Serialize) -> usize {
     let mut bytes = [0; 8];
     let bytes = postcard::to_slice(value, &mut bytes).expect("room");

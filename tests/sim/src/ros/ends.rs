@@ -87,9 +87,9 @@ pub(crate) struct Ends {
     pub(crate) options: RosOptions,
     open: BTreeMap<End, Open>,
     outbox: Outbox,
-    /// The number of endpoints that were opened since the controller started.
+    /// The number of endpoints that were ever opened.
     count: u32,
-    /// The number of service requests that were sent since the controller started.
+    /// The number of service requests that were ever sent.
     requests: u64,
 }
 

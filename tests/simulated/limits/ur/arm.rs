@@ -9,7 +9,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::Worse;
 
-/// The program that runs.
+/// The program that runs on the controller.
 #[derive(Clone, Copy, Debug)]
 enum Program {
     Nothing,
@@ -23,7 +23,7 @@ enum Program {
     Stop(f64),
 }
 
-/// The continuation after a `speedj`.
+/// The continuation of a program after its `speedj`.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Stop(f64),
@@ -89,7 +89,7 @@ impl Arm {
         self.qd == [0.0; 6] && self.target == [0.0; 6] && self.on_the_way.iter().all(|v| *v == [0.0; 6])
     }
 
-    /// Takes up a program, in place of the one that runs.
+    /// Starts a program in place of the one that runs.
     pub(super) fn take_up(&mut self, text: &str) {
         let number = |call: &str| {
             let rest = text.split_once(call)?.1;
@@ -171,7 +171,7 @@ impl Arm {
         }
     }
 
-    /// Returns a description of the present violation as an error, if there is one.
+    /// Returns an error that describes the limit that is violated at present, if there is one.
     pub(super) fn check(&self, config: &UrConfig) -> Result<(), String> {
         let limits = &config.limits;
         for joint in 0..6 {

@@ -36,13 +36,13 @@ use self::operated::{lines, operator};
 
 use super::{Draw, Log, count, fault, marks, of_kind, spec, watched, wired, words};
 
-/// The sensor that the laws read.
+/// The identifier of the sensor that the laws read.
 const SENSOR: SourceId = SourceId(0);
 
 /// A function that draws the run with this number within its kind.
 type Make = fn(&mut Draw, usize) -> Plan;
 
-/// The number of runs of each kind, and the function that draws them.
+/// The kinds of runs: the number of runs of each kind, and the function that draws them.
 const KINDS: [(usize, Make); 12] = [
     (FAULTS, faults),
     (30, schemes),
@@ -57,7 +57,7 @@ const KINDS: [(usize, Make); 12] = [
     (17, wrong),
     (20, networks),
 ];
-/// Three runs of each kind of fault.
+/// The number of runs with a single fault: three for each kind of fault.
 const FAULTS: usize = 3 * disturbed::FAULT.len();
 const PERIODS: [u64; 8] = [1, 2, 4, 5, 10, 12, 20, 50];
 pub(crate) const RUNS: usize = count(&KINDS);
@@ -71,11 +71,11 @@ enum Act {
     /// A fault as on the command line, without a start: kind, direction, duration \[ms\], argument.
     Fault(&'static str, &'static str, Option<u64>, &'static str),
     Pause(u64),
-    /// Sets the time from a measurement to its answer \[µs\], from now on.
+    /// Sets the time from a measurement to its answer to this \[µs\], from now on.
     Thinking(u64),
-    /// Sets the control scheme that measurements name.
+    /// Sets the control scheme that measurements name, in place of the true one.
     Scheme(Option<ControlScheme>),
-    /// Sets the inputs of the KRC.
+    /// Sets the digital inputs of the KRC.
     Inputs(u8),
     /// Presses or releases the enabling switch.
     Enabled(bool),
@@ -144,7 +144,7 @@ impl Law<7> for Motion {
     }
 }
 
-/// The plan of a run.
+/// The plan of a run: its set-up, and the actions in it.
 struct Plan {
     about: String,
     options: Options,
@@ -212,7 +212,7 @@ const fn instant(time: SimTime) -> core::Instant {
     core::Instant::from_micros(time.as_micros())
 }
 
-/// Does the run with this number.
+/// Executes the run with this number and returns its record.
 pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     let (make, index) = of_kind(&KINDS, number);
     let plan = make(draw, index);
@@ -364,7 +364,7 @@ fn does(rig: &mut Rig<Motion>, act: &Act, sensor: &mut Sensor, log: &mut Log) {
     }
 }
 
-/// Returns an action in a word or two.
+/// Returns a short name of an action, for the data file.
 fn told(act: &Act) -> String {
     match act {
         Act::Say(Input::Set(write)) => format!("set {}", words::set(write)),
@@ -384,7 +384,7 @@ fn told(act: &Act) -> String {
     }
 }
 
-/// Returns the marks that must occur.
+/// Returns the marks that must occur in the runs with a KRC.
 pub(crate) fn required() -> Vec<String> {
     let mut all: Vec<String> = Fault::kinds().map(|kind| format!("fault {kind}")).collect();
     all.extend(marks("mode", &["Offline", "Monitor", "Arming", "Command", "Stopping"]));
@@ -436,8 +436,8 @@ pub(crate) fn required() -> Vec<String> {
     all
 }
 
-/// Returns a command as text for a person: the counter that it answers, the flags, the positions, and a checksum of
-/// all bytes.
+/// Returns the bytes of a command as readable text: the counter that it answers, the flags, the positions, and a
+/// checksum of all bytes.
 pub(crate) fn read(_: &'static str, bytes: &[u8]) -> String {
     let Ok(command) = Command::new_checked(bytes) else { return format!("{bytes:02x?}") };
     let sum = bytes.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(0x0100_0000_01b3) ^ u64::from(*byte));

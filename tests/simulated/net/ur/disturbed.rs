@@ -88,7 +88,7 @@ pub(super) fn hands(draw: &mut Draw, _: usize) -> Plan {
     plan
 }
 
-/// The duration of a protective stop that is unlocked \[ms\].
+/// The duration after which a protective stop is unlocked in these runs \[ms\].
 const UNLOCKED: u64 = 5_100;
 
 pub(super) fn lasts(kind: &str) -> bool {
@@ -142,7 +142,7 @@ pub(super) fn host(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Draws a run with several of these disturbances at once.
+/// Draws a run with several of the disturbances in this file at once.
 pub(super) fn anything(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);

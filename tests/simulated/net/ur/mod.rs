@@ -36,7 +36,7 @@ use super::{Draw, Log, count, fault, marks, of_kind, spec, starts_within, watche
 /// A function that draws the run with this number within its kind.
 type Make = fn(&mut Draw, usize) -> Plan;
 
-/// The number of runs of each kind, and the function that draws them.
+/// The kinds of runs: the number of runs of each kind, and the function that draws them.
 const KINDS: [(usize, Make); 15] = [
     (FAULTS, faults),
     (TEXTS, texts),
@@ -54,12 +54,12 @@ const KINDS: [(usize, Make); 15] = [
     (2, starved),
     (1, short),
 ];
-/// Three runs of each kind of fault.
+/// The number of runs with a single fault: three for each kind of fault.
 const FAULTS: usize = 3 * disturbed::FAULT.len();
 const TEXTS: usize = SOFTWARE.len() * 6;
 pub(crate) const RUNS: usize = count(&KINDS);
 
-/// Software on both sides of each change in the execution of text, and of each generation.
+/// Software versions on both sides of each change in the execution of text, and of each generation.
 const SOFTWARE: [SoftwareVersion; 15] = [
     SoftwareVersion::new(1, 6),
     SoftwareVersion::new(1, 8),
@@ -106,20 +106,20 @@ enum Senses {
     Well,
     Nothing,
     NoNumber,
-    /// Beyond its range.
+    /// The sensor sends values beyond its range.
     Far,
-    /// Within its range, jumping to and fro.
+    /// The sensor sends values within its range that jump to and fro.
     Jumps,
-    /// Repeats one value.
+    /// The sensor repeats one value.
     Stuck,
 }
 
-/// The plan of a run.
+/// The plan of a run: its set-up, and the actions in it.
 struct Plan {
     about: String,
     setup: Setup,
     rtde: bool,
-    /// Actions before any connection is made.
+    /// Actions before any connection is established.
     early: Vec<Act>,
     senses: Rc<Cell<Senses>>,
     /// The actions, each with its time \[ms\] after no precondition of a request was unmet, or after 3 s.
@@ -207,7 +207,7 @@ impl Plan {
 /// The longest time that a run waits until no precondition of a request is unmet.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Does the run with this number.
+/// Executes the run with this number and returns its record.
 pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     let (make, index) = of_kind(&KINDS, number);
     let mut plan = make(draw, index);
@@ -260,7 +260,7 @@ pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     log
 }
 
-/// Does an action. Returns whether the process continues.
+/// Executes an action. Returns whether the co-controller's process continues.
 fn does(rig: &mut Rig<'_>, act: &Act, senses: &Cell<Senses>, log: &mut Log) -> bool {
     if !rig.is_awake() && matches!(act, Act::Say(_) | Act::Request | Act::Resume | Act::OldRequest | Act::Strange(_)) {
         return true;
@@ -325,7 +325,7 @@ fn does(rig: &mut Rig<'_>, act: &Act, senses: &Cell<Senses>, log: &mut Log) -> b
     true
 }
 
-/// Returns an action in a word or two.
+/// Returns a short name of an action, for the data file.
 fn told(act: &Act) -> String {
     match act {
         Act::Say(Input::Set(write)) => format!("set {}", words::set(write)),
@@ -381,7 +381,7 @@ fn note(log: &mut Log, rig: &Rig<'_>, software: SoftwareVersion) {
     log.events.sort_by_key(|(at, _)| *at);
 }
 
-/// Returns the marks that must occur.
+/// Returns the marks that must occur in the runs with a controller of Universal Robots.
 pub(crate) fn required() -> Vec<String> {
     let mut all: Vec<String> = Fault::kinds().map(|kind| format!("fault {kind}")).collect();
     all.extend(SOFTWARE.iter().map(|software| format!("software {software}")));
@@ -446,7 +446,7 @@ pub(crate) fn required() -> Vec<String> {
     all
 }
 
-/// Returns written bytes as text for a person: text as it is, packages in hexadecimal.
+/// Returns bytes written to a link as readable text: text as it is, packages in hexadecimal.
 pub(crate) fn read(link: &'static str, bytes: &[u8]) -> String {
     if link == link_name(LinkId::RTDE) {
         return bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -38,7 +38,8 @@ fn size(frame: &[u8]) -> usize {
     (frame.len() + 4).next_multiple_of(4)
 }
 
-/// The cable. Both ends share it: the stack uses it as a driver, the test calls its methods.
+/// The cable between the board's network stack and the test. Both ends share it: the stack uses it as a driver, the
+/// test calls its methods.
 #[derive(Clone)]
 pub(super) struct Cable(Rc<RefCell<Queues>>);
 

@@ -16,7 +16,7 @@ use outrigger_wire::time::Instant;
 use super::rig::{Rig, Side, Watch, Way};
 use super::ur::INTERFACE;
 
-/// The robot, and the events of the run.
+/// The robot that connects to the board, and the events of the run.
 #[derive(Default)]
 pub struct Caller {
     caller: outrigger_emulated::caller::Caller,
@@ -51,24 +51,24 @@ impl CallerRig {
         })
     }
 
-    /// Returns the robot's end of the wire.
+    /// Returns the robot's end of the network.
     pub fn caller(&mut self) -> &mut outrigger_emulated::caller::Caller {
         &mut self.side.caller
     }
 
-    /// Returns the robot.
+    /// Returns the test robot with its state.
     #[must_use]
     pub fn robot(&self) -> &Robot {
         self.side.caller.robot()
     }
 
-    /// Returns whether the stranger, a client at another address than the robot's, is connected or about to be.
+    /// Returns whether the stranger, a client at another address than the robot's, is connected or connecting.
     #[must_use]
     pub fn is_stranger_in(&self) -> bool {
         self.side.caller.is_stranger_in()
     }
 
-    /// Makes the board delegate this move at the next event there.
+    /// Makes the board delegate this move at the board's next event.
     pub fn ask(&mut self, asked: JointMove<2>) {
         *self.side.asked.borrow_mut() = Some(asked);
     }

@@ -7,17 +7,17 @@ use outrigger_sim::time::SimTime;
 
 use super::cable::{Cable, MAC, address};
 
-/// A board's network interface.
+/// The network interface of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// An interface that holds at most so many bytes of frames until the board takes them; a frame that does not fit
-    /// is lost. It takes no time.
+    /// An interface in memory that holds at most this many bytes of frames until the board takes them; a frame that
+    /// does not fit is lost. It takes no time.
     Memory(usize),
     /// A W5500 on an SPI bus at 25 MHz, with the driver of the boards that have one.
     W5500,
 }
 
-/// The interface, as the run moves frames through it.
+/// The network interface of a board, as the run moves frames through it.
 pub(super) enum Attachment {
     Cable(Cable),
     Chip(Pins),
@@ -69,7 +69,7 @@ impl Attachment {
         }
     }
 
-    /// Plugs the cable in, or pulls it.
+    /// Plugs the network cable into the interface, or pulls it.
     pub(super) fn plug(&self, plugged: bool) {
         match self {
             Self::Cable(cable) => cable.plug(plugged),

@@ -21,15 +21,15 @@ use super::ur::INTERFACE;
 /// A datagram that reached the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// The time of arrival.
+    /// The time at which the datagram arrived.
     pub at: SimTime,
     /// The sender's address.
     pub from: SocketAddr,
-    /// The payload.
+    /// The payload of the datagram.
     pub bytes: Vec<u8>,
 }
 
-/// The controller, and the events of the run.
+/// The simulated KRC, and the record of the run.
 pub struct Krc {
     peer: KrcPeer,
     events: Vec<(SimTime, Event<KrcEvent>)>,
@@ -37,7 +37,7 @@ pub struct Krc {
     sent: Vec<(SocketAddr, Vec<u8>)>,
 }
 
-/// A board with its KRC.
+/// A board with a simulated KRC, in virtual time.
 pub type KrcRig = Rig<Krc>;
 
 impl KrcRig {
@@ -60,7 +60,7 @@ impl KrcRig {
         })
     }
 
-    /// The KRC.
+    /// Returns the simulated KRC.
     #[must_use]
     pub fn krc(&self) -> &outrigger_sim::krc::Krc {
         self.side.peer.krc()

@@ -25,7 +25,7 @@ use super::interface::{Attachment, Interface};
 /// The longest time that a test without a time limit of its own waits for an event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A direction on the wire.
+/// A direction on the wire between board and controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the board to the controller.
@@ -36,23 +36,23 @@ pub enum Way {
 
 /// A controller at the far end of the wire, and the log of a run with it.
 pub trait Side {
-    /// The events that its engine reports beyond those that every engine reports.
+    /// The type of the events that the board's engine reports beyond those that every engine reports.
     type Event: Debug + 'static;
-    /// The counts of its engine.
+    /// The type of the counts of the board's engine.
     type Counts: Default + 'static;
 
     /// Delivers a frame to the controller.
     fn receive(&mut self, now: SimTime, frame: Vec<u8>);
-    /// Does the work that is due at `now`.
+    /// Executes the controller's work that is due at `now`.
     fn advance(&mut self, now: SimTime);
     /// Takes the next frame that the controller sends.
     fn transmit(&mut self) -> Option<Vec<u8>>;
-    /// Returns the time of the next event that is due without input. Sensors of the board count.
+    /// Returns the time of the next event at the controller that is due without input. Sensors of the board count.
     fn next_event(&mut self) -> SimTime;
 
-    /// Called at each moment before the board's tasks run.
+    /// Called at each moment of the run before the board's tasks run.
     fn begin(&mut self, _: SimTime, _: Handle<'static>) {}
-    /// Called when a frame leaves the board or the controller. `false` loses the frame.
+    /// Called when a frame leaves the board or the controller. If it returns `false`, the frame is lost.
     fn passes(&mut self, way: Way, now: SimTime, frame: &[u8]) -> bool;
     /// Called when a frame reaches the board.
     fn arrives(&mut self, _: SimTime, _: &[u8]) {}
@@ -64,7 +64,7 @@ pub trait Side {
     fn story(&self) -> String;
 }
 
-/// A board with its robot.
+/// A board with a simulated controller, in virtual time.
 pub struct Rig<S: Side> {
     pub(super) side: S,
     /// The wire from the board to the controller.
@@ -81,7 +81,7 @@ pub struct Rig<S: Side> {
 /// The observations of the board's observer, shared with it.
 pub(super) type Shown<S> = Rc<RefCell<Seen<<S as Side>::Event, <S as Side>::Counts>>>;
 
-/// The observations of the board's observer.
+/// The states, events and counts that the board's observer has seen.
 pub(super) struct Seen<E, C> {
     events: Vec<Event<E>>,
     mode: Mode,
@@ -89,7 +89,7 @@ pub(super) struct Seen<E, C> {
     unmet: ReasonSet,
     /// The time at which the engine was first seen with each state.
     states: Vec<SimTime>,
-    /// The number of those states with which the engine was in `Command`.
+    /// The number of states with which the engine was in `Command`.
     commanded: u64,
     newest: Option<ControllerTime>,
     pub(super) counts: C,
@@ -158,7 +158,7 @@ impl<S: Side> Rig<S> {
         }
     }
 
-    /// Returns the present time.
+    /// Returns the present virtual time.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.now
@@ -170,12 +170,12 @@ impl<S: Side> Rig<S> {
         self.handle
     }
 
-    /// Plugs the board's cable in, or pulls it.
+    /// Plugs the board's network cable in, or pulls it.
     pub fn plug(&mut self, plugged: bool) {
         self.attachment.plug(plugged);
     }
 
-    /// Returns the chip of the interface, if it has one.
+    /// Returns the pins of the network chip, if the board has one.
     #[must_use]
     pub fn pins(&self) -> Option<&Pins> {
         self.attachment.pins()
@@ -186,13 +186,13 @@ impl<S: Side> Rig<S> {
         self.attachment.deliver(frame);
     }
 
-    /// Returns the engine's mode.
+    /// Returns the mode of the board's engine.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.seen().mode
     }
 
-    /// Returns the latched reason.
+    /// Returns the reason that the board's engine has latched, if any.
     #[must_use]
     pub fn latch(&self) -> Option<Reason> {
         self.seen().latch
@@ -289,7 +289,7 @@ impl<S: Side> Rig<S> {
         format!("{}{:?}, unmet {unmet:?}", self.side.story(), seen.mode)
     }
 
-    /// Does all work that is due at this moment.
+    /// Executes all work of the board and the controller that is due at this moment.
     fn settle(&mut self) {
         clock::advance(self.now);
         self.side.begin(self.now, self.handle);
@@ -307,7 +307,7 @@ impl<S: Side> Rig<S> {
         panic!("the board does not come to rest at {}:\n{}", self.now, self.story());
     }
 
-    /// Moves frames in both directions. Returns whether one arrived.
+    /// Moves frames in both directions. Returns whether a frame arrived.
     fn carry(&mut self) -> bool {
         let mut busy = false;
         while let Some(frame) = self.attachment.take() {

@@ -5,18 +5,18 @@ use std::net::{Ipv4Addr, SocketAddr};
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A TCP segment.
+/// A TCP segment in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
-    /// The source port.
+    /// The source port of the segment.
     pub from: u16,
-    /// The destination port.
+    /// The destination port of the segment.
     pub to: u16,
     /// `true` if the segment opens a connection (SYN).
     pub syn: bool,
     /// `true` if the segment resets a connection (RST).
     pub rst: bool,
-    /// The payload.
+    /// The payload of the segment.
     pub payload: &'a [u8],
 }
 
@@ -42,7 +42,8 @@ pub fn datagram(frame: &[u8]) -> Option<(SocketAddr, SocketAddr, &[u8])> {
     Some((end(from, 0)?, end(to, 2)?, datagram.get(8..usize::from(number(datagram, 4)?))?))
 }
 
-/// Returns source, destination and payload of the IPv4 packet in a frame, if it is of this protocol.
+/// Returns source, destination and payload of the IPv4 packet in a frame; `None` if the frame holds no packet of this
+/// protocol.
 fn packet(frame: &[u8], protocol: u8) -> Option<([Ipv4Addr; 2], &[u8])> {
     const ETHERNET: usize = 14;
     const IPV4: [u8; 2] = [0x08, 0x00];

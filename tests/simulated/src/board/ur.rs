@@ -22,13 +22,13 @@ use crate::cosim::{Command, Motion, Record, Sensor, Setup, speeds_of};
 /// The network between board and controller.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// The controller's end.
+    /// The options of the controller's end of the network.
     pub peer: PeerOptions,
     /// The address at which the board expects the robot.
     pub robot: Ipv4Addr,
     /// The conditions of the wire in both directions. The latency of a [`Setup`] is added to the delay.
     pub conditions: Conditions,
-    /// The board's interface.
+    /// The network interface of the board.
     pub interface: Interface,
     /// The seed of the board's stack and of the wire.
     pub seed: u64,
@@ -48,7 +48,7 @@ impl Default for Network {
 /// A function that decides whether a frame is lost.
 type Loses = Box<dyn FnMut(Way, SimTime, &[u8]) -> bool>;
 
-/// The controller, the board's sensors, and the record of the run.
+/// The simulated controller, the board's sensors, and the record of the run.
 pub struct Ur {
     peer: Peer,
     loses: Loses,
@@ -56,11 +56,11 @@ pub struct Ur {
     sensors: Vec<(Sensor, SimTime, u32)>,
     record: Record,
     texts: usize,
-    /// The number of the controller's control cycles at the beginning of the present moment.
+    /// The number of control cycles that the controller had executed at the beginning of the present moment.
     cycles: u64,
 }
 
-/// A board with its robot.
+/// A board with a simulated controller of Universal Robots, in virtual time.
 pub type UrRig = Rig<Ur>;
 
 impl UrRig {
@@ -106,7 +106,7 @@ impl UrRig {
         })
     }
 
-    /// Returns the robot's controller.
+    /// Returns the simulated controller.
     #[must_use]
     pub fn controller(&self) -> &Controller {
         self.side.peer.controller()

@@ -33,12 +33,12 @@ pub enum Client {
     },
 }
 
-/// The task of a client.
+/// The task of a client: whom it commands, and by which method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// The controller's software.
     pub software: SoftwareVersion,
-    /// The method.
+    /// The method by which the client sends its positions.
     pub client: Client,
     /// `true` if the operator moves the speed slider during the motion.
     pub slides: bool,
@@ -52,7 +52,7 @@ const POINT: f64 = 0.008;
 const HELD: f64 = 1.0;
 /// The number of the client's port to which programs connect.
 const PORT: u16 = 50_001;
-/// The positions of the slider, each with its time after the motion was requested.
+/// The positions of the speed slider, each with its time after the motion was requested.
 pub(super) const SLIDER: [(Duration, f64); 3] =
     [(Duration::from_millis(700), 0.5), (Duration::from_millis(1_900), 0.2), (Duration::from_millis(3_200), 1.0)];
 
@@ -78,7 +78,7 @@ struct Run {
     start: [f64; 6],
 }
 
-/// Does one run.
+/// Executes one run of a client. Returns the course of the arm.
 pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let mut options = mechanisms.controller(task.software, seed, DELAYED_ACK);
     let latency = mechanisms.latency();
@@ -155,7 +155,7 @@ impl Run {
         }
     }
 
-    /// Reads all data that the controller publishes, and discards them.
+    /// Reads all data that the controller publishes to the client, and discards them.
     fn read(&mut self) {
         let mut buffer = [0; 2048];
         for conn in [Some(self.text), self.reverse].into_iter().flatten() {
@@ -238,7 +238,7 @@ impl Run {
         assert_eq!(taken, bytes.len(), "a text of {} bytes is taken whole", bytes.len());
     }
 
-    /// Returns a program of all positions.
+    /// Returns a program that contains all positions of the motion.
     fn precomputed(&self) -> String {
         let points = (self.wanted.length() / POINT).round() as u32;
         let mut text = String::from("def precomputed():\n");
@@ -268,7 +268,7 @@ impl Client {
     }
 }
 
-/// Returns a list in URScript.
+/// Returns joint positions as a list in URScript.
 fn list(q: [f64; 6]) -> String {
     let numbers: Vec<String> = q.iter().map(|value| format!("{value:.5}")).collect();
     format!("[{}]", numbers.join(", "))

@@ -5,14 +5,14 @@ use std::f64::consts::PI;
 /// The reference motion of the joint: its position and speed over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
-    /// To −180° in 2 s and back in 2 s, cubic in between.
+    /// The joint moves to −180° in 2 s and back in 2 s, cubic in between.
     ThereAndBack,
-    /// To −180° in 2 s.
+    /// The joint moves to −180° in 2 s.
     There,
-    /// To −180° in 2 s, as the controller's `movej` moves: constant acceleration, constant speed, constant
-    /// deceleration.
+    /// The joint moves to −180° in 2 s, as the controller's `movej` moves: constant acceleration, constant speed,
+    /// constant deceleration.
     Place,
-    /// To and fro by ±45° with a period of 6 s, for this long \[s\].
+    /// The joint moves to and fro by ±45° with a period of 6 s, for this long \[s\].
     ToAndFro(f64),
 }
 
@@ -83,7 +83,7 @@ impl Wanted {
 /// The state of the joint at the end of a control cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// The time since the client began \[s\].
+    /// The time since the client began to command \[s\].
     pub t: f64,
     /// The motion's own time, which the speed scaling stretches \[s\]; equal to `t` if the client does not know the
     /// scaling.
@@ -94,14 +94,14 @@ pub struct Sample {
     pub qd: f64,
     /// The controller's target speed of the joint \[rad/s\].
     pub target: f64,
-    /// The speed scaling in force.
+    /// The speed scaling in force, 0 … 1.
     pub scaling: f64,
 }
 
 /// The course of one run.
 #[derive(Clone, Debug)]
 pub struct Course {
-    /// The reference motion.
+    /// The reference motion of the joint.
     pub wanted: Wanted,
     /// The samples of the joint, from some time before the client began to a second or more after the end.
     pub samples: Vec<Sample>,
@@ -109,7 +109,7 @@ pub struct Course {
     pub stopped: bool,
 }
 
-/// The figures of a run.
+/// The figures of a run: delays and errors of the joint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// The time from the beginning to the first motion of the joint \[ms\].
@@ -125,7 +125,7 @@ pub struct Figures {
     /// The distance by which the joint misses the farthest point of the reference \[deg\]; negative if it went
     /// beyond.
     pub missed: f64,
-    /// The distance from the goal one second after the end \[deg\].
+    /// The distance from the goal one second after the end of the reference \[deg\].
     pub last: f64,
     /// The root mean square of the difference between the speed and its mean over 80 ms \[deg/s\].
     pub ripple: f64,
@@ -169,18 +169,18 @@ impl Course {
         }
     }
 
-    /// Returns the samples up to this time of the motion's own.
+    /// Returns the samples up to this value of the motion's own time \[s\].
     fn during(&self, end: f64) -> impl Iterator<Item = &Sample> {
         self.samples.iter().filter(move |sample| (0.0..=end).contains(&sample.own))
     }
 
-    /// Returns the joint's position one second after the end.
+    /// Returns the joint's position one second after the end of the reference \[rad\].
     fn at_rest(&self) -> f64 {
         let after = self.samples.iter().find(|sample| sample.own >= self.wanted.length() + 1.0);
         after.or(self.samples.last()).map_or(f64::NAN, |sample| sample.q)
     }
 
-    /// Returns the end of the last cycle before the one in which the joint first moves.
+    /// Returns the time at the end of the last cycle before the one in which the joint first moves \[s\].
     fn first(&self) -> f64 {
         let moves = |pair: &&[Sample]| pair[0].t >= 0.0 && pair[1].qd.abs() > STANDS;
         self.samples.windows(2).find(moves).map_or(f64::NAN, |pair| pair[0].t)

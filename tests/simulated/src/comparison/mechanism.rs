@@ -9,7 +9,7 @@ use outrigger_sim::time::SimTime;
 use outrigger_sim::timing::Compiling;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// A mechanism.
+/// A mechanism that makes an arm late or inexact in the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
     /// Text must arrive a certain time before the control cycle in which it is to run.
@@ -49,7 +49,7 @@ impl Mechanism {
         (Self::Nagle, "nagle"),
     ];
 
-    /// Returns the mechanism's name.
+    /// Returns the mechanism's name in options and tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(known, _)| *known == self).map_or("", |(_, name)| name)
@@ -61,7 +61,7 @@ impl Mechanism {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(mechanism, _)| mechanism)
     }
 
-    /// Returns a description with the figure that the simulation uses.
+    /// Returns a description of the mechanism, with the figure that the simulation uses.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {

@@ -8,12 +8,12 @@ use super::course::{Course, Wanted};
 use super::mechanism::Mechanisms;
 use super::paths;
 
-/// The commander of the arm.
+/// The program that commands the arm in a mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Commander {
     /// A client as of 2015.
     Client(clients::Task),
-    /// Outrigger's engine.
+    /// Outrigger's engine on one of its command paths.
     Path(paths::Task),
 }
 
@@ -22,36 +22,36 @@ pub enum Commander {
 pub struct Mode {
     /// The short name, for options.
     pub name: &'static str,
-    /// The description, for people.
+    /// The description of the mode for readers of the table.
     pub about: String,
-    /// The commander of the arm.
+    /// The program that commands the arm.
     pub commander: Commander,
-    /// The figures of the report of 2015 for it; `None` if the report has no such method.
+    /// The figures of the report of 2015 for this mode; `None` if the report has no such method.
     pub reported: Option<Reported>,
 }
 
-/// The figures of the report, from a real arm.
+/// The figures that the report of 2015 has for a mode, from a real arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reported {
-    /// The finding in words.
+    /// The finding of the report in words.
     pub words: &'static str,
-    /// The assumptions made here, and the possible differences on a real arm.
+    /// The assumptions made in the simulation, and the possible differences on a real arm.
     pub assumed: &'static str,
     /// The delay of the whole motion \[ms\].
     pub late: Option<f64>,
-    /// The time to the first motion, in control cycles: least and most.
+    /// The time to the first motion, in control cycles: least and greatest.
     pub first: Option<[f64; 2]>,
-    /// The error at the end \[deg\].
+    /// The error at the end of the motion \[deg\].
     pub last: Option<f64>,
-    /// The largest error \[deg\].
+    /// The largest error during the motion \[deg\].
     pub worst: Option<f64>,
-    /// A comparison with another method.
+    /// A comparison of the delay with that of another method.
     pub beside: Option<Beside>,
-    /// A disagreement without a figure.
+    /// A disagreement between report and simulation that is not expressed by a figure.
     pub otherwise: &'static str,
 }
 
-/// The delay of one method relative to another.
+/// The delay of one method relative to another, as the report has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beside {
     /// The name of the other method.
@@ -67,9 +67,9 @@ pub struct Beside {
 /// A figure in which one method is later than another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Later {
-    /// The first motion.
+    /// The time to the first motion of the joint.
     First,
-    /// The reaction.
+    /// The reaction time: from 1° of motion of the reference to 1° of the joint.
     Reaction,
 }
 
@@ -112,7 +112,7 @@ impl Mode {
         }
     }
 
-    /// Does one run.
+    /// Executes one run of the mode. Returns the course of the arm.
     #[must_use]
     pub fn run(&self, mechanisms: Mechanisms, seed: u64) -> Course {
         match self.commander {
@@ -290,7 +290,7 @@ impl Mode {
         Self { name, about, commander: Commander::Path(task), reported: None }
     }
 
-    /// Returns the mode with an operator who moves the speed slider.
+    /// Returns this mode with an operator who moves the speed slider.
     fn sliding(mut self) -> Self {
         match &mut self.commander {
             Commander::Client(task) => task.slides = true,
@@ -300,7 +300,7 @@ impl Mode {
         self
     }
 
-    /// Returns the mode without feedback from the measured joint.
+    /// Returns this mode without feedback from the measured joint.
     const fn open_loop(mut self) -> Self {
         if let Commander::Path(task) = &mut self.commander {
             task.feedback = false;
@@ -308,7 +308,7 @@ impl Mode {
         self
     }
 
-    /// Returns the mode without the way back.
+    /// Returns this mode without the motion back.
     const fn there(mut self) -> Self {
         if let Commander::Path(task) = &mut self.commander {
             task.wanted = Wanted::There;
@@ -316,7 +316,7 @@ impl Mode {
         self
     }
 
-    /// Returns the mode with a single move that the controller plans itself.
+    /// Returns this mode with a single move that the controller plans itself.
     const fn place(mut self) -> Self {
         if let Commander::Path(task) = &mut self.commander {
             task.wanted = Wanted::Place;

@@ -21,7 +21,7 @@ use super::course::{Course, Sample, Wanted};
 use super::mechanism::{Mechanisms, QUICK_ACK};
 use crate::cosim::{Buffers, Motion, Rig, SENSOR, Sensor, Setup};
 
-/// The task of the engine.
+/// The task of the engine: path, motion and controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// The controller's software.
@@ -39,7 +39,7 @@ pub struct Task {
 /// The joint that moves to and fro.
 const SHOULDER: usize = 1;
 
-/// Does one run.
+/// Executes one run of the engine. Returns the course of the arm.
 ///
 /// # Panics
 /// If commanding ends before the motion does and the controller has not stopped the arm by itself.

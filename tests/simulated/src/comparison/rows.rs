@@ -7,15 +7,15 @@ use super::mechanism::{Mechanism, Mechanisms};
 use super::mode::{Beside, Later, Mode, Reported};
 use crate::in_parallel;
 
-/// A mode in all its runs.
+/// A row of the table: a mode with the results of all its runs.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The mode.
+    /// The mode of the row.
     pub mode: Mode,
     /// The figures of each run, by seed from 1. Runs in which the controller stopped the arm are left out, unless it
-    /// did in all runs.
+    /// stopped the arm in all runs.
     pub runs: Vec<Figures>,
-    /// The course of the first run.
+    /// The course of the arm in the first run.
     pub shown: Course,
     /// The number of runs in which the controller stopped the arm by itself.
     pub stopped: usize,
@@ -200,7 +200,7 @@ impl Row {
     }
 }
 
-/// A number with so many decimals and a typographic minus sign. A value that rounds to zero has no sign.
+/// A number with this number of decimals and a typographic minus sign. A value that rounds to zero has no sign.
 struct Number(f64, usize);
 
 impl std::fmt::Display for Number {

@@ -1,4 +1,4 @@
-//! The record of a run.
+//! The record of a run in virtual time.
 
 use outrigger_core::engine::ur::UrEvent;
 use std::fmt::Write as _;
@@ -21,40 +21,40 @@ pub const REST: f64 = 0.02;
 /// A text that was sent to the controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// The time of sending.
+    /// The time at which the text was sent.
     pub at: SimTime,
-    /// The mode in which it was sent.
+    /// The engine's mode when the text was sent.
     pub mode: Mode,
-    /// The text.
+    /// The text itself.
     pub text: String,
-    /// The speeds of its `speedj`; `None` for a text without one.
+    /// The speeds of the text's `speedj` \[rad/s\]; `None` for a text without one.
     pub speeds: Option<Speeds>,
-    /// The torques of a torque command \[Nm\].
+    /// The joint torques of a torque command \[Nm\]; `None` for any other text.
     pub torques: Option<[f64; 6]>,
-    /// The true age of the newest state known at that time.
+    /// The true age of the newest state that the engine had when it sent the text.
     pub state_age: Duration,
 }
 
 impl Command {
-    /// Returns whether it commands the arm to move.
+    /// Returns whether the text commands the arm to move.
     #[must_use]
     pub fn moves(&self) -> bool {
         self.torques.is_some() || self.speeds.is_some_and(|speeds| speeds != [0.0; 6])
     }
 
-    /// Returns whether it commands zero velocity.
+    /// Returns whether the text commands zero velocity.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.speeds == Some([0.0; 6])
     }
 
-    /// Returns whether it sets outputs beside the motion.
+    /// Returns whether the text sets outputs in addition to the motion.
     #[must_use]
     pub fn sets_outputs(&self) -> bool {
         self.text.starts_with("sec ") || self.text.starts_with("set speed ")
     }
 
-    /// Returns whether it is a lone `stopj`.
+    /// Returns whether the text is a lone `stopj`.
     #[must_use]
     pub fn stops(&self) -> bool {
         self.text.starts_with("stopj(")
@@ -92,11 +92,11 @@ fn six_behind(start: &str, text: &str) -> Option<[f64; 6]> {
 /// The true state of the arm after one control cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    /// The end of the cycle.
+    /// The time at the end of the cycle.
     pub at: SimTime,
-    /// The joint positions \[rad\].
+    /// The actual joint positions \[rad\].
     pub q: [f64; 6],
-    /// The joint speeds \[rad/s\].
+    /// The actual joint speeds \[rad/s\].
     pub qd: Speeds,
     /// The controller's target speeds of the joints \[rad/s\].
     pub qd_target: Speeds,
@@ -124,15 +124,15 @@ impl Motion {
 /// The record of all events of a run, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// The events of the engine.
+    /// The events that the engine reported, with their times.
     pub events: Vec<(SimTime, Event<UrEvent>)>,
-    /// The texts sent that concern motion.
+    /// The texts sent to the controller that concern motion.
     pub commands: Vec<Command>,
-    /// The texts sent that set outputs.
+    /// The texts sent to the controller that set outputs.
     pub settings: Vec<Command>,
     /// All data written to each link, if [`Rig::keep_bytes`](super::Rig::keep_bytes) was called; `None` otherwise.
     pub written: Option<Vec<(SimTime, LinkId, Vec<u8>)>>,
-    /// The arm, one entry per control cycle.
+    /// The state of the arm, one entry per control cycle.
     pub motion: Vec<Motion>,
     /// The number of control cycles in `Command`, and the number of moving commands that were sent in time for the
     /// control cycle that followed.
@@ -142,9 +142,9 @@ pub struct Record {
 /// The counts of control cycles spent in `Command`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycles {
-    /// The number of all cycles.
+    /// The number of all control cycles in `Command`.
     pub commanded: u64,
-    /// The number of those before which a new moving command had arrived.
+    /// The number of control cycles before which a new moving command had arrived.
     pub answered: u64,
 }
 
@@ -157,7 +157,7 @@ impl Record {
         })
     }
 
-    /// Returns the modes entered, in order.
+    /// Returns the modes that the engine entered, in order.
     #[must_use]
     pub fn modes(&self) -> Vec<Mode> {
         self.transitions().map(|transition| transition.to).collect()
@@ -177,7 +177,7 @@ impl Record {
         self.transitions().filter(|t| t.from == Mode::Command).filter_map(|t| t.reason).collect()
     }
 
-    /// Returns the news of the outputs that were to be set, in order.
+    /// Returns the reports about outputs that were to be set, in order.
     pub fn news(&self) -> impl DoubleEndedIterator<Item = (Write, WriteNews)> {
         self.events.iter().filter_map(|(_, event)| match event {
             Event::Output { write, news } => Some((*write, *news)),
@@ -197,7 +197,7 @@ impl Record {
         self.motion.get(after.checked_sub(1)?)
     }
 
-    /// Returns the time from `since` until every joint was at rest for good, interpolated linearly between two
+    /// Returns the time from `since` until every joint was at rest and remained so, interpolated linearly between two
     /// cycles; `None` if the record ends in motion.
     #[must_use]
     pub fn rest_after(&self, since: SimTime) -> Option<Duration> {
@@ -208,8 +208,8 @@ impl Record {
         Some(last.at.since(since) + next.at.since(last.at).mul_f64(share))
     }
 
-    /// Returns the events as lines of text for a person, with each text whose kind differs from that of the text
-    /// before. Events that repeat with every message are shown once.
+    /// Returns the events as readable lines, with each text whose kind differs from that of the text before. Events
+    /// that repeat with every message are shown once.
     #[must_use]
     pub fn story(&self) -> String {
         let mut events = self.events.clone();

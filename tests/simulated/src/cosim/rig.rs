@@ -38,12 +38,13 @@ pub struct Buffers {
     realtime: Vec<u8>,
     rtde: bool,
     recorder: Vec<u8>,
-    /// 0 or 1: the first call of the engine, of every two, before which a checkpoint is taken.
+    /// The first call of the engine, 0 or 1, before which a checkpoint is taken. Checkpoints are taken before every
+    /// second call.
     first: usize,
 }
 
 impl Buffers {
-    /// Returns buffers with memory for RTDE, so that states are received over RTDE.
+    /// Returns buffers with memory for RTDE, so that the engine receives states over RTDE.
     #[must_use]
     pub fn with_rtde() -> Self {
         Self { rtde: true, ..Self::default() }
@@ -64,11 +65,11 @@ impl Default for Buffers {
     }
 }
 
-/// The present activity of the host.
+/// The present activity of the co-controller's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Host {
     Runs,
-    /// Paused until this time: no code of the host runs.
+    /// The host is paused until this time: none of its code runs.
     Paused(SimTime),
     Dead,
 }
@@ -84,7 +85,7 @@ pub enum Death {
 
 /// A host with a co-controller, and the robot.
 pub struct Rig<'m> {
-    /// The robot: its true state, and the operator's actions on it.
+    /// The simulated robot: its true state, and the operator's actions on it.
     pub controller: Controller,
     engine: UrEngine<'m, AnyLaw<6>>,
     /// The sockets of the links, and those of the connections that a program makes.
@@ -118,7 +119,7 @@ struct Readings {
     seq: u32,
 }
 
-/// The address of the host; [`ROBOT`] is that of the robot.
+/// The address of the co-controller's host; [`ROBOT`] is that of the robot.
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 56, 1));
 const ROBOT: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 56, 101));
 /// The memory of a recorder \[B\]: enough for seconds of a session with all its checkpoints, in one half.
@@ -130,7 +131,7 @@ const PUBLISHED: usize = 4_096;
 /// The longest time that a test without a time limit of its own waits for an event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The cause of a wake-up of the host.
+/// The cause for which the host's loop wakes up.
 enum Woken {
     Opened(LinkId, bool),
     Accepted(LinkId),
@@ -140,7 +141,7 @@ enum Woken {
     Deadline,
 }
 
-/// A leg that the network has held back.
+/// A leg that the network has delayed.
 #[derive(Debug, Default)]
 struct Late {
     newest: Option<Vec<u8>>,
@@ -196,13 +197,13 @@ impl<'m> Rig<'m> {
         rig
     }
 
-    /// Returns the present time.
+    /// Returns the present virtual time.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.controller.now()
     }
 
-    /// Returns the co-controller.
+    /// Returns the engine of the co-controller.
     #[must_use]
     pub fn engine(&self) -> &UrEngine<'m, AnyLaw<6>> {
         &self.engine
@@ -240,7 +241,7 @@ impl<'m> Rig<'m> {
         self.engine.delegate(asked, core_time(self.now()))
     }
 
-    /// Calls the engine, without an input and without draining its outputs.
+    /// Calls `ask` with the engine and its time, without an input and without draining the engine's outputs.
     pub fn ask<T>(&mut self, ask: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, Instant) -> T) -> T {
         let now = core_time(self.now());
         ask(&mut self.engine, now)
@@ -254,7 +255,7 @@ impl<'m> Rig<'m> {
         self.engine.lead_on(to, last)
     }
 
-    /// Has the law make the motion again.
+    /// Makes the law command the motion again.
     ///
     /// # Errors
     /// Returns the reason if the engine rejects the request.
@@ -274,7 +275,8 @@ impl<'m> Rig<'m> {
         self.input(Input::Resume(epoch));
     }
 
-    /// Calls the engine, as a program does between two inputs, and drains its outputs.
+    /// Calls `call` with the engine and its time, as a program does between two inputs, and drains the engine's
+    /// outputs.
     pub fn with_engine<T>(&mut self, call: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, Instant) -> T) -> T {
         let now = core_time(self.now());
         let done = call(&mut self.engine, now);
@@ -297,7 +299,7 @@ impl<'m> Rig<'m> {
         (header, active)
     }
 
-    /// Keeps every byte that is written from now on, in [`Record::written`].
+    /// Records every byte that is written to a link from now on, in [`Record::written`].
     pub fn keep_bytes(&mut self) {
         self.record.written.get_or_insert_default();
     }
@@ -328,7 +330,7 @@ impl<'m> Rig<'m> {
         self.cable_until = lasting.map_or(SimTime::MAX, |lasting| self.now() + lasting);
     }
 
-    /// Ends the process, or its host.
+    /// Ends the co-controller's process, or its host.
     pub fn kill(&mut self, death: Death) {
         self.host = Host::Dead;
         if death == Death::Reset {
@@ -571,7 +573,7 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// Passes one input to the engine, and drains its outputs.
+    /// Passes one input to the engine, and processes its outputs.
     fn hand_over(&mut self, input: Input) {
         self.take_checkpoint();
         self.engine.handle(core_time(self.now()), input);

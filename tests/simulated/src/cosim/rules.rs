@@ -35,7 +35,7 @@ pub struct Rules {
     stopped_in_mode: bool,
 }
 
-/// The knowledge at the time of a text.
+/// The circumstances at the time at which a text is sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment<'a> {
     pub(super) config: &'a UrConfig,
@@ -45,17 +45,17 @@ pub(super) struct Moment<'a> {
 }
 
 impl Rules {
-    /// The operator requests `Command`.
+    /// Records that the operator requests `Command`.
     pub(super) fn request(&mut self) {
         self.requested = true;
     }
 
-    /// Allows the next arming without such a request: a line or the device itself requests it.
+    /// Allows the next arming without an operator's request: a line or the device itself requests it.
     pub(super) const fn expect_arming(&mut self) {
         self.asked_otherwise = true;
     }
 
-    /// The mode changes.
+    /// Records a change of the mode.
     pub(super) fn transition(&mut self, transition: &Transition) {
         if transition.to == Mode::Arming && std::mem::take(&mut self.asked_otherwise) {
             self.requested = true;
@@ -66,7 +66,7 @@ impl Rules {
         self.stopped_in_mode = false;
     }
 
-    /// A state was read this long after it was published.
+    /// Records that a state was read this long after it was published.
     pub(super) fn state_read(&mut self, age: Duration) {
         self.fastest = Some(self.fastest.map_or(age, |fastest| fastest.min(age)));
     }

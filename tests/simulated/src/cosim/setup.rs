@@ -1,4 +1,4 @@
-//! The set-up of a run.
+//! The set-up of a run in virtual time.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub(super) fn core_span(span: Duration) -> core::Duration {
 /// A function that reads a sensor; `None` if the sensor measures no value.
 pub type Read = Box<dyn FnMut(&Controller) -> Option<SampleValue>>;
 
-/// A sensor at the arm.
+/// A sensor of the co-controller.
 pub struct Sensor {
     /// The sensor's number.
     pub id: SourceId,
@@ -53,20 +53,20 @@ pub struct Sensor {
 /// The timing with which the host's loop looks at its sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// As soon as data are there.
+    /// The host's loop looks at its sockets as soon as data have arrived.
     #[default]
     AtOnce,
-    /// Only once in this time.
+    /// The host's loop looks at its sockets only once in this time.
     Every(Duration),
 }
 
-/// The set-up of a run.
+/// The set-up of a run: controller, co-controller, sensors and network.
 pub struct Setup {
     /// The controller and its arm.
     pub controller: Options,
     /// The configuration of the co-controller.
     pub config: UrConfig,
-    /// The co-controller's law.
+    /// The law by which the co-controller commands the arm.
     pub law: AnyLaw<6>,
     /// The co-controller's sensors.
     pub sensors: Vec<Sensor>,
@@ -76,7 +76,7 @@ pub struct Setup {
     pub reading: Reading,
 }
 
-/// The sensor of every [`Setup`] that has one.
+/// The identifier of the sensor in every [`Setup`] that has one.
 pub const SENSOR: SourceId = SourceId(1);
 
 impl Setup {

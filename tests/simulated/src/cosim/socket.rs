@@ -14,7 +14,7 @@ use super::setup::core_span;
 #[derive(Debug, Default)]
 pub(super) struct Socket {
     phase: Phase,
-    /// The number of bytes written to this connection.
+    /// The number of bytes that the host has written to this connection.
     written: u64,
     /// The writes that may still be un-acknowledged, each with its time and the total number of bytes written with
     /// it.
@@ -40,7 +40,7 @@ impl Socket {
         *self = Self { phase: Phase::Listening(port), ..Self::default() };
     }
 
-    /// Accepts the connection if the socket listens on this port. Returns whether it does.
+    /// Accepts the connection if the socket listens on this port. Returns whether it was accepted.
     pub(super) fn accept(&mut self, port: u16, conn: Conn) -> bool {
         let listens = self.phase == Phase::Listening(port);
         if listens {
@@ -59,8 +59,8 @@ impl Socket {
         if let Phase::Opening { done, .. } = self.phase { done } else { SimTime::MAX }
     }
 
-    /// Ends a connection attempt that is due. Returns whether the connection was established; `None` if no attempt is
-    /// due.
+    /// Ends a connection attempt whose time has come. Returns whether the connection was established; `None` if no
+    /// attempt ends now.
     pub(super) fn opened(&mut self, controller: &mut Controller) -> Option<bool> {
         let Phase::Opening { port, done } = self.phase else { return None };
         if done > controller.now() {
@@ -76,7 +76,7 @@ impl Socket {
         if let Phase::Open(conn) = self.phase { Some(conn) } else { None }
     }
 
-    /// Returns whether the peer has closed the connection and all it sent was read.
+    /// Returns whether the peer has closed the connection and all its bytes were read.
     pub(super) fn closed_by_peer(&mut self, controller: &Controller) -> bool {
         let closed = self.conn().is_some_and(|conn| !controller.is_open(conn) && controller.pending(conn) == 0);
         if closed {

@@ -3,7 +3,7 @@
 use outrigger_core::engine::ur::{CommandPath, Orders, UrConfig};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// A command path, and the channel by which its program receives orders.
+/// A command path, and the channel by which the program on the controller receives orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// The command path, which decides on the program, if any.
@@ -13,14 +13,14 @@ pub struct Way {
 }
 
 impl Way {
-    /// All channels but those with the player and with torques.
+    /// All channels except the player and those with torques.
     pub const ALL: [Self; 8] = {
         let [speed, position, buffered, speed_in, position_in, buffered_in] = Self::OURS;
         let [text, foreign] = [Self::by_socket(CommandPath::Text), Self::by_socket(CommandPath::ExternalControl)];
         [text, speed, position, buffered, speed_in, position_in, buffered_in, foreign]
     };
 
-    /// The channels with one of our programs that answers.
+    /// The channels with one of our programs on the controller that answers.
     pub const OURS: [Self; 6] = [
         Self::by_socket(CommandPath::ReverseSpeedJ),
         Self::by_socket(CommandPath::ReverseServoJ),
@@ -30,10 +30,10 @@ impl Way {
         Self::in_registers(CommandPath::Buffered),
     ];
 
-    /// Whole moves, and joint speeds in between.
+    /// The player: whole moves that the controller executes, and joint speeds in between.
     pub const PLAYER: Self = Self::by_socket(CommandPath::Player);
 
-    /// Joint torques, to either program that takes them.
+    /// The channels with joint torques, to either program that accepts them.
     pub const TORQUES: [Self; 2] =
         [Self::by_socket(CommandPath::ReverseTorque), Self::by_socket(CommandPath::ExternalTorque)];
 
@@ -45,13 +45,13 @@ impl Way {
         Self { path, orders: Orders::Registers }
     }
 
-    /// Returns whether orders are sent in registers.
+    /// Returns whether orders are sent in RTDE registers.
     #[must_use]
     pub fn is_in_registers(self) -> bool {
         self.orders == Orders::Registers
     }
 
-    /// Returns the name in tables.
+    /// Returns the name of the channel in tables.
     #[must_use]
     pub fn name(self) -> String {
         self.path.name().to_owned() + if self.is_in_registers() { ", registers" } else { "" }
@@ -65,7 +65,7 @@ impl Way {
         config.peer.unfit(software).is_none()
     }
 
-    /// Returns whether joint positions are sent.
+    /// Returns whether the channel sends joint positions, not speeds.
     #[must_use]
     pub const fn is_positions(self) -> bool {
         self.path.is_positions()

@@ -160,7 +160,7 @@ fn tell(obstacle: Option<Obstacle>) -> String {
     }
 }
 
-/// A client of the dashboard port, with a controller of its own.
+/// A client of the dashboard port, with a simulated controller of its own.
 struct Desk {
     controller: Controller,
     connection: Conn,
@@ -181,7 +181,7 @@ impl Desk {
         self.controller.advance_to(self.controller.now() + span);
     }
 
-    /// Returns the next line that arrives.
+    /// Returns the next line that the dashboard sends.
     fn line(&mut self) -> String {
         let mut line = Vec::new();
         let limit = self.controller.now() + PATIENCE;
@@ -204,7 +204,7 @@ impl Desk {
         self.line()
     }
 
-    /// Runs a sequence to its end. Returns the obstacle that stopped it, if any.
+    /// Runs a dashboard sequence to its end. Returns the obstacle that stopped it, if any.
     fn run(&mut self, sequence: &mut impl Sequence) -> Option<Obstacle> {
         let limit = self.controller.now() + PATIENCE;
         while self.controller.now() < limit {

@@ -15,7 +15,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::super::text::{in_parallel, markdown, millis};
 use super::{Wish, called, wished};
 
-/// The newest of CB3, an e-Series, and PolyScope X.
+/// The newest CB3 software, an e-Series version, and PolyScope X.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
 
@@ -75,7 +75,7 @@ impl Trouble {
         }
     }
 
-    /// Ends the trouble, with an operator at the robot who resumes its program.
+    /// Ends the event, with an operator at the robot who resumes the robot's program.
     fn end(self, rig: &mut Rig<'_>, wish: &Wish) {
         match self {
             Stopped => {}
@@ -137,7 +137,7 @@ fn cell(trouble: Trouble, software: SoftwareVersion, path: Way, states: States) 
     format!("{} after {} ms, {} / {} ms{back}{way}", reason.name(), millis(after), millis(rest), millis(bound))
 }
 
-/// Returns the time until the arm must be at rest.
+/// Returns the time until the arm must be at rest after the event.
 fn bound(rig: &Rig<'_>, trouble: Trouble, fell: Duration, states: States) -> Duration {
     let config = &rig.engine().config().peer;
     let reaction = match (trouble, states) {
@@ -175,7 +175,7 @@ fn ahead(rig: &Rig<'_>) -> f64 {
     f64::from(SPEED) * f64::from((program.lag + program.lookahead).as_secs_f32())
 }
 
-/// Checks that each text replaces the stopped program, and that this is reported.
+/// Checks that each text replaces the program that was stopped at the pendant, and that this is reported.
 fn overridden(rig: &mut Rig<'_>, what: &str) -> String {
     rig.run_for(secs(2));
     let story = rig.record().story();
@@ -196,8 +196,8 @@ fn slowed(rig: &mut Rig<'_>, wish: &Wish, what: &str) -> String {
     format!("goes on at {:.0} %", share * 100.0)
 }
 
-/// Ends the trouble, with an operator at the robot who resumes its program. Checks that no motion is commanded and
-/// the arm does not move, apart from the rest of the last text.
+/// Ends the event, with an operator at the robot who resumes the robot's program. Checks that no motion is commanded
+/// and the arm does not move, apart from the rest of the last text.
 fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: Way, what: &str) -> String {
     let (from, rested) = (rig.now(), rig.controller.truth().q[0]);
     trouble.end(rig, wish);

@@ -32,7 +32,7 @@ const WATCHED: Duration = Duration::from_secs(3);
 /// The time in which the last command arrives.
 const ARRIVED: Duration = Duration::from_micros(200);
 
-/// The part that is lost.
+/// The part of the set-up that is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
     Process,
@@ -79,7 +79,7 @@ fn printed(software: SoftwareVersion, path: Way) -> f32 {
     config.coast_without_us(software).expect("something ends it on every path").joints[0]
 }
 
-/// Returns the time until the arm must be at rest: the timeout that ends the program, then its stop.
+/// Returns the time until the arm must be at rest after a loss: the timeout that ends the program, then its stop.
 fn bound(rig: &Rig<'_>, motion: Motion) -> Duration {
     let text = rig.engine().config().peer.text;
     let deceleration = stop_deceleration(rig.controller.options(), f64::from(text.stop_acceleration));

@@ -77,8 +77,8 @@ fn reactions(path: Way) -> [Reaction; 3] {
     reactions
 }
 
-/// Moves the base joint by half a turn in two seconds, as in `servo.md`. Returns its delay \[ms\], and the largest
-/// error on the way and the error at the end \[deg\].
+/// Moves the base joint by half a turn in two seconds, as in `servo.md`. Returns the joint's delay \[ms\], and the
+/// largest error on the way and the error at the end \[deg\].
 fn half_a_turn(path: Way) -> servo::Figures {
     let config = JointServoConfig { path_tolerance: 1.0, ..JointServoConfig::default() };
     let mut setup = Setup::servo(SOFTWARE, servo::trajectory(false), config);

@@ -31,7 +31,7 @@ fn wished(software: SoftwareVersion, path: Way, speed: f32) -> (Setup, Wish) {
     (setup, wish)
 }
 
-/// Returns the name of the software in a table.
+/// Returns the name of a software version in a table.
 fn called(software: SoftwareVersion) -> String {
     format!("{}.{}", software.major, software.minor)
 }
