@@ -90,7 +90,7 @@ fn collect(folder: &Path, root: &Path, files: &mut BTreeSet<String>, wanted: &im
     }
 }
 
-/// Returns the text inside each pair of backticks.
+/// Returns the text inside each pair of backticks in a table cell.
 fn spans(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
@@ -109,7 +109,8 @@ fn has_plain_test(text: &str, name: &str) -> bool {
     at.is_some_and(|at| text[..at].rsplit("\n\n").next().is_some_and(|before| !before.contains("#[ignore")))
 }
 
-/// Returns the faults of a row's third cell: a twin that is not a plain test, or neither a twin nor a reason.
+/// Returns the faults of a row's third cell, which must name a plain test that covers the file (a twin) or a reason
+/// why there is none.
 fn wrong_twins(cell: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let is_name =
         |span: &str| span.contains('_') && span.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));

@@ -147,7 +147,7 @@ fn watched() {
     does_not_grow(&browser);
 }
 
-/// Checks that the page's script computes the same ticks for a span as the Rust code that draws the charts of a
+/// Checks that the page's script computes equal axis ticks for a span as the Rust code that draws the charts of a
 /// report.
 fn has_the_ticks_of_a_report(browser: &Browser) {
     let mut cases = vec![];
@@ -266,7 +266,7 @@ fn reports_heed_pointers(browser: &Browser, folder: &Path) {
     assert!(complaints.is_empty(), "the console has {complaints:?}");
 }
 
-/// Checks that the page no longer says "live" once its program has ended.
+/// Checks that the page shows something other than "live" once its program has ended.
 fn says_that_it_is_over(browser: &Browser) {
     let ended = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(50));

@@ -11,7 +11,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::{Q, Understood, read, serve};
 
 const MOTION: &str = "ur_rtde_control.py";
-/// The tolerance of a rest position: joints \[rad\] and poses \[m, rad\].
+/// The tolerance for a position at rest: joints \[rad\] and poses \[m, rad\].
 const NEAR: f64 = 1e-3;
 
 /// The range of registers that the control script reads and writes.
@@ -21,8 +21,8 @@ pub(super) enum Range {
     Upper,
 }
 
-/// Runs one part of a Python script against the controller and returns the values that it printed. Checks that the
-/// client could connect.
+/// Runs one part of a Python script with ur_rtde against the controller, and returns the values that the script
+/// printed. Checks that the client could connect.
 pub(super) fn part(server: &Running, range: Range, script: &str, part: &str) -> Understood {
     let frequency = (1.0 / server.controller().period().as_secs_f64()).round();
     let range = match range {

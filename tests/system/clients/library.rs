@@ -20,7 +20,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{Q, serve_with};
 
-/// The time limit of an example, longer than any of them takes here \[s\].
+/// The time limit of an example program, longer than any of them takes here \[s\].
 const PATIENCE: &str = "120";
 /// Guards the ports 50001 to 50004, which the uploaded program connects to.
 static REVERSE_PORTS: Mutex<()> = Mutex::new(());
@@ -86,7 +86,8 @@ fn folder_with_our_program(software: SoftwareVersion) -> PathBuf {
     place
 }
 
-/// Runs an example, with this duration if it takes one. Returns whether it ended with exit code 0, and its output.
+/// Runs an example program of the library, with this duration if it takes one. Returns whether it ended with exit
+/// code 0, and its output.
 fn example(server: &Running, name: &str, seconds: Option<u32>) -> (bool, String) {
     example_in(&folder(), server, name, seconds)
 }
@@ -125,8 +126,8 @@ fn ends_well_in(place: &Path, server: &Running, name: &str, seconds: Option<u32>
     told
 }
 
-/// Checks that the library parses every message of three seconds, and that the geometry of the arm is in the first
-/// state.
+/// Checks that UR's client library parses every message of three seconds, and that the geometry of the arm is in the
+/// first state.
 pub(super) fn reads_the_primary_interface(software: SoftwareVersion) {
     let server = serve(software, false);
     let told = ends_well(&server, "primary_pipeline_example", Some(3));
@@ -139,8 +140,8 @@ pub(super) fn reads_the_primary_interface(software: SoftwareVersion) {
     assert!(geometry.contains("dh_a: [0 -0.425 -0.3922"), "{geometry}");
 }
 
-/// Checks that the library fails on kinematics info of 9 B. That is why no controller in use can be sending it
-/// periodically.
+/// Checks that UR's client library fails on kinematics info of 9 B. That is why no controller in use can be sending
+/// it periodically.
 pub(super) fn ends_on_short_kinematics_info() {
     let server = serve(SoftwareVersion::new(5, 15), true);
     let (ended, told) = example(&server, "primary_pipeline_example", Some(3));
@@ -148,7 +149,7 @@ pub(super) fn ends_on_short_kinematics_info() {
     assert!(!ended || states < 10, "{states} states were read");
 }
 
-/// Checks that the library receives states at 50 Hz and moves the speed slider.
+/// Checks that UR's client library receives states at 50 Hz and moves the speed slider.
 pub(super) fn moves_the_slider_by_rtde(software: SoftwareVersion) {
     let server = serve(software, false);
     let told = ends_well(&server, "rtde_client_example", Some(5));
@@ -165,8 +166,8 @@ pub(super) fn works_the_dashboard(software: SoftwareVersion) {
     assert!(told.contains("Power off command success: 1"), "{told}");
 }
 
-/// Checks that the library drives the arm with UR's program: streamed joints, trajectories of points, splines and
-/// streams, force mode, freedrive and tool contact.
+/// Checks that UR's client library drives the arm with UR's program: streamed joints, trajectories of points, splines
+/// and streams, force mode, freedrive and tool contact.
 pub(super) fn drives_by_external_control(software: SoftwareVersion) {
     drives(&folder(), software);
 }

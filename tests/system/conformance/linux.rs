@@ -35,7 +35,7 @@ const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PORT_BASE: u16 = 21_000;
 /// The time limit of a wait, only to end a test that hangs.
 const PATIENCE: time::Duration = time::Duration::from_secs(120);
-/// The longest delay until a change that only the robot made is noticed.
+/// The longest delay until the bench notices a change that only the robot made.
 const STEP: Duration = Duration::from_millis(20);
 
 pub(crate) struct LinuxBench {
@@ -142,7 +142,7 @@ impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
     }
 }
 
-/// Sets thresholds that a busy machine does not exceed: the scenarios test what follows an event, not its time.
+/// Sets thresholds that a busy machine does not exceed: the scenarios check what follows an event, not its time.
 fn patient(config: &mut UrConfig) {
     let (long, second) = (time::Duration::from_secs(2), time::Duration::from_secs(1));
     let any =

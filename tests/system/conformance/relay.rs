@@ -15,7 +15,7 @@ use rustix::net::sockopt::{set_socket_linger, set_socket_recv_buffer_size};
 
 /// The ports that a co-controller connects to.
 const PORTS: [Port; 4] = [Port::Primary, Port::Secondary, Port::Realtime, Port::Rtde];
-/// The longest delay until an order is noticed while no bytes arrive.
+/// The longest delay until the relay's thread notices an order while no bytes arrive.
 const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 /// The smallest receive buffer that the kernel allows. Once the relay stops reading, a few commands fill it.
 const RECEIVE_BUFFER: usize = 2_304;
@@ -23,7 +23,8 @@ const RECEIVE_BUFFER: usize = 2_304;
 /// The next port base to try.
 static NEXT_BASE: AtomicU16 = AtomicU16::new(25_000);
 
-/// A thread that passes bytes on in both directions. A port is closed while the controller does not listen on it.
+/// A relay between the port and the controller: a thread that passes bytes on in both directions. A port is closed
+/// while the controller does not listen on it.
 pub(crate) struct Relay {
     orders: Arc<Orders>,
     thread: Option<JoinHandle<()>>,
@@ -60,7 +61,7 @@ impl Relay {
         self.orders.reset.store(true, Ordering::Relaxed);
     }
 
-    /// Stops reading from the port.
+    /// Stops reading bytes that come from the port.
     pub(crate) fn take_nothing(&self) {
         self.orders.take_nothing.store(true, Ordering::Relaxed);
     }
@@ -84,7 +85,7 @@ fn listen(port: Port, base: u16) -> std::io::Result<TcpListener> {
 /// The bytes on their way from one stream to another.
 struct Pipe {
     waiting: Vec<u8>,
-    /// Set once one of the two streams is closed or fails.
+    /// `true` once one of the two streams is closed or has failed.
     over: bool,
 }
 
@@ -113,7 +114,7 @@ impl Pipe {
     }
 }
 
-/// A connection from the port, and the matching connection to the controller.
+/// A connection from the port, and the relay's matching connection to the controller.
 struct Pair {
     client: TcpStream,
     server: TcpStream,
@@ -177,7 +178,7 @@ impl Carrier {
         }
     }
 
-    /// Waits until bytes or a connection arrive, for at most [`TURN`].
+    /// Waits until bytes or a connection arrive at the relay, for at most [`TURN`].
     fn sleep(&self, takes: bool) {
         let doors = self.doors.iter().map(|(_, door)| PollFd::new(door, PollFlags::IN));
         let servers = self.pairs.iter().map(|pair| PollFd::new(&pair.server, PollFlags::IN));

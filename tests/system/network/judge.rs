@@ -1,5 +1,5 @@
-//! The assertions that hold in every row, and the figures of a row. Both are taken from the controller's arm and from
-//! the packets, not from what the program reports about them.
+//! The assertions that hold in every row of the table of networks, and the figures of a row. Both are taken from the
+//! controller's arm and from the packets, not from what the program reports about them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const LOOKED_BACK: Duration = Duration::from_millis(140);
 pub(super) struct Figures {
     pub(super) commanded: f64,
     pub(super) fallbacks: BTreeMap<&'static str, u32>,
-    /// The reasons why arming ended without commanding, with their counts.
+    /// The reasons why arming ended without commanding, each with its count.
     pub(super) refusals: BTreeMap<String, u32>,
     /// The number of commands at the controller per state that it sent.
     pub(super) commands: f64,
@@ -38,7 +38,8 @@ pub(super) struct Figures {
 /// The way in which the arm stopped after commanding had ended.
 struct Stop {
     took: Duration,
-    /// The distance from the beginning of the fault if it is known, else from the transition \[rad\].
+    /// The largest distance by which a joint moved, from the beginning of the fault if that is known, else from the
+    /// transition \[rad\].
     coast: f64,
 }
 

@@ -23,7 +23,7 @@ use outrigger_emulated::tries;
 use self::peer::Beside;
 use self::rows::ROWS;
 
-/// The time for which a row is observed: [`SPAN`] in a test, [`LONG`] for the table.
+/// The time for which a row is observed in a test; [`LONG`] is the time for the table.
 const SPAN: Duration = Duration::from_millis(1200);
 const LONG: Duration = Duration::from_secs(4);
 /// The number of seeds per row of the table if packets are lost at random. The lost packets decide whether commanding

@@ -17,17 +17,17 @@ use super::relay::CONTROLLER;
 
 /// The time between two observations of the arm.
 const GLANCE: Duration = Duration::from_millis(1);
-/// The port that the program listens on beside a KRC.
+/// The UDP port that the program listens on with a KRC.
 const FRI: u16 = 49_938;
 
 /// The kind of controller that the program runs beside, and the source of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Beside {
-    /// RTDE at 500 Hz.
+    /// A UR controller with RTDE at 500 Hz.
     Rtde,
-    /// Port 30003 at 125 Hz.
+    /// A UR controller with port 30003 at 125 Hz.
     Realtime,
-    /// FRI datagrams at 200 Hz.
+    /// A KRC with FRI datagrams at 200 Hz.
     Krc,
 }
 
@@ -116,9 +116,10 @@ impl Glance {
 /// Counts of states and commands at the controller.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Came {
-    /// The states that a UR controller has sent, counted as its cycles, or the measurements that a KRC has sent.
+    /// The number of states that a UR controller has sent, counted as its cycles, or of measurements that a KRC has
+    /// sent.
     pub(super) states: u64,
-    /// The motion commands that a UR controller has received, or the answers that a KRC has accepted.
+    /// The number of motion commands that a UR controller has received, or of answers that a KRC has accepted.
     pub(super) commands: u64,
 }
 

@@ -12,7 +12,7 @@ use outrigger_emulated::namespace::Namespace;
 use outrigger_sim::time::SimTime;
 use serde_json::Value;
 
-/// A line of the output, and the time at which it was read.
+/// A line of the program's output, and the time at which it was read.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) at: SimTime,
@@ -35,11 +35,11 @@ pub(super) struct Transition {
     pub(super) at: SimTime,
     pub(super) from: String,
     pub(super) to: String,
-    /// Empty if there is none.
+    /// The name of the transition's reason; empty if there is none.
     pub(super) reason: String,
 }
 
-/// The output of the program.
+/// The output of the program, line by line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transcript(Vec<Line>);
 
@@ -71,7 +71,7 @@ impl Transcript {
         read.collect()
     }
 
-    /// Returns the printed bound on the motion of the arm after a fault \[rad\].
+    /// Returns the bound on the motion of the arm after a fault that the program has printed \[rad\].
     pub(super) fn coast(&self) -> Option<f64> {
         let said = self.0.iter().rev().find(|line| line.text("text").contains("worst-case coast"))?;
         let (_, rest) = said.text("text").split_once("after a fault ")?;

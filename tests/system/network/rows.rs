@@ -11,13 +11,13 @@ use super::peer::Beside;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) name: &'static str,
-    /// The conditions from the start on.
+    /// The conditions of the network from the start on.
     pub(super) path: Conditions,
-    /// Further conditions from the first command on.
+    /// Further conditions of the network from the first command on.
     pub(super) trouble: Conditions,
-    /// The span in which every packet is lost. It begins while the arm is fast.
+    /// The time for which every packet is lost. It begins while the arm is fast; `None` for no such loss.
     pub(super) cut: Option<Duration>,
-    /// The permitted effect on commanding.
+    /// The permitted effect of the conditions on commanding.
     pub(super) ends: Ends,
 }
 
@@ -67,7 +67,7 @@ const JITTER: Conditions = Conditions { jitter: Duration::from_millis(2), ..NOTH
 /// Holds packets back for longer than a cycle of each controller.
 const REORDER: Option<(f64, Duration)> = Some((0.02, Duration::from_millis(9)));
 
-/// The rows, in the order of the table.
+/// The rows of the table, in their order.
 pub(super) const ROWS: [Row; 14] = [
     CLEAN,
     path("delay of 1 ms each way", delay(1), Ends::Never),
@@ -99,7 +99,7 @@ impl Row {
         if longer && beside == Beside::Krc { Ends::Maybe } else { self.ends }
     }
 
-    /// Returns the conditions once commanding has begun.
+    /// Returns the conditions of the network once commanding has begun.
     pub(super) fn troubled(&self) -> Conditions {
         Conditions { delay: self.path.delay, jitter: self.path.jitter, ..self.trouble }
     }

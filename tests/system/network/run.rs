@@ -19,9 +19,9 @@ use super::rows::Row;
 const BEGINS: Duration = Duration::from_secs(5);
 /// The time limit for every condition of a row to have an effect.
 const HAPPENS: Duration = Duration::from_secs(30);
-/// The time limit for the process to end after `quit`.
+/// The time limit for the process to end after the command `quit`.
 const ENDS: Duration = Duration::from_secs(10);
-/// The time between two looks of the operator.
+/// The time between two checks by which the simulated operator decides what to do.
 const LOOK: Duration = Duration::from_millis(2);
 /// The operator waits for [`PAUSE`] after a fallback before acknowledging, and for [`BETWEEN`] before resuming.
 /// Nothing may move in these spans.
@@ -40,7 +40,7 @@ pub(super) enum Word {
     Quit,
 }
 
-/// The record of a run.
+/// The record of a run of one row.
 pub(super) struct Left {
     pub(super) transcript: Transcript,
     pub(super) errors: String,
@@ -55,7 +55,7 @@ pub(super) struct Left {
     /// The states and commands in the time that the figures cover.
     pub(super) came: Came,
     pub(super) counts: Counts,
-    /// The clock of all times in this struct.
+    /// The clock of all times in this record.
     pub(super) clock: Clock,
 }
 
@@ -153,7 +153,8 @@ impl Operator {
         }
     }
 
-    /// Loses all packets while the arm is fast: once, and again as long as the remaining time permits.
+    /// Makes the network lose all packets while the arm is fast: once, and again as long as the remaining time
+    /// permits.
     fn cuts(&mut self, now: SimTime, length: Duration, span: Duration, from: SimTime, peer: &Peer, relay: &Relay) {
         let (commands, since) = self.program.look(|said| (said.mode() == "Command", said.since()));
         let fast = peer.now().is_some_and(|glance| glance.speed() > FAST);

@@ -63,12 +63,12 @@ fallback is named as one of the network, the process ends with a summary and the
 overtaken packets alone end nothing.
 ";
 
-/// The runs of each row: the share of time that was commanded, and the cells.
+/// The runs of each row: for each run, the share of time that was commanded, and the cells.
 type Rows = BTreeMap<(Beside, usize), Vec<(f64, Vec<String>)>>;
 
 static MADE: Mutex<Rows> = Mutex::new(Rows::new());
 
-/// Adds a row that has passed.
+/// Adds the result of a row that has passed to the table.
 pub(super) fn add(beside: Beside, number: usize, left: &Left, figures: &Figures) {
     let counts = left.counts;
     let fallbacks = figures.fallbacks.iter().map(|(reason, count)| format!("{count} {reason}"));

@@ -1,6 +1,6 @@
-//! Stops that the surroundings must not delay: the real program runs opposite simulated controllers, with an output,
-//! a terminal or a disk that accepts nothing. Each time the first zero velocity must reach the controller within 50
-//! ms of a key or a signal, and a second key or signal must end the process within 200 ms.
+//! Checks that blocked outputs do not delay a stop: the real program runs opposite simulated controllers, with an
+//! output, a terminal or a disk that accepts nothing. Each time the first zero velocity must reach the controller
+//! within 50 ms of a key or a signal, and a second key or signal must end the process within 200 ms.
 //!
 //! Few tests run at once. A failed test is not repeated: a time may be longer by the span in which a processor of
 //! this machine stood still meanwhile, see [`within`].
@@ -26,11 +26,11 @@ const ENDS_WITHIN: Duration = Duration::from_millis(200);
 /// to rest and every wait at the end.
 const FINISHES_WITHIN: Duration = Duration::from_secs(8);
 
-/// The way in which the test asks the program to stop.
+/// The way in which a test asks the program to stop.
 #[derive(Clone, Copy, Debug)]
 enum Asks {
     Signal(rustix::process::Signal),
-    /// A key in a terminal in raw mode.
+    /// A key that is pressed in a terminal in raw mode.
     Key(u8),
     Line(&'static str),
 }
@@ -39,7 +39,7 @@ const INTERRUPT: Asks = Asks::Signal(rustix::process::Signal::INT);
 const TERMINATE: Asks = Asks::Signal(rustix::process::Signal::TERM);
 const CONTROL_C: Asks = Asks::Key(3);
 
-/// Runs a test beside few others, because each needs to be scheduled in time.
+/// Runs a test together with only a few others, because each needs to be scheduled in time.
 fn attempt(body: fn()) {
     outrigger_emulated::tries::attempt(std::thread::current().name().unwrap_or_default(), body);
 }

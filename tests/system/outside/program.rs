@@ -19,11 +19,11 @@ use outrigger_sim::{krc, tcp, udp};
 use super::Asks;
 use super::relay::{self, Relay};
 
-/// The longest wait for the arm to move.
+/// The longest time that a test waits until the arm moves.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time from one request to the next.
+/// The time from one request to command to the next.
 const AGAIN: Duration = Duration::from_secs(3);
-/// The longest wait for the first zero velocity.
+/// The longest time that a test waits for the first zero velocity.
 const NEVER: Duration = Duration::from_secs(5);
 
 /// The kind of controller that the program runs beside.
@@ -94,7 +94,7 @@ fn configuration(text: &str) -> String {
     path.to_str().expect("text").to_owned()
 }
 
-/// A slow motion that lasts longer than any test observes it.
+/// A configuration with a slow motion that lasts longer than any test observes it.
 const MOTION: &str = r#"
 [run]
 request = "start"
@@ -199,12 +199,13 @@ impl Program {
         self
     }
 
-    /// Returns the time since the test began.
+    /// Returns the time since the test of this program began.
     pub(super) fn now(&self) -> Duration {
         elapsed(self.begun)
     }
 
-    /// Returns the window of this measurement, to look up standstills of the machine in.
+    /// Returns the window of a measurement that began at `asked` and took `took`, for queries about standstills of
+    /// this machine in it.
     pub(super) fn window(&self, asked: Duration, took: Duration) -> Window {
         let from = SimTime::ZERO + asked;
         self.begun.window(from, from + took)

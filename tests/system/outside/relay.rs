@@ -15,7 +15,7 @@ use super::program::elapsed;
 /// The number of motion commands in a row from which the arm counts as moving.
 const MOVING: usize = 60;
 
-/// A command, and whether it asks for motion.
+/// A noted command, and whether it asks for motion.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     at: Duration,
@@ -24,7 +24,7 @@ struct Noted {
 
 /// A running relay. Its threads end with the process.
 pub(super) struct Relay {
-    /// The port base beside a UR controller, the port beside a KRC.
+    /// The port base for a UR controller, the port for a KRC, at which the relay listens.
     pub(super) port: u16,
     noted: Arc<Mutex<Vec<Noted>>>,
 }
@@ -144,7 +144,7 @@ pub(super) fn of_datagrams(remote: SocketAddr, begun: Clock) -> Relay {
     Relay { port, noted }
 }
 
-/// Returns the commanded position of the first joint \[rad\]. `None` for any other datagram.
+/// Returns the position of the first joint that a command datagram has \[rad\]. `None` for any other datagram.
 fn commanded(datagram: &[u8]) -> Option<f32> {
     let command = Command::new_checked(datagram).ok()?;
     Some(command.jnt_pos()[0])

@@ -31,7 +31,7 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
-/// Returns the text of `key` in a line of JSON.
+/// Returns the text that `key` has in a line of JSON.
 fn text_of(line: &str, key: &str) -> Option<String> {
     Some(line.split_once(&format!("\"{key}\":\""))?.1.split_once('"')?.0.to_owned())
 }
@@ -40,13 +40,13 @@ pub(crate) fn epoch_of(status: &str) -> u32 {
     number_of(status, "epoch")
 }
 
-/// Returns the number of `key` in an answer.
+/// Returns the number that `key` has in an answer of `ask`.
 fn number_of(answer: &str, key: &str) -> u32 {
     let rest = answer.split_once(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key}: {answer}")).1;
     rest.split([',', '}']).next().expect("more").parse().expect("a number")
 }
 
-/// A run and its output. Its standard input stays open, and nothing is written to it before `quit`.
+/// A run of the program and its output. Its standard input stays open, and nothing is written to it before `quit`.
 pub(crate) struct Run {
     pub(crate) child: Child,
     input: ChildStdin,
@@ -92,7 +92,7 @@ impl Run {
         run
     }
 
-    /// Waits for the next line that contains `what`.
+    /// Waits for the next line of the run's output that contains `what`.
     pub(crate) fn until(&mut self, what: &str) -> String {
         let mut lines = self.said.by_ref().lines().map(|line| line.expect("text"));
         lines.find(|line| line.contains(what)).unwrap_or_else(|| panic!("it ended without {what}"))
@@ -123,7 +123,7 @@ impl Run {
         complaint
     }
 
-    /// Waits for a status that satisfies `wanted`.
+    /// Waits for a status line of the run that satisfies `wanted`.
     pub(crate) fn watch_for(&self, wanted: impl Fn(&str) -> bool) -> String {
         let mut watching = self.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().expect("it");
         let lines = BufReader::new(watching.stdout.take().expect("piped")).lines();
@@ -157,7 +157,7 @@ impl Run {
         }
     }
 
-    /// Makes the run command. Tries again if the link quality falls for a moment.
+    /// Makes the run command the arm. Repeats the request if the link quality falls for a moment.
     pub(crate) fn command_arm(&self) {
         for _ in 0..20 {
             self.ready();
@@ -201,7 +201,7 @@ pub(crate) fn configuration(robot: &str) -> String {
     )
 }
 
-/// The span before the end of commanding in which a standstill of this machine may have caused it, and the shortest
+/// The time before the end of commanding in which a standstill of this machine may have caused it, and the shortest
 /// standstill that may.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
 const ENDING: Duration = Duration::from_millis(20);

@@ -51,7 +51,7 @@ fn home() -> String {
     format!("q={}", HOME.map(|q| format!("{q:.7}")).join(","))
 }
 
-/// An `ask` that runs in the background.
+/// An `ask` command that runs in the background.
 struct Asking(Child);
 
 impl Asking {
@@ -70,7 +70,7 @@ impl Asking {
     }
 }
 
-/// Waits until the motion is in this state.
+/// Waits until the motion that a process requested from the run is in this state.
 fn reaches(run: &Run, state: &str) -> String {
     run.watch_for(|status| status.contains(&format!("\"state\":\"{state}\"")))
 }

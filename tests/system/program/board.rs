@@ -23,9 +23,9 @@ address = \"10.0.2.15/24\"
 struct Kind {
     kind: u8,
     mode: Mode,
-    /// The board's refusal of a complete image, if it refuses.
+    /// The reason for which the board refuses a complete image; `None` if it accepts it.
     refuses: Option<(Refusal, &'static str)>,
-    /// The power fails when the board begins to write.
+    /// `true` if the power fails when the board begins to write.
     cut: bool,
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::Server;
 
-/// The closed output.
+/// The output of the command that has no reader.
 #[derive(Clone, Copy, Debug)]
 enum Closed {
     Output,
@@ -15,7 +15,7 @@ enum Closed {
     Both,
 }
 
-/// Runs a command and returns its exit code.
+/// Runs a command whose output has no reader. Returns its exit code.
 fn code(arguments: &[&str], closed: Closed) -> Option<i32> {
     let pipe = || {
         let (from, to) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");

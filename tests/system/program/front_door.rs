@@ -27,10 +27,10 @@ use crate::port;
 
 /// The time limit of events that normally take about a second.
 const PATIENCE: StdDuration = StdDuration::from_secs(30);
-/// The time between two looks.
+/// The time between two checks of a condition that a test waits for.
 const LOOK: StdDuration = StdDuration::from_millis(20);
 
-/// Turns the last joint until the sensor reads 50 mm.
+/// A law that turns the last joint until the sensor reads 50 mm.
 struct Follow;
 
 impl Checkpoint for Follow {}
@@ -42,7 +42,7 @@ impl Law<6> for Follow {
     }
 }
 
-/// Turns the last joint forever.
+/// A law that turns the last joint forever.
 struct Turn;
 
 impl Checkpoint for Turn {}
@@ -61,7 +61,7 @@ fn simulated(state: StartState) -> (Running, String) {
     (running, robot)
 }
 
-/// Sends a reading every 10 ms until dropped.
+/// A thread that sends a sensor reading every 10 ms until this value is dropped.
 struct Readings(Arc<AtomicBool>);
 
 impl Readings {
@@ -184,8 +184,8 @@ impl<L: Law<6>> Law<6> for Seeing<L> {
     }
 }
 
-/// A running session. [`Session::until`] waits for a state of it. If a standstill of this machine ended commanding,
-/// or the state is not reached in time, the test may be repeated.
+/// A running session. [`Session::until`] waits until the session reaches a state. If a standstill of this machine
+/// ended commanding, or the state is not reached in time, the test may be repeated.
 struct Session {
     running: outrigger::Running<6, outrigger::core::engine::ur::UrEvent>,
     clock: Clock,

@@ -17,7 +17,7 @@ use outrigger_sim::time::SimTime;
 
 /// The span before the end of commanding in which a standstill of this machine may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(200);
-/// The longest wait for a line.
+/// The longest time that a test waits for a line of output.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest wait for an expected line, counted in lines that `run` prints once a second.
 const SECONDS: usize = 30;
@@ -38,9 +38,10 @@ struct Running {
     clock: Clock,
     lines: Receiver<(SimTime, String)>,
     seen: Vec<String>,
-    /// The reported ends of commanding, each with the time of reading.
+    /// The ends of commanding that the run reported, each with the time at which the report was read.
     ends: Vec<(SimTime, String)>,
-    /// The reports that the arm is at rest after such an end, each with the time of reading.
+    /// The run's reports that the arm is at rest after commanding ended, each with the time at which the report was
+    /// read.
     stops: Vec<(SimTime, String)>,
 }
 
@@ -63,7 +64,7 @@ impl Running {
         Self { child, clock, lines, seen: vec![], ends: vec![], stops: vec![] }
     }
 
-    /// Waits for the next line that contains one of `what`. Returns the index of that one.
+    /// Waits for the next line that contains one of the texts `what`. Returns the index of that text.
     fn until_one(&mut self, what: &[&str]) -> Result<usize, String> {
         let mut seconds = 0;
         while let (Ok((at, line)), 0..SECONDS) = (self.lines.recv_timeout(PATIENCE), seconds) {
@@ -142,7 +143,7 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// Plays the test with a loss of packets. Returns the recording of the whole run and the one of the fallback.
+/// Runs the test with a loss of packets. Returns the recording of the whole run and the one of the fallback.
 fn through_a_loss() -> [PathBuf; 2] {
     let port = port::free();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-loss-{port}"));
@@ -169,7 +170,7 @@ fn through_a_loss() -> [PathBuf; 2] {
     [recording, fallback.unwrap_or_else(|| panic!("no recording of the fallback in\n{story}"))]
 }
 
-/// Plays the test. Returns a description of the run if an expected event is missing.
+/// Executes the steps of the test. Returns a description of the run as an error if an expected event is missing.
 fn plays(run: &mut Running, port: u16) -> Result<(), String> {
     run.until("listening on")?;
     let remote = format!("127.0.0.1:{port}");

@@ -35,7 +35,7 @@ pub(crate) fn swing(waypoints: u32) -> String {
     swing_from(waypoints, 0.0)
 }
 
-/// Returns the same motion as [`swing`], with joint 1 this far from home \[rad\].
+/// Returns the motion of [`swing`], but beginning with joint 1 this far from home \[rad\].
 fn swing_from(waypoints: u32, base: f64) -> String {
     let mut table = String::from("t,q0,q1,q2,q3,q4,q5\n");
     for i in 0..=waypoints {
@@ -146,7 +146,7 @@ fn a_program_on_the_controller_follows_it_as_well() {
     });
 }
 
-/// Starts a controller with a protective stop about 1.5 s into the motion. It is unlocked after 6 s.
+/// Starts a controller with a protective stop about 1.5 s into the motion. The stop is unlocked after 6 s.
 fn stopped_on_the_way() -> Running {
     let mut controller = Controller::new(Options::for_software(SoftwareVersion::new(5, 15))).expect("a controller");
     controller.inject(Fault::parse("protective-stop@4s:6s").expect("a fault"));

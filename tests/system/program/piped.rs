@@ -44,7 +44,7 @@ fn start(arguments: &[&str]) -> Child {
         .expect("the binary under test")
 }
 
-/// Waits for the end of the process and returns its output.
+/// Waits until a process has ended and returns its output.
 fn said(child: Child) -> String {
     String::from_utf8(child.wait_with_output().expect("it ends").stdout).expect("text")
 }

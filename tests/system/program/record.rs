@@ -43,7 +43,7 @@ fn record(server: &Running, to: &str, seconds: &str) {
     assert!(text(&output.stdout).contains(" entries lost"), "{}", text(&output.stdout));
 }
 
-/// Splits the packets of port 30003, by the bits of their time stamp.
+/// Splits the bytes of port 30003 into packets of `size` bytes. Returns the packets by the bits of their time stamp.
 fn by_time(bytes: &[u8], size: usize) -> BTreeMap<u64, Vec<u8>> {
     let time = |packet: &[u8]| u64::from_be_bytes(packet[4..12].try_into().unwrap());
     bytes.chunks_exact(size).map(|packet| (time(packet), packet.to_vec())).collect()

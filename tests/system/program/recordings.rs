@@ -11,7 +11,7 @@ use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::tcp::{Running, Server};
 
-/// The longest wait for a line.
+/// The longest time that a test waits for a line of output.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest wait for an expected line, counted in lines that `run` prints once a second.
 const SECONDS: usize = 60;
@@ -50,7 +50,7 @@ fn configuration(folder: &Path) -> PathBuf {
     path
 }
 
-/// A running `run`. Dropping it ends the process.
+/// A running `outrigger run`. Dropping it ends the process.
 struct Run {
     child: Child,
     lines: Receiver<String>,
@@ -101,7 +101,7 @@ impl Run {
         self.child.stdin.as_mut().expect("piped").write_all(lines.as_bytes()).expect("it reads");
     }
 
-    /// Requests until the run commands. On a busy machine it may take several requests.
+    /// Requests command until the run commands. On a busy machine it may take several requests.
     fn command(&mut self) {
         self.say("request\n");
         for _ in 0..100 {

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// The port base in the page. It is replaced by a free one.
+/// The port base in the page, which the test replaces by a free one.
 const SHOWN: &str = "40000";
-/// The longest wait for more output.
+/// The longest time that the test waits for more output.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Settings for a busy machine, whose link is worse than an arm requires by default.
@@ -43,10 +43,10 @@ misses = 100
 expert.max_gap = 0.5
 ";
 
-/// The limit on the number of lines that a `...` in the page may stand for.
+/// The highest number of output lines that a `...` in the page may stand for.
 const MOST_SKIPPED: usize = 100;
 
-/// A running command and its output.
+/// A command of the page that runs, and its output.
 struct Session {
     name: String,
     child: Child,
@@ -58,7 +58,7 @@ struct Session {
 }
 
 impl Session {
-    /// Starts a command on pipes, as with `| cat`.
+    /// Starts a command on pipes instead of a terminal, as with `| cat`.
     fn behind_pipes(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
         let typed = File::from(OwnedFd::from(child.stdin.take().expect("piped")));
@@ -94,7 +94,7 @@ impl Session {
         Self { name: format!("{command:?}"), child, typed, heard, text: String::new(), prompts }
     }
 
-    /// Waits for more output. Returns `false` at its end.
+    /// Waits for more output of the command. Returns `false` at its end.
     fn listen(&mut self) -> bool {
         match self.heard.recv_timeout(PATIENCE) {
             Ok(bytes) => self.text.push_str(&String::from_utf8_lossy(&bytes).replace('\r', "")),
@@ -153,7 +153,7 @@ impl Session {
         }
     }
 
-    /// Types a line. On a terminal, waits for the prompt first.
+    /// Types a line of input into the command. On a terminal, waits for the prompt first.
     fn answer(&mut self, typed: &str) {
         if !self.prompts {
             // Output from before the line is not an answer to it.
@@ -184,7 +184,7 @@ impl Drop for Session {
     }
 }
 
-/// Returns `true` if a line matches the one in the page, in which `…` stands for any text.
+/// Returns `true` if an output line matches the one in the page, in which `…` stands for any text.
 fn fits(shown: &str, line: &str) -> bool {
     let mut parts = shown.split('…');
     let first = parts.next().unwrap_or_default();

@@ -82,12 +82,13 @@ fn run(server: &Running, name: &str, session: &str, program: &str) -> Child {
         .expect("the binary under test")
 }
 
-/// Returns the path of the recording of this run.
+/// Returns the path of the recording of the run with this name.
 fn recording(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("reverse-{name}.mcap"))
 }
 
-/// Checks that the recording of this run replays to the same transitions and the same commands, byte by byte.
+/// Checks that the recording of the run with this name replays to the same transitions and the same commands, byte by
+/// byte.
 fn is_replayed(name: &str) {
     let replay = outrigger_system::computing()
         .args(["replay".as_ref(), recording(name).as_os_str()])
@@ -134,7 +135,7 @@ fn one_line_chooses_the_path() {
     }
 }
 
-/// Runs the motion by this path, with orders over a socket or in registers.
+/// Runs the motion on this command path, with orders over a socket or in registers.
 fn goes(software: SoftwareVersion, name: &str, path: &str, orders: &str) {
     let server = serve(Options::for_software(software), false);
     let [port, _, trajectory, command] = ports();

@@ -1,4 +1,4 @@
-//! The readers of a run: `[serve]` and `--record`.
+//! The readers of a run, over `[serve]`, and its recording by `--record`.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -19,7 +19,7 @@ use outrigger_sim::udp;
 const CONFIGURATION: &str = "robot.address = \"127.0.0.1\"\nlaw.kind = \"joint-servo\"\n\
                              [serve]\nlisten = \"127.0.0.1:0\"\nexpert.readers = 21\n";
 
-/// Returns the text of `key` in a line of JSON.
+/// Returns the text that `key` has in a line of JSON.
 fn text_of(line: &str, key: &str) -> Option<String> {
     Some(line.split_once(&format!("\"{key}\":\""))?.1.split_once('"')?.0.to_owned())
 }
@@ -32,7 +32,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A run that serves, its standard input, its further output, and the address that readers connect to.
+/// A run that serves readers, with its standard input, its further output, and the address that readers connect to.
 struct Serving {
     child: Child,
     operator: ChildStdin,
@@ -123,11 +123,12 @@ struct Commanded {
     modes: Vec<String>,
     fallback: Option<(Window, String)>,
     summary: String,
-    /// The lines of the active reader, and of one that never read, until the run disconnected it.
+    /// The number of lines that the active reader received, and that of a reader which never read, until the run
+    /// disconnected it.
     lines: [usize; 2],
 }
 
-/// Runs in `Command` with 20 readers that never read, and an active one.
+/// Runs in `Command` with 20 readers that never read, and an active reader.
 fn commanded() -> Commanded {
     let folder = folder("commanded");
     let configuration = folder.join("commanded.toml");

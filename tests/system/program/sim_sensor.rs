@@ -33,7 +33,7 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Starts `sim sensor` and waits for its first line. By then it has opened its output.
+/// Starts `sim sensor` and waits for its first line of output. By then it has opened the output for its readings.
 fn started(arguments: &[&str]) -> (Sensor, String) {
     let mut child = command(arguments).spawn().expect("the binary under test");
     let mut line = String::new();

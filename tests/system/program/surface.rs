@@ -29,7 +29,7 @@ end
 /// The running simulator. Dropping it ends the process.
 struct Simulator {
     child: Child,
-    /// Kept open, because the process must be able to write.
+    /// The output of the process, kept open because the process must be able to write to it.
     _said: BufReader<ChildStdout>,
 }
 
@@ -62,7 +62,7 @@ fn started(arguments: &[String]) -> (Simulator, u16) {
     panic!("no port base is free");
 }
 
-/// Returns the next distance \[m\].
+/// Returns the next distance that the sensor sends \[m\].
 fn distance(socket: &UdpSocket) -> f32 {
     let mut datagram = [0; 512];
     let len = socket.recv(&mut datagram).expect("a reading in time");

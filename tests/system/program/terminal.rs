@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::Winsize;
 
-/// The time limit for the process to end.
+/// The time limit for the process to end after its terminal was closed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs the program on a terminal that is closed once the view has printed something. Returns the exit status, `None`

@@ -1,5 +1,5 @@
-//! `outrigger tool` beside simulated controllers with a gripper at the tool: a session over TCP and by a pseudo-terminal, and what keeps it
-//! from being one.
+//! The command `outrigger tool` with simulated controllers that have a gripper at the tool: a session over TCP and by
+//! a pseudo-terminal, and the conditions under which no session begins.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Write};
@@ -15,11 +15,12 @@ use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::tool_line::{OPENING, POSITION, Serial, TARGET, TOP_SPEED, ToolGripper};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// Far longer, and far more often, than anything here takes: they end a test that would hang.
+/// The time limit of every wait, and below it the highest number of attempts. Both are far above what anything here
+/// needs: they end a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 const MOST: u32 = 100_000;
 
-/// A gripper that waits for the rest of a message however busy the machine is.
+/// Returns a gripper that waits for the rest of a message long enough for any busy machine.
 fn gripper() -> ToolGripper {
     ToolGripper { patience: Duration::from_secs(3_600), ..ToolGripper::default() }
 }
@@ -34,7 +35,7 @@ fn serve(options: Options) -> Running {
     Server::bind_from(controller, local, 52_000).expect("free ports").spawn().expect("a thread")
 }
 
-/// `outrigger tool` at work.
+/// A running `outrigger tool`.
 struct Tool {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -54,7 +55,7 @@ impl Tool {
         Self { child, lines, said: vec![] }
     }
 
-    /// Waits for a line that begins so; returns what follows.
+    /// Waits for a line of output that begins with `head`. Returns the rest of the line.
     fn says(&mut self, head: &str) -> String {
         loop {
             let mut line = String::new();
@@ -66,13 +67,13 @@ impl Tool {
         }
     }
 
-    /// Waits for the local port.
+    /// Waits for the line with the local port. Returns the address of that port.
     fn port(&mut self) -> SocketAddr {
         let rest = self.says("Listening on ");
         rest.split(',').next().expect("an address").parse().expect("an address")
     }
 
-    /// Ends it as Ctrl-C does; returns its exit code.
+    /// Ends the program as Ctrl-C does. Returns its exit code.
     fn interrupt(mut self) -> i32 {
         let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill");
         assert!(killed.success());
@@ -80,7 +81,7 @@ impl Tool {
         self.child.wait().expect("it ends").code().expect("an exit code")
     }
 
-    /// Waits for its end; returns exit code and complaint.
+    /// Waits until the program has ended. Returns its exit code and its standard error.
     fn ends(mut self) -> (i32, String) {
         let mut complaint = String::new();
         self.child.stderr.take().expect("piped").read_to_string(&mut complaint).expect("text");
@@ -95,7 +96,7 @@ impl Drop for Tool {
     }
 }
 
-/// A message with its checksum, bit by bit as the standard has it.
+/// Returns a Modbus message with its checksum, computed bit by bit as in the standard.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let sum = body.iter().fold(0xFFFF_u16, |sum, byte| {
         (0..8).fold(sum ^ u16::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xA001 } else { sum >> 1 })
@@ -121,7 +122,7 @@ fn write(line: &mut (impl Read + Write), register: u16, value: u16) {
     assert_eq!(answer, *request);
 }
 
-/// Closes and opens the gripper, and waits each time until it has arrived.
+/// Closes and opens the gripper over `line`, and waits each time until the jaws have arrived.
 fn session(line: &mut (impl Read + Write), server: &Running) {
     write(line, 2, TOP_SPEED);
     for target in [0, OPENING] {

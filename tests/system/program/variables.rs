@@ -59,7 +59,7 @@ fn started(file: &Path, robot: &Running, record: &Path) -> Child {
         .expect("the binary under test")
 }
 
-/// Returns the columns of a table, and its rows by their time in the column `clock` \[ms\].
+/// Returns the columns of a table in a recording, and its rows by their time in the column `clock` \[ms\].
 fn table(recording: &Path, port: &str, clock: &str) -> (Vec<String>, HashMap<u64, Vec<f64>>) {
     let output = outrigger(&["export", shown(recording), "--csv", "-", "--port", port]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

@@ -12,7 +12,7 @@ use outrigger_sim::tcp::{Running, Server};
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 use serde_json::Value;
 
-/// Values that depend only on the state.
+/// Names of the values in the page's messages that depend only on the robot's state.
 const OF_THE_STATE: [&str; 6] = ["q_actual", "qd_actual", "qd_target", "tcp_pose", "robot_mode", "safety"];
 
 fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Running, String) {
@@ -23,7 +23,7 @@ fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Runni
     (server, robot)
 }
 
-/// A process with a page, and its further output.
+/// A process that serves a page, and its further output.
 struct Paged {
     child: Child,
     said: Option<Box<dyn Iterator<Item = String>>>,
@@ -66,7 +66,7 @@ fn json(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
-/// Connects, with a time limit on reading.
+/// Connects to the page's server, with a time limit on reading.
 fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
@@ -80,7 +80,7 @@ fn ask(address: SocketAddr, path: &str, further: &str) -> TcpStream {
     stream
 }
 
-/// Returns the whole answer.
+/// Returns the whole answer of the page's server.
 fn answer(mut stream: TcpStream) -> String {
     let mut text = String::new();
     // A server that rejects a request before it has read all of it may reset the connection.
@@ -88,14 +88,14 @@ fn answer(mut stream: TcpStream) -> String {
     text
 }
 
-/// Returns the first line of an answer. Empty if the connection was reset.
+/// Returns the first line of an answer of the page's server. Empty if the connection was reset.
 fn status(stream: TcpStream) -> String {
     let mut line = String::new();
     let _ = BufReader::new(stream).read_line(&mut line);
     line
 }
 
-/// Returns the objects of an event stream, until it ends.
+/// Returns the objects in the event stream of the page, until the stream ends.
 fn told(stream: TcpStream) -> impl Iterator<Item = Value> {
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
     lines.filter_map(|line| line.strip_prefix("data: ").map(json))

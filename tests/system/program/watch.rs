@@ -221,7 +221,7 @@ fn outrigger(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns a free address for `watch` to listen on.
+/// Returns a free local address for `watch` to listen on.
 fn free_port() -> String {
     format!("127.0.0.1:{}", port::free())
 }
@@ -232,7 +232,7 @@ fn directory(name: &str) -> PathBuf {
     directory
 }
 
-/// Runs `watch --json`, calls `send` once it listens, and returns its lines once it has ended.
+/// Runs `watch --json`, calls `send` once it listens, and returns its lines and its output once it has ended.
 fn watched(arguments: &[&str], listen: &str, send: impl FnOnce()) -> (Vec<String>, Output) {
     let command = ["watch", "127.0.0.1", "--json", "--listen", listen];
     let mut child = outrigger(&[&command, arguments].concat()).spawn().expect("the binary under test");

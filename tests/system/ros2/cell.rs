@@ -40,25 +40,25 @@ const PATIENT_UR: &str = "session.expert.hold = 0.2\nsession.expert.stale_after 
 
 /// The shortest standstill of this machine that may end commanding: half of the age that a state may have.
 const ENDING: Duration = Duration::from_millis(95);
-/// The span before the end of commanding in which such a standstill is searched for. It is longer than every timeout
-/// in [`PATIENT_UR`].
+/// The span before the end of commanding in which a standstill that may have ended it is searched for. It is longer
+/// than every timeout in [`PATIENT_UR`].
 const LOOKED_BACK: Duration = Duration::from_millis(1_000);
 /// The exit code of a judge that was late itself. The machine must have stood still.
 const TOO_LATE: i32 = 75;
 
-/// A simulated controller, and the node beside it.
+/// A simulated controller, and a ROS 2 node connected to it.
 pub(crate) struct Cell {
     /// Dropped first: once the controller is gone, another test may use its ports at once, and no node of this cell
     /// may be left to connect there.
     nodes: Vec<Node>,
     pub(crate) controller: Running,
     pub(crate) domain: u16,
-    /// The robot's address or the path of a configuration.
+    /// The robot's address or the path of a configuration, with which the node was started.
     of: String,
     arguments: Vec<String>,
 }
 
-/// A node that runs or has ended.
+/// A process with a ROS 2 node that runs or has ended.
 pub(crate) struct Node {
     process: Option<Program>,
     log: PathBuf,
@@ -66,12 +66,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Returns the process id.
+    /// Returns the process id of the node.
     pub(crate) fn pid(&self) -> u32 {
         self.process.as_ref().expect("it runs").0.id()
     }
 
-    /// Returns the output so far.
+    /// Returns the output of the node so far.
     pub(crate) fn said(&self) -> String {
         std::fs::read_to_string(&self.log).expect("it says something")
     }
@@ -138,44 +138,47 @@ pub(crate) fn robot(running: &Running) -> String {
 }
 
 impl Cell {
-    /// Starts a node that only observes.
+    /// Starts a controller with a node that only observes.
     pub(crate) fn looking(software: SoftwareVersion, arguments: &[&str]) -> Self {
         let controller = controller(software);
         let robot = robot(&controller);
         Self::beside(controller, &robot, arguments)
     }
 
-    /// Starts a node that commands by this path.
+    /// Starts a controller with a node that commands on this command path.
     pub(crate) fn commanding(software: SoftwareVersion, path: &str) -> Self {
         Self::configured(software, path, "")
     }
 
-    /// Starts a node that also takes a goal as a request to command.
+    /// Starts a controller with a node that also takes a goal as a request to command.
     pub(crate) fn requesting(software: SoftwareVersion, path: &str) -> Self {
         Self::commands(controller(software), software, path, ("", "expert.goals_request = true"), &[])
     }
 
-    /// Starts a node that commands, with further keys of `[ros]`.
+    /// Starts a controller with a node that commands, with further keys of `[ros]`.
     pub(crate) fn with_ros(software: SoftwareVersion, path: &str, ros: &str) -> Self {
         Self::with_more(software, path, "", ros)
     }
 
-    /// Starts a node that commands, with further lines in its configuration and further keys of `[ros]`.
+    /// Starts a controller with a node that commands, with further lines in its configuration and further keys of
+    /// `[ros]`.
     pub(crate) fn with_more(software: SoftwareVersion, path: &str, more: &str, ros: &str) -> Self {
         Self::commands(controller(software), software, path, (more, ros), &[])
     }
 
-    /// Starts a node that commands, with further lines in its configuration: keys with their sections in front.
+    /// Starts a controller with a node that commands, with further lines in its configuration: keys with their
+    /// sections in front.
     pub(crate) fn configured(software: SoftwareVersion, path: &str, more: &str) -> Self {
         Self::configured_as(software, path, more, &[])
     }
 
-    /// Starts a node like [`Cell::configured`], with these arguments.
+    /// Starts a controller with a node like [`Cell::configured`], with these arguments.
     pub(crate) fn configured_as(software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
         Self::commands(controller(software), software, path, (more, ""), arguments)
     }
 
-    /// Starts a node that commands by the path `player`, with a flat surface this far below the tool \[m\].
+    /// Starts a controller with a node that commands on the path `player`, with a flat surface this far below the
+    /// tool \[m\].
     pub(crate) fn above(software: SoftwareVersion, below: f64) -> Self {
         let options = Options { q: Q, ..Options::for_software(software) };
         let arm = Controller::new(options.clone()).expect("a controller that existed");
@@ -184,8 +187,8 @@ impl Cell {
         Self::commands(controller_of(Options { surface, ..options }), software, "player", ("", ""), &[])
     }
 
-    /// Starts a node whose program is fetched by a URCap in a program of the pendant. After the URCap's node that
-    /// program continues with a move of the last joint.
+    /// Starts a controller with a node whose program is fetched by a URCap in a program of the pendant. After the
+    /// URCap's node that program continues with a move of the last joint.
     pub(crate) fn with_urcap(software: SoftwareVersion, path: &str) -> Self {
         let script_port = free_port();
         let mut options = Options { q: Q, ..Options::for_software(software) };
@@ -242,20 +245,21 @@ impl Cell {
         self.process().as_mut().is_some_and(|node| matches!(node.0.try_wait(), Ok(None)))
     }
 
-    /// Runs `judge.py` and returns its values. Carries out the actions that it asks for.
+    /// Runs the script `judge.py`, which checks the node from outside, and returns the values that it printed.
+    /// Carries out the actions that it asks for.
     pub(crate) fn judge(&mut self, what: &str, arguments: &[&str]) -> Found {
         let domain = self.domain.to_string();
         self.hears(&script_beside("judge.py"), &[&[what, &*domain], arguments].concat())
     }
 
-    /// Runs another script with the domain and the address of port 30003, which shows the position of the arm.
-    /// Returns its values.
+    /// Runs another script that checks the node, with the domain and the address of port 30003, which shows the
+    /// position of the arm. Returns the values that it printed.
     pub(crate) fn judge_by(&mut self, script: &str, arguments: &[&str]) -> Found {
         let (domain, realtime) = (self.domain.to_string(), self.controller.address(Port::Realtime).port().to_string());
         self.hears(&script_beside(script), &[&[&*domain, &*realtime], arguments].concat())
     }
 
-    /// Runs a script and returns its values.
+    /// Runs a script that receives the node's messages, and returns the values that it printed.
     pub(crate) fn hears(&mut self, script: &str, arguments: &[&str]) -> Found {
         self.hears_of(&mut script_of(script, arguments))
     }
@@ -326,7 +330,7 @@ impl Cell {
     }
 }
 
-/// Starts a node in this domain, with its output in a file.
+/// Starts a node in this ROS domain, with its output in a file.
 pub(crate) fn node(domain: u16, of: &str) -> Node {
     node_of(domain, of, &[])
 }
@@ -373,7 +377,7 @@ fn script_of(script: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The failure of a judge.
+/// The failure of a script that checks a node.
 struct Discontent {
     too_late: bool,
     found: Found,

@@ -7,7 +7,8 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// Compares both on a path, and checks which controllers are active while the arm is commanded.
+/// Compares the active controllers with the accepted commands on a command path, and checks which controllers are
+/// active while the arm is commanded.
 fn agree(path: &str, expected: &str) {
     // The first software of an e-Series that accepts torques as well as everything else.
     let software = if path == "reverse-torque" { version(5, 25) } else { version(5, 15) };

@@ -25,7 +25,8 @@ pub(crate) fn built(name: &str) -> PathBuf {
     program
 }
 
-/// Checks topics, services and an action. The values that the judge decodes must equal those of the simulation.
+/// Checks topics, services and an action with Fast DDS. The values that the checking program decodes must equal those
+/// of the simulation.
 fn fast_dds() {
     let program = built("judge");
     let mut cell = Cell::commanding(version(5, 15), "reverse-speedj");

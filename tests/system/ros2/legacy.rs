@@ -8,8 +8,8 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// Checks the topics, the services and the action of that driver. This controller does not fill the topics in
-/// `missing`.
+/// Checks the topics, the services and the action of the ROS driver of 2015 (`ur_modern_driver`). This controller
+/// does not fill the topics in `missing`.
 fn works(software: SoftwareVersion, path: &str, missing: &str) {
     let bounds = "expert.min_payload = 0.5\nexpert.max_payload = 3.0";
     let mut cell = Cell::with_ros(software, path, bounds);

@@ -14,7 +14,7 @@ const NEEDS: &[Need] = &[Need::Python];
 const SECONDS: u64 = 8;
 const VARIABLE: &str = "OUTRIGGER_ROS2_SECONDS";
 
-/// Returns the duration of the steady part.
+/// Returns the duration of the part without disturbances: `otherwise` \[s\], unless the variable sets it.
 pub(crate) fn seconds(otherwise: u64) -> Duration {
     let said = std::env::var(VARIABLE).ok().map(|text| text.parse().expect("OUTRIGGER_ROS2_SECONDS is a number"));
     Duration::from_secs(said.unwrap_or(otherwise))

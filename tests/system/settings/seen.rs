@@ -59,13 +59,13 @@ fn folder() -> PathBuf {
 /// The time after which a program that still runs is killed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running program, with two simulated robots.
+/// A running program with a configuration, and two simulated robots.
 struct Run {
     child: Child,
     operator: ChildStdin,
     said: Box<dyn Iterator<Item = String>>,
     folder: PathBuf,
-    /// Ends the thread that kills the program after [`PATIENCE`].
+    /// The sender that ends the thread which kills the program after [`PATIENCE`].
     over: Sender<()>,
     _robots: [Running; 2],
 }
@@ -144,7 +144,7 @@ impl Drop for Run {
     }
 }
 
-/// Returns the text of `key` in a line of JSON. Empty if it has none.
+/// Returns the text that `key` has in a line of JSON. Empty if the line has no such key.
 fn text_of<'l>(line: &'l str, key: &str) -> &'l str {
     line.split_once(&format!("\"{key}\":\"")).and_then(|(_, rest)| rest.split_once('"')).map_or("", |(text, _)| text)
 }
@@ -155,7 +155,8 @@ fn seconds_of(line: &str) -> f64 {
     time.and_then(|time| time.parse().ok()).unwrap_or_else(|| panic!("no time in {line}"))
 }
 
-/// Returns the scheduling in force. The number of kilobytes that happen to be locked is left out.
+/// Returns the scheduling that the program reports as in force. The number of kilobytes that happen to be locked is
+/// left out.
 fn in_force(file: &File) -> String {
     let line = Run::new(file).until(&["\"in-force\""]);
     let text = text_of(&line, "text");
@@ -189,7 +190,7 @@ fn listens(file: &File) -> String {
     format!("listens: {}", UdpSocket::bind("127.0.0.1:47118").is_err())
 }
 
-/// Reports whether the program starts commanding without a request.
+/// Reports whether the program begins to command without a request.
 fn by_itself(file: &File) -> String {
     let mut run = Run::new(&file.with("serve.listen", "\"127.0.0.1:0\""));
     let states = run.states();
@@ -344,7 +345,7 @@ fn opened(file: &File) -> String {
     in_a_runtime(async || sources(file).map_or_else(|why| why, |_| "opened".into()))
 }
 
-/// Returns the baud rate of the line, read at the sensor's end.
+/// Returns the baud rate of the sensor's serial line, read at the sensor's end.
 fn speed(file: &File) -> String {
     let sensor = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
     grantpt(&sensor).and_then(|()| unlockpt(&sensor)).expect("it is ours");
@@ -363,7 +364,7 @@ fn listening(file: &File) -> String {
     })
 }
 
-/// Returns the first accepted reading. Several senders send in several formats.
+/// Returns the first reading that is accepted. Several senders send in several formats.
 fn first(file: &File) -> String {
     in_a_runtime(async || {
         let mut sources = sources(file).expect("it opens");

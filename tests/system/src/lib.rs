@@ -10,14 +10,14 @@ pub const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux
 /// The folder of the example files that the program embeds and prints.
 pub const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/cli/examples");
 
-/// A suite in real time.
+/// A suite of tests in real time.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
-    /// The name of its test target.
+    /// The name of the suite's test target.
     pub name: &'static str,
-    /// The feature of this package that builds it.
+    /// The feature of this package that builds the suite.
     pub feature: &'static str,
-    /// Its contents, and its requirements apart from an idle machine.
+    /// A description of the suite, with its requirements apart from an idle machine.
     pub about: &'static str,
 }
 
@@ -25,7 +25,7 @@ const fn suite(name: &'static str, feature: &'static str, about: &'static str) -
     Suite { name, feature, about }
 }
 
-/// The suites, in the order in which `.ci/realtime` runs them.
+/// All suites, in the order in which `.ci/realtime` runs them.
 pub const SUITES: &[Suite] = &[
     suite("program", "real-time", "commands of the program beside simulated controllers"),
     suite("settings_of_the_process", "real-time", "each setting of the process and its sensors, with and without"),

@@ -13,13 +13,15 @@ use super::*;
 
 /// The default time of commanding before the first loss. `OUTRIGGER_STEADY_SECONDS` replaces it in the nightly run.
 const CLEAN: Duration = Duration::from_secs(8);
-/// The time that the rest of a test takes: arming three times, two losses, and the checks after each.
+/// The time that a test takes in addition to the commanding before the first loss: arming three times, two losses,
+/// and the checks after each.
 const REST_OF_IT: Duration = Duration::from_secs(30);
-/// The time of commanding after each loss.
+/// The time for which the board commands after each loss.
 const AFTERWARDS: Duration = Duration::from_secs(5);
 /// The span in which nothing passes in one direction. It is longer than KRC and board bridge.
 const CUT: Duration = Duration::from_millis(300);
-/// The possible reasons after such a loss: the KRC leaves command first, or the board notices missing measurements.
+/// The possible reasons after a loss in one direction: the KRC leaves the command state first, or the board notices
+/// missing measurements.
 const LOSS: [Reason; 3] = [Reason::LeftCommand, Reason::StateStale, Reason::StatesMissed];
 /// The highest number of fallbacks that a standstill of this machine may cause during a span of commanding.
 const EXCUSED: usize = 3;
@@ -159,8 +161,8 @@ fn commands_for(bench: &mut KrcBench<'_>, mut since: SimTime, span: Duration, br
     panic!("more than {EXCUSED} fallbacks:\n{}", bench.story(SimTime::ZERO));
 }
 
-/// Checks what must hold in every run, whatever is lost, repeated or late: at most one answer per measurement, in
-/// order, no step too long, and a single start of the board.
+/// Checks the properties that must hold in every run, whatever is lost, repeated or late: at most one answer per
+/// measurement, in order, no step too long, and a single start of the board.
 fn holds(bench: &KrcBench<'_>, bridged: Duration) {
     let story = || bench.story(SimTime::ZERO);
     assert_eq!(bench.answers().unasked(), 0, "answered twice, or in another order\n{}", story());

@@ -48,7 +48,7 @@ const MACHINES: [(Machine, &str); 2] = [(Machine::An386, ""), (Machine::An505, "
 /// The number of tests that run at once, one on each machine. A board waits most of its time.
 const AT_ONCE: usize = MACHINES.len();
 
-/// A test in real time that runs on each of the machines.
+/// A test in real time that runs on each of the emulated machines.
 struct Timed {
     name: &'static str,
     needs: &'static [Need],
@@ -107,7 +107,7 @@ fn built(machine: Machine, name: &str, make: impl FnOnce() -> Firmware) -> &'sta
     built.entry(name.into()).or_insert_with(|| Box::leak(Box::new(make())))
 }
 
-/// Returns the surroundings of a board in closed loop.
+/// Returns the simulated surroundings of a board in closed loop: controller, sensor and workpiece.
 fn setup(software: SoftwareVersion) -> Setup {
     closed_loop::setup(&Plan { software, span: Duration::from_secs(60), seed: 1 })
 }
@@ -142,14 +142,14 @@ fn undisturbed(bench: &Bench<'_>, software: SoftwareVersion, since: SimTime) {
     );
 }
 
-/// Makes the board command.
+/// Makes the board command. Returns the times of the request and of the begin of commanding.
 fn armed(bench: &mut Bench<'_>) -> Armed {
     bench
         .arm(ARMING)
         .unwrap_or_else(|| panic!("not armed:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints()))
 }
 
-/// Waits for the first line of the log, from `since` on, that begins with one of `words`.
+/// Waits for the first line of the board's log, from `since` on, that begins with one of `words`.
 fn heard(bench: &mut Bench<'_>, since: SimTime, words: &[&str]) -> (SimTime, String) {
     let line = bench
         .hear(since, words, PATIENCE)
@@ -164,7 +164,7 @@ fn never_reset(bench: &mut Bench<'_>) {
     assert_eq!((boots, exit), (1, None), "{}{}", bench.record().story(SimTime::ZERO), bench.complaints());
 }
 
-/// Returns the tests, and the number of them that run at once.
+/// Returns the tests of the emulated board, and the number of them that run at once.
 pub(crate) fn tests() -> (Vec<Trial>, usize) {
     let parts = [
         standoff::tests,

@@ -12,10 +12,10 @@ use super::faults::falls;
 use super::requests::{KEY, Teller, with_a_port};
 use super::*;
 
-/// The angle by which the base joint turns \[rad\], and the time for it \[s\].
+/// The angle by which the base joint turns \[rad\]; the constant after it is the time for it \[s\].
 const WAY: f64 = 0.8;
 const SECONDS: f64 = 8.0;
-/// More than twice the number that the engine holds.
+/// The number of waypoints of the motion: more than twice the number that the engine holds.
 const WAYPOINTS: u32 = 40;
 
 /// Returns the wanted angle of the base joint at this time after the begin \[s\], relative to its first angle
@@ -83,7 +83,8 @@ fn base(bench: &Bench<'_>) -> f64 {
     bench.controller().truth().q[0]
 }
 
-/// Repeats `ask` until it is granted. A standstill of this machine may have kept the link below the required grade.
+/// Repeats the request `ask` until the board grants it. A standstill of this machine may have kept the link below the
+/// required grade.
 fn granted(teller: &mut Teller, bench: &mut Bench<'_>, ask: Ask<'_>) {
     let begun = bench.now();
     let mut ask = ask;

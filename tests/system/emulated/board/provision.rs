@@ -9,10 +9,11 @@ use outrigger_emulated::qemu::{Command as Qemu, Folder, Log, Process, SerialMode
 use super::tap::program;
 use super::*;
 
-/// The size of a write to the flash of the emulated board \[bytes\], and the number of sectors of a copy.
+/// The size of a write to the flash of the emulated board \[bytes\]; the constant after it is the number of sectors
+/// of a copy.
 const UNIT: usize = 32;
 const SECTORS: usize = 3;
-/// A limit on attempts, higher than the number of flash operations of any image here.
+/// A limit on the attempts to write settings, higher than the number of flash operations of any image here.
 const ATTEMPTS: usize = 500;
 /// The number of attempts, each of half a second or more, in which a started board must answer.
 const TRIES: usize = 20;

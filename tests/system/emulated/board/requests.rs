@@ -157,7 +157,7 @@ fn mode(bench: &Bench<'_>) -> RobotMode {
     bench.controller().robot().mode(bench.controller().now())
 }
 
-/// Waits until the robot is in this mode.
+/// Waits until the simulated robot is in this mode.
 fn becomes(bench: &mut Bench<'_>, wanted: RobotMode) {
     let came = bench.run_until(PATIENCE, |bench| mode(bench) == wanted);
     assert!(came, "{:?}, not {wanted:?}\n{}", mode(bench), bench.record().story(SimTime::ZERO));
@@ -289,7 +289,7 @@ pub(crate) fn with_a_port(machine: Machine, text: &str) -> Firmware {
 /// A client that sends requests to the board.
 pub(crate) struct Teller {
     caller: Caller,
-    /// The number of datagrams in the record that the client has processed.
+    /// The number of datagrams in the bench's record that the client has processed.
     seen: usize,
     /// The newest datagram that the client has sent.
     last: Vec<u8>,

@@ -13,11 +13,12 @@ use super::*;
 /// The default time of commanding. The nightly run sets a minute.
 const WHILE: Duration = Duration::from_secs(20);
 const QUARTER: Duration = Duration::from_secs(15);
-/// The time for which the order of tasks is observed.
+/// The time for which the order of the board's tasks is observed.
 const ORDERED: Duration = Duration::from_secs(5);
 /// The time that an operator waits after a fallback, and again after acknowledging it.
 const LOOK: Duration = Duration::from_millis(500);
-/// The limit on the stretches of commanding, each ended by a standstill of this machine, that may make up a span.
+/// The highest number of stretches of commanding, each ended by a standstill of this machine, that may make up the
+/// observed time.
 const EXCUSED: usize = 6;
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -70,7 +71,7 @@ fn a_while() -> Duration {
     wanted().unwrap_or(WHILE)
 }
 
-/// Returns the time of undisturbed commanding from `OUTRIGGER_STEADY_SECONDS`, if set.
+/// Returns the time of undisturbed commanding that `OUTRIGGER_STEADY_SECONDS` sets; `None` if it is not set.
 pub(super) fn wanted() -> Option<Duration> {
     let said = std::env::var("OUTRIGGER_STEADY_SECONDS").ok()?;
     Some(Duration::from_secs(said.parse().expect("OUTRIGGER_STEADY_SECONDS=N")))
@@ -124,8 +125,8 @@ fn steady(machine: Machine, around: Setup, span: Duration) -> Telemetry {
     told
 }
 
-/// Checks that a fallback was caused by a standstill of this machine shortly before it, and that the arm stays at
-/// rest until an operator has acknowledged, and afterwards.
+/// Checks that a fallback was caused by a standstill of this machine shortly before it. Also checks that the arm
+/// stays at rest until an operator has acknowledged, and afterwards.
 fn excused(bench: &mut Bench<'_>, software: SoftwareVersion, asked: SimTime, fallen: &Line) {
     let rested = closed_loop::rested(bench, fallen.at).unwrap_or_else(|| panic!("{}", bench.record().story(asked)));
     bench.run_for(LOOK);

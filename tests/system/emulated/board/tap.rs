@@ -46,8 +46,8 @@ const SPAN: &str = "seconds=25";
 const LIMIT: Duration = Duration::from_secs(45);
 /// The bit of the digital input that acknowledges.
 const ACKNOWLEDGE: u64 = 1 << 1;
-/// The time limit from a fallback to rest, and the limit on the root mean square of the distance error before the
-/// fault \[m\].
+/// The time limit from a fallback to rest; the constant after it is the limit on the root mean square of the distance
+/// error before the fault \[m\].
 const BRAKING: Duration = Duration::from_millis(700);
 const ERROR: f64 = 0.002;
 
@@ -101,7 +101,7 @@ struct Transcript {
     inputs: u64,
 }
 
-/// The record of a run.
+/// The record of a run with robot, board and sensor.
 struct Left {
     clock: Clock,
     log: Vec<Line>,
@@ -121,7 +121,7 @@ impl Left {
         self.log.iter().filter(|line| line.text.starts_with(word)).collect()
     }
 
-    /// Returns the first line after `since` that begins with `word`.
+    /// Returns the first line of the record after `since` that begins with `word`.
     fn after(&self, since: SimTime, word: &str) -> &Line {
         let found = self.all(word).into_iter().find(|line| line.at > since);
         found.unwrap_or_else(|| panic!("no `{word}` after {since}:\n{}", self.story()))

@@ -18,17 +18,17 @@ use ros2_client::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The time limit of one answer, and of finding the node.
+/// The time limit of one answer of the node, and of its discovery.
 const ANSWER: Duration = Duration::from_secs(2);
 const FOUND: Duration = Duration::from_secs(30);
-/// The time limit of the motion.
+/// The time limit of the arm's motion.
 const MOTION: Duration = Duration::from_secs(30);
 const JOINTS: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
 /// The joint angles at the end of the motion \[rad\].
 const THERE: [f64; 6] = [0.61, -1.22, -1.23, -1.14, 1.55, 0.26];
 
-/// A request without members, which has one byte in ROS 2.
+/// A service request without members, which has one byte in ROS 2.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Nothing {
     structure_needs_at_least_one_member: u8,
@@ -76,7 +76,7 @@ struct Trajectory {
     points: Vec<Point>,
 }
 
-/// A goal. Its lists of tolerances are empty here, so that their element type does not matter.
+/// A goal of the action. Its lists of tolerances are empty here, so that their element type does not matter.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Goal {
     trajectory: Trajectory,
