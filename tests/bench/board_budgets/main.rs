@@ -25,9 +25,10 @@ use outrigger_core::link::{Histograms, LinkMonitor};
 use outrigger_core::mode::{Evidence, Following, ModeMachine, Operator};
 use outrigger_embassy::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
 
-/// The budgets of the lean configuration \[B\]: flash of our code and of the compiler's routines for it, and RAM of one
-/// session with its socket buffers. Lean means one law, states from port 30003 and no feature of the core.
+/// The flash budget of the lean configuration \[B\], for our code and the compiler's routines for it. Lean means one
+/// law, states from port 30003 and no feature of the core.
 const LEAN_FLASH: u64 = 68 * 1024 + 512;
+/// The RAM budget of the lean configuration \[B\], for one session with its socket buffers.
 const LEAN_SESSION: u64 = 20 * 1024;
 /// The budgets of flash and RAM with all parts that `board-parts.md` lists. 30003 has room for five packets there, so
 /// that a lost packet causes no timeout, whatever the controller's TCP does. Programs on the controller take 42 kB of
@@ -57,9 +58,9 @@ const OURS: [&str; 4] = ["core", "urscript", "port-embassy", "core library"];
 const SETTINGS: &str = "OUTRIGGER_BOARD_CONFIG";
 /// The board whose firmware for a KRC is measured: one board represents all.
 const BESIDE_KRC: &str = "qemu-mps2";
-/// The images whose code is listed by module; the constant after it is the size of the smallest module that is listed
-/// \[B\].
+/// The images whose code is listed by module.
 const IN_MODULES: [&str; 4] = ["engine, smallest", "engine, lean", "qemu-mps2", "qemu-mps2, KRC"];
+/// The size of the smallest module that is listed \[B\].
 const LEAST_MODULE: u64 = 256;
 /// A panic that is reported in the file of its caller: the peripheral access crate's assertion of an interrupt line's
 /// number, merged from several places (its message and its place in the image name `exti_h7.rs`). The panics of the

@@ -1,9 +1,9 @@
 //! The comparison of a measured table with the committed one.
 
-/// The divisor of a committed number that gives its tolerance upwards: one percent. A difference of at most
-/// `SLACK_BYTES` is always tolerated. In folders with other names the compiler inlines other functions (a task's
-/// stack differed by 104 B).
+/// The divisor of a committed number that gives its tolerance upwards: one percent.
 const SLACK: u64 = 100;
+/// The difference that is always tolerated \[bytes\]. In folders with other names the compiler inlines other
+/// functions (a task's stack differed by 104 B).
 const SLACK_BYTES: u64 = 256;
 /// The tolerance by which a number may fall below the committed one: five percent. A smaller cost is no fault of the
 /// change that causes it.

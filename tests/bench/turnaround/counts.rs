@@ -24,8 +24,9 @@ const GROWTH: f64 = 1.05;
 /// The goal for the ratio of the control thread's instructions with listeners to those without; the actual ratio is
 /// printed.
 const BESIDE: f64 = 1.01;
-/// The number of cycles that are counted, and below it the number of cycles before those, as in `lockstep.c`.
+/// The number of cycles that are counted, as in `lockstep.c`.
 const CYCLES: u32 = 500;
+/// The number of cycles before the counted ones, as in `lockstep.c`.
 const BEFORE: u32 = 250;
 
 /// Counts system calls and instructions of all measured programs.

@@ -20,8 +20,9 @@ const PATIENCE: u32 = 5_000;
 const WARM_UP: u32 = 250;
 /// The number of cycles after an unanswered one in which an answer may belong to an earlier state.
 const CATCH_UP: u32 = 3;
-/// The longest wait for an answer while time stands still, and the time of silence after which no data is in transit.
+/// The longest wait for an answer while time stands still.
 const STEP: Duration = Duration::from_secs(20);
+/// The time of silence after which no data is in transit.
 const QUIET: Duration = Duration::from_millis(300);
 
 /// The results of one block of measured cycles.

@@ -19,8 +19,9 @@ use crate::peer::Peer;
 
 /// The number of readers of `[serve]`.
 const READERS: usize = 2;
-/// The number of ROS 2 readers; the constant after it is their ROS domain.
+/// The number of ROS 2 readers.
 const ROS_READERS: &str = "20";
+/// The domain of the ROS 2 readers.
 const ROS_DOMAIN: &str = "78";
 /// The time before a state from which a busy-polling loop is awake \[µs\].
 const AWAKE: u32 = 300;

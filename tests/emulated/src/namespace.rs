@@ -11,8 +11,9 @@ use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_op
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use smoltcp::phy::{Medium, TunTapInterface};
 
-/// The names of the interfaces. Every namespace has its own.
+/// The name of the tap interface. Every namespace has its own interfaces.
 const TAP: &str = "tap0";
+/// The name of the tun interface. Every namespace has its own interfaces.
 const TUN: &str = "tun0";
 
 /// A network namespace. It is removed with its interface when this is dropped; programs in it must be ended before.

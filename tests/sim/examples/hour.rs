@@ -18,6 +18,7 @@ const PROGRAM: &str = include_str!("../tests/controllers/programs_of_users/exter
 const PORTS: [(&str, u16); 3] = [("REVERSE_PORT", 50_001), ("TRAJECTORY_PORT", 50_003), ("COMMAND_PORT", 50_004)];
 /// The timeout that each message of the client gives for the next one \[ms\].
 const TIMEOUT: i32 = 100;
+/// The code of the mode in which the robot follows joint positions.
 const SERVOJ: i32 = 1;
 const SCALE: f64 = 1e6;
 

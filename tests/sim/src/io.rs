@@ -6,8 +6,9 @@ use crate::tool_line::ToolCommunication;
 
 /// The acceleration of gravity that controllers use \[m/s²\].
 const GRAVITY: f64 = 9.82;
-/// The least current of an analogue output in current mode, 4 mA, and the span above it \[A\].
+/// The least current of an analogue output in current mode: 4 mA, in \[A\].
 const LIVE_ZERO: f64 = 0.004;
+/// The range of the current of an analogue output above its least value: 16 mA, in \[A\].
 const CURRENT_SPAN: f64 = 0.016;
 /// The highest voltage of an analogue output in voltage mode \[V\].
 const FULL_VOLTAGE: f64 = 10.0;

@@ -201,9 +201,9 @@ pub(crate) fn configuration(robot: &str) -> String {
     )
 }
 
-/// The time before the end of commanding in which a standstill of this machine may have caused it, and the shortest
-/// standstill that may.
+/// The time before the end of commanding in which a standstill of this machine may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
+/// The shortest standstill of this machine that may end commanding.
 const ENDING: Duration = Duration::from_millis(20);
 
 /// Checks that only a release ended commanding. If a standstill of this machine ended it, the test is repeated.

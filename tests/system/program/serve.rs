@@ -112,9 +112,9 @@ const PATIENCE: usize = 6 * COMMANDED;
 /// The number of states after which a refused request is repeated.
 const AGAIN: usize = 250;
 
-/// The span before the end of commanding in which a standstill of this machine may have caused it, and the shortest
-/// standstill that may: half of the age that a state may have.
+/// The time before the end of commanding in which a standstill of this machine may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
+/// The shortest standstill of this machine that may end commanding: half of the age that a state may have.
 const ENDING: Duration = Duration::from_millis(20);
 
 /// The course of a commanded run: its modes, the first fallback, its summary, and the number of lines that two of its

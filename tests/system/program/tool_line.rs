@@ -15,9 +15,9 @@ use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::tool_line::{OPENING, POSITION, Serial, TARGET, TOP_SPEED, ToolGripper};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// The time limit of every wait, and below it the highest number of attempts. Both are far above what anything here
-/// needs: they end a test that would hang.
+/// The time limit of every wait, far above what anything here needs. It ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The highest number of attempts, far above what anything here needs. It ends a test that would hang.
 const MOST: u32 = 100_000;
 
 /// Returns a gripper that waits for the rest of a message long enough for any busy machine.

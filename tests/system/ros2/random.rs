@@ -11,8 +11,9 @@ use crate::recorded::seconds;
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// The default duration \[s\], and the limit on the duration in the nightly run.
+/// The default duration of a random sequence \[s\].
 const SECONDS: u64 = 8;
+/// The limit on the duration of a random sequence in the nightly run.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// Returns the seed of the sequence.

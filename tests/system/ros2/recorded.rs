@@ -10,8 +10,9 @@ use crate::cell::{Cell, file, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// The default duration of the test at 500 Hz \[s\]. The nightly run sets this variable.
+/// The default duration of the test at 500 Hz \[s\].
 const SECONDS: u64 = 8;
+/// The environment variable that sets another duration \[s\]. The nightly run sets it.
 const VARIABLE: &str = "OUTRIGGER_ROS2_SECONDS";
 
 /// Returns the duration of the part without disturbances: `otherwise` \[s\], unless the variable sets it.

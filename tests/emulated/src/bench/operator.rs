@@ -8,8 +8,9 @@ use outrigger_sim::time::SimTime;
 use super::Bench;
 use crate::qemu::Line;
 
-/// The robot's digital inputs as bits: a held request for the board to command, and the acknowledgement.
+/// The bit of the robot's digital input for the request that the board command; it is held high.
 const REQUEST: u32 = 1 << 0;
+/// The bit of the robot's digital input for the acknowledgement.
 const ACKNOWLEDGE: u32 = 1 << 1;
 /// The time for which an operator presses a button.
 const PRESS: Duration = Duration::from_millis(200);

@@ -22,8 +22,9 @@ const ERROR: f64 = 0.001;
 const OVERTAKEN: f64 = 0.2;
 /// The delay that the machine on which the emulator runs may add.
 const HOST: Duration = Duration::from_millis(60);
-/// The deceleration of a stop \[rad/s²\], and the time for which the last command holds, as in `boards/standoff.toml`.
+/// The deceleration of a stop \[rad/s²\], as in `boards/standoff.toml`.
 const STOP: f64 = 10.0;
+/// The time for which the last command holds, as in `boards/standoff.toml`.
 const HOLD: Duration = Duration::from_millis(40);
 
 /// One check of a run of the closed loop.

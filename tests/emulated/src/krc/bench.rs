@@ -14,8 +14,9 @@ use crate::standstill::Window;
 use crate::wire::Wire;
 
 /// The bit of the KRC's digital input for the request that the board command. The KRL program forwards it to the
-/// board, like that of the acknowledgement.
+/// board.
 const REQUEST: u8 = 1 << 0;
+/// The bit of the KRC's digital input for the acknowledgement. The KRL program forwards it to the board.
 const ACKNOWLEDGE: u8 = 1 << 1;
 /// The time for which an operator presses a button.
 const PRESS: Duration = Duration::from_millis(200);

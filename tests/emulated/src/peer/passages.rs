@@ -44,8 +44,9 @@ pub enum Passing {
 /// The size of a head \[B\]. For real-time packets it is the length and the controller time; for data of port 30004 it
 /// is length, kind, recipe and time.
 const HEAD: usize = 12;
-/// The size of the length and the kind of a package of port 30004 \[B\], and the kind of data.
+/// The size of the length and the kind of a package of port 30004 \[B\].
 const PACKAGE: usize = 3;
+/// The kind of a package of port 30004 that contains data.
 const DATA: u8 = b'U';
 
 /// The progress of the byte streams of one connection.

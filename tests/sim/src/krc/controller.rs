@@ -21,8 +21,9 @@ use crate::time::SimTime;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 /// The distance from the newest command's counter up to which a command with a lower counter counts as old. Beyond
-/// it, or after the given number of cycles without a newer command, the remote computer counts as restarted.
+/// it, the remote computer counts as restarted.
 const OLD: i32 = 1000;
+/// The number of cycles without a newer command after which the remote computer counts as restarted.
 const FORGOTTEN: u32 = 25;
 
 /// Numbers of events that the simulated KRC has counted.

@@ -7,8 +7,9 @@ use super::rating::rank;
 
 /// The time between two evaluations of the variables by a KRL program \[ms\]: the interpolation cycle.
 pub(super) const CYCLE_MS: u64 = 12;
-/// The speed of the gripper's jaws \[m/s\], and their largest opening \[m\].
+/// The speed of the gripper's jaws \[m/s\].
 const GRIPPER_SPEED: f64 = 0.08;
+/// The largest opening of the gripper's jaws \[m\].
 const GRIPPER_OPENING: f64 = 0.08;
 /// The index of the variable that belongs to the gripper in each of the three types: the last.
 const GRIPPER: u8 = 15;

@@ -11,9 +11,9 @@ use crate::firmware::SpeedJTime;
 use crate::model::ACCELERATION_LIMIT;
 use crate::stops::Level;
 
-/// The speed and acceleration of which `optimovej` and `optimovel` use a share, in rad/s and rad/s² or in m/s and
-/// m/s². Assumed.
+/// The speed \[rad/s\] and acceleration \[rad/s²\] of which `optimovej` uses a share. Assumed.
 const MOST_OF_JOINTS: (f64, f64) = (3.0, 14.0);
+/// The speed \[m/s\] and acceleration \[m/s²\] of which `optimovel` uses a share. Assumed.
 const MOST_OF_TOOL: (f64, f64) = (1.5, 4.0);
 
 /// The arguments of a call that moves the arm.

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use super::{End, RosOutput};
 
-/// The highest number of outputs that wait for the driver, and the highest number of bytes in their messages.
+/// The highest number of outputs that wait for the driver.
 const WAITING: usize = 4096;
+/// The highest number of bytes in the messages that wait for the driver.
 const BYTES: usize = 8 << 20;
 
 /// Outputs that wait for the driver, in their order.

@@ -13,8 +13,9 @@ use outrigger_urscript::{ScriptText, ScriptValue, Version};
 use crate::common::{Answer, Bench, ideal};
 
 const PORT: u16 = 50_001;
-/// One cycle \[s\], and the deceleration of a stop \[rad/s²\].
+/// The duration of one control cycle \[s\].
 const STEP: f64 = 0.002;
+/// The deceleration of a stop \[rad/s²\].
 const STOP: f64 = 10.0;
 
 const VALUES: u16 = 1;

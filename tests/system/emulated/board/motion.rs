@@ -12,8 +12,9 @@ use super::faults::falls;
 use super::requests::{KEY, Teller, with_a_port};
 use super::*;
 
-/// The angle by which the base joint turns \[rad\]; the constant after it is the time for it \[s\].
+/// The angle by which the base joint turns \[rad\].
 const WAY: f64 = 0.8;
+/// The time in which the base joint turns by [`WAY`] \[s\].
 const SECONDS: f64 = 8.0;
 /// The number of waypoints of the motion: more than twice the number that the engine holds.
 const WAYPOINTS: u32 = 40;

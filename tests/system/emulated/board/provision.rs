@@ -9,9 +9,9 @@ use outrigger_emulated::qemu::{Command as Qemu, Folder, Log, Process, SerialMode
 use super::tap::program;
 use super::*;
 
-/// The size of a write to the flash of the emulated board \[bytes\]; the constant after it is the number of sectors
-/// of a copy.
+/// The size of a write to the flash of the emulated board \[bytes\].
 const UNIT: usize = 32;
+/// The number of flash sectors that a copy of the settings occupies.
 const SECTORS: usize = 3;
 /// A limit on the attempts to write settings, higher than the number of flash operations of any image here.
 const ATTEMPTS: usize = 500;

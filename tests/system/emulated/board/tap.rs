@@ -46,9 +46,9 @@ const SPAN: &str = "seconds=25";
 const LIMIT: Duration = Duration::from_secs(45);
 /// The bit of the digital input that acknowledges.
 const ACKNOWLEDGE: u64 = 1 << 1;
-/// The time limit from a fallback to rest; the constant after it is the limit on the root mean square of the distance
-/// error before the fault \[m\].
+/// The time limit from a fallback to rest.
 const BRAKING: Duration = Duration::from_millis(700);
+/// The limit on the root mean square of the distance error before the fault \[m\].
 const ERROR: f64 = 0.002;
 
 pub(crate) fn tests() -> Vec<Timed> {

@@ -18,8 +18,9 @@ use ros2_client::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The time limit of one answer of the node, and of its discovery.
+/// The time limit of one answer of the node.
 const ANSWER: Duration = Duration::from_secs(2);
+/// The time limit for the discovery of the node.
 const FOUND: Duration = Duration::from_secs(30);
 /// The time limit of the arm's motion.
 const MOTION: Duration = Duration::from_secs(30);
