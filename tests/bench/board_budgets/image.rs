@@ -17,7 +17,7 @@ pub(crate) struct Image {
     pub(crate) code: BTreeMap<&'static str, u64>,
     /// The size of the core's code by module: `engine/ur`, `link`.
     pub(crate) modules: BTreeMap<String, u64>,
-    /// The statics by size, largest first.
+    /// The static variables of the image by size, largest first.
     pub(crate) statics: Vec<(u64, String)>,
 }
 

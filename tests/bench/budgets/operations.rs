@@ -27,7 +27,7 @@ pub(crate) struct Operation {
     pub(crate) run: Box<dyn FnMut()>,
 }
 
-/// Returns all operations, prepared.
+/// Returns all budgeted operations, prepared for execution.
 pub(crate) fn all() -> Vec<Operation> {
     vec![
         realtime_packet(),

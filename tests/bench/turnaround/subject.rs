@@ -17,7 +17,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::peer::Peer;
 
-/// The number of readers of `[serve]`.
+/// The number of readers that connect to the program's port for readers (`[serve]`).
 const READERS: usize = 2;
 /// The number of ROS 2 readers.
 const ROS_READERS: &str = "20";
@@ -33,7 +33,7 @@ pub(crate) enum Subject {
     Bare,
     /// The C loop, waiting for several descriptors and a time.
     Poll,
-    /// The engine with a trivial application.
+    /// Outrigger's engine with a trivial application.
     Ours,
     /// The engine with a trivial application, awake before each state.
     Busy,
@@ -67,7 +67,7 @@ impl Subject {
         }
     }
 
-    /// Returns a description of the listeners.
+    /// Returns a description of the listeners of the measured program.
     pub(crate) const fn listens(self) -> &'static str {
         match self {
             Self::View => "a view, a recording and two readers",
@@ -261,7 +261,7 @@ impl Drop for Programs {
     }
 }
 
-/// Opens a terminal.
+/// Opens a pseudo terminal for the measured program.
 fn terminal() -> OwnedFd {
     let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&screen).expect("ours");

@@ -14,10 +14,10 @@ pub type Measure = Box<dyn FnMut(&Controller) -> Option<Vec<f32>>>;
 /// The format of a sensor's reading on its serial line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// A line of text: `seq=N VALUE …`.
+    /// A reading as a line of text: `seq=N VALUE …`.
     #[default]
     Line,
-    /// A frame with a checksum.
+    /// A reading as a binary frame with a checksum.
     Frame,
 }
 
@@ -90,7 +90,7 @@ impl Sensor {
         self.plug = plug;
     }
 
-    /// Returns the time of the next reading.
+    /// Returns the time of the sensor's next reading.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         self.next

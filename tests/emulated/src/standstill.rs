@@ -21,9 +21,9 @@ const KEPT: usize = 4_096;
 /// A span of time in which something was measured, for queries about standstills of this machine in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The beginning of the span.
+    /// The time at which the span begins.
     pub from: Instant,
-    /// The end of the span.
+    /// The time at which the span ends.
     pub until: Instant,
 }
 
@@ -126,7 +126,7 @@ fn look_at(processor: usize) {
 /// because between them the processor is only known to have run this thread for a moment.
 #[derive(Debug, Default)]
 struct Glances {
-    /// The time since which every check was late.
+    /// The time since which every check of the processor was late; `None` if the last one was not.
     late_since: Option<Instant>,
 }
 

@@ -60,7 +60,7 @@ pub struct Telemetry {
     pub left: BTreeMap<usize, Recording>,
 }
 
-/// A recording in pieces.
+/// A recording of a board, assembled from the pieces in its telemetry.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     bytes: Vec<Option<u8>>,
@@ -99,7 +99,7 @@ impl Recording {
 }
 
 impl Telemetry {
-    /// Evaluates everything that arrived.
+    /// Evaluates all telemetry datagrams that arrived in a run.
     #[must_use]
     pub fn of(datagrams: &[Datagram]) -> Self {
         let mut telemetry = Self::default();

@@ -29,7 +29,7 @@ pub struct Conditions {
     pub delay: Duration,
     /// An additional random delay of at most this; frames stay in order.
     pub jitter: Duration,
-    /// The loss of frames.
+    /// The way in which frames are lost.
     pub loss: Loss,
     /// The share of frames that arrive twice (0 … 1).
     pub duplicate: f64,
@@ -44,11 +44,11 @@ pub struct Conditions {
 enum Trouble {
     /// Frames arrive when the disturbance ends, all at once.
     Hold,
-    /// Frames are lost.
+    /// Frames that are sent during the disturbance are lost.
     Lose,
 }
 
-/// Counts of frames by what happened to them.
+/// Numbers of frames by what happened to them on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Number of frames given to the wire.
@@ -63,7 +63,7 @@ pub struct Counts {
     pub corrupted: u64,
 }
 
-/// One direction of a cable.
+/// One direction of a simulated network cable.
 #[derive(Debug)]
 pub struct Wire {
     conditions: Conditions,
@@ -115,13 +115,13 @@ impl Wire {
         self.windows.push((from, until, Trouble::Lose));
     }
 
-    /// Returns the counts of frames so far.
+    /// Returns the numbers of frames so far, by what happened to them.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Puts a frame on the wire.
+    /// Sends a frame on the wire at the time `now`.
     pub fn send(&mut self, now: SimTime, frame: &[u8]) {
         self.counts.sent += 1;
         let trouble = self.windows.iter().find(|(from, until, _)| (*from..*until).contains(&now)).copied();

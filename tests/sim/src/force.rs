@@ -36,7 +36,7 @@ pub struct Force {
     /// The vector from the flange to the tool centre point, along the axes of the base \[m\]; zero without a sensor
     /// in the wrist.
     pub lever: Vec3,
-    /// The orientation of the flange in the base.
+    /// The orientation of the flange in the robot's base frame.
     pub flange: Rotation,
 }
 

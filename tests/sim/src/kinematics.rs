@@ -91,7 +91,7 @@ impl Rotation {
         Self { w: self.w, v: scale(self.v, -1.0) }
     }
 
-    /// Returns the rotation matrix, row by row.
+    /// Returns the rotation as a matrix, row by row.
     #[must_use]
     pub fn to_rows(self) -> [Vec3; 3] {
         let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| self.turn(axis));
@@ -156,7 +156,7 @@ impl Frame {
         Self { position: [x, y, z], rotation: Rotation::from_vector([rx, ry, rz]) }
     }
 
-    /// Returns the frame's z axis in the base.
+    /// Returns the direction of the frame's z axis in the base.
     #[must_use]
     pub fn z_axis(self) -> Vec3 {
         self.rotation.turn([0.0, 0.0, 1.0])

@@ -45,7 +45,7 @@ pub struct Setup {
     pub sensor: Option<Sensor>,
     /// The surface to which the distance of the tool is measured, independently of any sensor.
     pub surface: Option<Surface>,
-    /// The options for the firmware, `KEY=VALUE`.
+    /// The options that are passed to the firmware, each `KEY=VALUE`.
     pub options: Vec<String>,
     /// The longest time that the board runs; it is ended then in any case.
     pub limit: Duration,

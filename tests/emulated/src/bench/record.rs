@@ -16,7 +16,7 @@ pub const REST: f64 = 0.001;
 /// The actual state of the arm after one control cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    /// The time of the cycle.
+    /// The time at the end of the control cycle.
     pub at: SimTime,
     /// The speed of the fastest joint \[rad/s\].
     pub speed: f64,
@@ -28,7 +28,7 @@ pub struct Motion {
 /// The record of a run with a board. Each list is in chronological order.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// The board's log.
+    /// The lines of the board's log.
     pub log: Vec<Line>,
     /// The datagrams that the board sent to the telemetry port.
     pub datagrams: Vec<Datagram>,

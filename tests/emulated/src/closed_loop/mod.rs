@@ -95,7 +95,7 @@ pub struct Round {
     /// The time from the start of the disturbance until the arm was at rest, up to the end of the disturbance; `None`
     /// if it did not come to rest.
     pub rest: Option<Duration>,
-    /// The end of the disturbance.
+    /// The time at which the disturbance ended.
     pub over: SimTime,
     /// The time from the end of the disturbance until the arm was at rest for good. Text that was on its way while the
     /// wire stalled arrives late and may move the arm. `None` if it did not come to rest.
@@ -113,7 +113,7 @@ pub struct Plan {
     pub software: SoftwareVersion,
     /// The time for which the board is on.
     pub span: Duration,
-    /// The seed of random numbers.
+    /// The seed of all random numbers of the run.
     pub seed: u64,
 }
 

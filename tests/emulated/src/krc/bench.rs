@@ -34,7 +34,7 @@ pub struct KrcBench<'f> {
     pub up: Wire,
     /// The wire from the KRC to the board.
     pub down: Wire,
-    /// The board's log.
+    /// The lines of the board's log.
     pub log: Vec<Line>,
     /// The datagrams that the board sent to the telemetry port.
     pub datagrams: Vec<Datagram>,
@@ -91,7 +91,7 @@ impl<'f> KrcBench<'f> {
         self.peer.krc()
     }
 
-    /// Returns the traffic between KRC and board.
+    /// Returns the recorded measurements of the KRC and commands of the board.
     #[must_use]
     pub fn answers(&self) -> &Answers {
         self.peer.answers()

@@ -90,7 +90,7 @@ impl KrcPeer {
         &mut self.krc
     }
 
-    /// Returns the traffic between KRC and board.
+    /// Returns the recorded measurements of the KRC and commands of the board.
     #[must_use]
     pub fn answers(&self) -> &Answers {
         &self.answers

@@ -36,7 +36,7 @@ impl Device for Frames {
     }
 }
 
-/// A frame that the stack is about to read.
+/// A frame that the TCP/IP stack is about to read.
 pub(crate) struct Incoming(Vec<u8>);
 
 impl RxToken for Incoming {
@@ -45,7 +45,7 @@ impl RxToken for Incoming {
     }
 }
 
-/// The space for a frame that the stack is about to write.
+/// The space for a frame that the TCP/IP stack is about to write.
 pub(crate) struct Outgoing<'a>(&'a mut VecDeque<Vec<u8>>);
 
 impl TxToken for Outgoing<'_> {

@@ -27,7 +27,7 @@ pub use passages::{Passage, Passing};
 /// A datagram that was sent to the peer's telemetry port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// The time of arrival.
+    /// The time at which the datagram arrived.
     pub at: SimTime,
     /// The address and the port of the sender.
     pub from: (Ipv4Address, u16),
@@ -126,7 +126,7 @@ impl Peer {
         self.calls.forget(&mut self.sockets, &mut self.controller);
     }
 
-    /// Passes a received frame to the peer.
+    /// Passes a frame from the wire to the robot's end of the network.
     pub fn receive(&mut self, now: SimTime, frame: &[u8]) {
         self.frames.incoming.push_back(frame.to_vec());
         self.advance(now);

@@ -69,7 +69,7 @@ impl Net {
         all
     }
 
-    /// Runs event by event.
+    /// Runs hosts and wires from event to event until `end`.
     fn run_until(&mut self, end: SimTime) {
         let mut idle = 0;
         while self.now < end {

@@ -65,12 +65,12 @@ impl Machine {
 pub enum Network {
     /// A pair of Unix datagram sockets, one datagram per frame: QEMU's own, and the other end's.
     Datagrams {
-        /// The path on which QEMU receives.
+        /// The path of the socket on which QEMU receives frames.
         board: PathBuf,
-        /// The path to which QEMU sends; it must be bound before QEMU starts.
+        /// The path of the socket to which QEMU sends frames; it must be bound before QEMU starts.
         peer: PathBuf,
     },
-    /// The tap interface with this name.
+    /// A connection to the tap interface with this name.
     Tap(String),
     /// The address translation of QEMU: the host is 10.0.2.2. It needs no privileges, and its timing is not reliable.
     User,
@@ -103,7 +103,7 @@ pub struct Command {
     /// The connection of the line that represents the contact of the arm's brakes: `1` closes it, any other byte
     /// opens it.
     pub contact: Serial,
-    /// The options for the firmware, `KEY=VALUE`.
+    /// The options that are passed to the firmware, each `KEY=VALUE`.
     pub options: Vec<String>,
     /// Further arguments for QEMU.
     pub more: Vec<String>,

@@ -52,11 +52,11 @@ pub fn missing(machine: Machine) -> Vec<Missing> {
 /// The reason why there is no firmware to run.
 #[derive(Debug)]
 pub enum Unbuilt {
-    /// The prerequisites that are missing.
+    /// A prerequisite for the build is missing; contains all that are missing.
     Missing(Vec<Missing>),
-    /// The output of the failed build.
+    /// The build failed; contains the output of Cargo.
     Cargo(String),
-    /// The error of the system, with the path concerned.
+    /// A file could not be read or written; contains its path and the system's error.
     Io(PathBuf, std::io::Error),
     /// The program has no tables for its log, or tables that cannot be read.
     NoLog(String),
@@ -78,7 +78,7 @@ impl std::fmt::Display for Unbuilt {
 
 impl std::error::Error for Unbuilt {}
 
-/// A program for the emulated board.
+/// The built firmware of the emulated board.
 #[derive(Debug)]
 pub struct Firmware {
     machine: Machine,

@@ -18,7 +18,7 @@ pub enum Exit {
     Success,
     /// The firmware, or QEMU, ended with this exit status.
     Failure(i32),
-    /// The time limit was reached.
+    /// The time limit of the run was reached.
     TimedOut,
     /// The board was ended by this program.
     Killed,

@@ -126,13 +126,13 @@ impl Pins {
         Spi(self.clone())
     }
 
-    /// Returns the interrupt line.
+    /// Returns the chip's interrupt line.
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
         Interrupt(self.clone())
     }
 
-    /// Returns the reset line.
+    /// Returns the chip's reset line.
     #[must_use]
     pub fn reset(&self) -> Reset {
         Reset(self.clone())
@@ -159,7 +159,7 @@ impl Pins {
         self.0.borrow_mut().garbled = garbled.into_iter().collect();
     }
 
-    /// Delivers a frame to the chip now.
+    /// Delivers a frame from the network to the chip now.
     pub fn deliver(&self, frame: Vec<u8>) {
         let mut shared = self.0.borrow_mut();
         let now = shared.now;
@@ -230,7 +230,7 @@ impl Pins {
     }
 }
 
-/// The bus to the chip.
+/// The SPI bus to the chip, with its select line.
 pub struct Spi(Pins);
 
 /// A bus access, which ends even if its task is dropped.
@@ -313,7 +313,7 @@ impl SpiDevice for Spi {
     }
 }
 
-/// The interrupt line.
+/// The interrupt line of the chip.
 pub struct Interrupt(Pins);
 
 impl ErrorType for Interrupt {
@@ -350,7 +350,7 @@ impl Wait for Interrupt {
     }
 }
 
-/// The reset line.
+/// The reset line of the chip.
 pub struct Reset(Pins);
 
 impl Reset {

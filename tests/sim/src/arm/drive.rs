@@ -46,7 +46,7 @@ const POSITION_GAIN: f64 = 20.0;
 /// The speed below which a joint with a zero velocity target counts as being at rest \[rad/s\].
 const STANDING: f64 = 1e-7;
 
-/// The drives of one arm.
+/// The drives of one arm, with their state.
 #[derive(Clone, Debug)]
 pub(super) struct Motors {
     on_the_way: VecDeque<[f64; 6]>,

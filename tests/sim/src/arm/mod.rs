@@ -66,7 +66,7 @@ pub struct Arm {
     pub measured: [f64; 6],
     /// The true force and torque on the tool \[N, Nm\], in the base frame.
     pub push: [f64; 6],
-    /// The payload of the tool.
+    /// The mass at the tool and its centre, which the dynamics include.
     pub payload: Payload,
     /// `true` while force mode or freedrive can move the arm; `false` while the program is paused or the arm stopped.
     pub yields: bool,

@@ -35,14 +35,14 @@ pub enum StartState {
     Running,
     /// The joints have no power.
     PowerOff,
-    /// Powered, brakes closed.
+    /// The arm is powered, with its brakes closed.
     Idle,
-    /// Running, but in local control (e-Series).
+    /// The arm runs, but the robot is in local control (e-Series).
     Local,
     /// Running, remote control never enabled in the settings (5.x): it reports that it is not in remote control, and
     /// accepts commands.
     RemoteNotEnabled,
-    /// Running, in a protective stop.
+    /// The arm is powered, but in a protective stop.
     ProtectiveStop,
 }
 

@@ -31,12 +31,12 @@ pub struct Fault {
     pub duration: Option<Duration>,
 }
 
-/// One direction of a connection.
+/// One direction of a client's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From client to controller.
+    /// The direction from client to controller.
     Up,
-    /// From controller to client.
+    /// The direction from controller to client.
     Down,
 }
 
@@ -57,7 +57,7 @@ pub enum FaultKind {
     Split(usize),
     /// This many messages arrive together as one TCP segment.
     Coalesce(usize),
-    /// Data arrive later by this time.
+    /// Data arrive this much later.
     Delay(Duration),
     /// Data arrive later by a random time of at most this.
     Jitter(Duration),
@@ -147,21 +147,21 @@ pub enum FaultKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
     None,
-    /// A whole number of at least 1.
+    /// An argument that is a whole number of at least 1.
     Count,
-    /// A whole number of bytes of at least 1.
+    /// An argument that is a whole number of bytes of at least 1.
     Bytes,
-    /// A digital input, 0 … 7.
+    /// An argument that is the number of a digital input, 0 … 7.
     Input,
     Time,
     SignedTime,
-    /// 0 … 1, or a percentage.
+    /// An argument that is a share, 0 … 1, or a percentage.
     Share,
-    /// A speed \[rad/s\].
+    /// An argument that is a speed \[rad/s\].
     Speed,
-    /// A force \[N\].
+    /// An argument that is a force \[N\].
     Force,
-    /// The name of a service.
+    /// An argument that is the name of a service.
     Service,
 }
 
@@ -183,7 +183,7 @@ pub(crate) struct Row {
     /// The argument that is used if the fault's text gives none; empty if the kind takes no argument.
     pub(crate) default: &'static str,
     pub(crate) lasting: Lasting,
-    /// The selectors that the kind accepts.
+    /// The selectors, `/port` and `/up` or `/down`, that the kind accepts.
     pub(crate) selectors: Selectors,
     pub(crate) what: &'static str,
     pub(crate) make: fn(Value) -> FaultKind,

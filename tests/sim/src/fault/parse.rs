@@ -34,7 +34,7 @@ pub enum Problem {
         /// The selector that the text contains.
         selector: String,
     },
-    /// A time could not be parsed.
+    /// A time in the fault's text could not be parsed.
     Time {
         /// The part with the time: `start`, `duration` or `argument`.
         part: &'static str,
@@ -52,7 +52,7 @@ pub enum Problem {
     Surplus {
         /// The part that is not accepted: `duration` or `argument`.
         part: &'static str,
-        /// The text of that part.
+        /// The text of the surplus part.
         text: String,
     },
     /// A protective stop cannot be unlocked as early as the fault's duration demands.

@@ -21,7 +21,7 @@ enum Phase {
     Over,
 }
 
-/// All faults of a run.
+/// All faults of a run, with the times at which they begin and end.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     faults: Vec<(Fault, Phase)>,

@@ -53,7 +53,7 @@ pub struct Counts {
     pub qualities: [u64; 4],
 }
 
-/// The true state of the arm.
+/// The true state of the simulated arm, gripper and outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Actual joint positions \[rad\].
@@ -182,7 +182,7 @@ impl Krc {
         self.up.send(bytes.to_vec(), self.now, self.period, faults);
     }
 
-    /// Returns the next datagram to be sent.
+    /// Returns the next datagram that the KRC sends now; `None` if there is none.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.out.pop_front()
     }
@@ -211,7 +211,7 @@ impl Krc {
         self.rating.statistics()
     }
 
-    /// Returns the counted events.
+    /// Returns the numbers of events that the KRC has counted.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         Counts { bridged: self.interface.bridged, ..self.counts }
@@ -235,7 +235,7 @@ impl Krc {
         (self.up.lost, self.down.lost)
     }
 
-    /// Returns the true state of the arm.
+    /// Returns the true state of the simulated arm, gripper and outputs.
     #[must_use]
     pub fn truth(&self) -> Truth {
         Truth {

@@ -14,7 +14,7 @@ pub enum FaultKind {
     Burst(f64),
     /// This share of the datagrams arrives twice.
     Duplicate(f64),
-    /// Datagrams arrive later by this time.
+    /// Datagrams arrive this much later.
     Delay(Duration),
     /// Datagrams arrive later by a random time up to this, and may overtake each other.
     Jitter(Duration),

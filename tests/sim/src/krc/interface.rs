@@ -31,7 +31,7 @@ pub enum Reason {
     FlagsNotUsable,
     /// A position, a speed or an acceleration was beyond its limit, or not a number.
     Limit,
-    /// Too many consecutive answers were missing.
+    /// Too many consecutive answers of the remote computer were missing.
     Communication,
     /// The KRC rated the link quality as UNACCEPTABLE.
     Quality,

@@ -10,7 +10,7 @@ use crate::linear::solve;
 /// The number of joints of the arm.
 pub const JOINTS: usize = 7;
 
-/// One number per joint, base joint first.
+/// A value for each joint, base joint first.
 pub type Joints = [f64; JOINTS];
 
 /// A spatial vector: along x, y, z, then about x, y, z.

@@ -71,7 +71,7 @@ fn numbers<const N: usize>(text: &str) -> Option<[f64; N]> {
     numbers?.try_into().ok()
 }
 
-/// Executes a list of moves repeatedly.
+/// An executor that repeats a list of moves.
 #[derive(Clone, Debug)]
 pub(super) struct Mover {
     moves: Vec<Move>,

@@ -110,7 +110,7 @@ impl OperationMode {
 /// The treatment of the joint offset that FRI commands have caused, when commanding ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OffsetAfterStop {
-    /// The offset is kept.
+    /// The FRI offset is kept when commanding ends.
     #[default]
     Kept,
     /// The offset is added to the KRC's own position.
@@ -123,7 +123,7 @@ pub enum Bridging {
     /// The setpoint is extrapolated from the last two setpoints.
     #[default]
     Extrapolate,
-    /// The last setpoint is repeated.
+    /// The last setpoint is repeated in place of the missing answer.
     Hold,
 }
 
@@ -181,7 +181,7 @@ pub struct Options {
     /// Convention for combining a tool frame's FRI offset with the KRC's own frame. Not known; by default positions
     /// are subtracted.
     pub frame_offset: FrameOffset,
-    /// Limits of the commanded motion.
+    /// Limits of the motion that the remote computer may command.
     pub limits: Limits,
     /// Factor on the speed limits in operation mode T1. Not known; the default is 0.1.
     pub t1_factor: f64,
