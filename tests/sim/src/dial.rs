@@ -54,7 +54,7 @@ const FIRST: u64 = 1 << 63;
 /// The state of a connection that the controller opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The driver is connecting.
+    /// The driver is establishing the connection.
     Dialling,
     /// The connection is established.
     Open,

@@ -48,7 +48,7 @@ pub struct Io {
     pub tool_analog_in_range: [u8; 2],
     /// Supply voltage at the tool connector \[V\]: 0, 12 or 24.
     pub tool_voltage: u8,
-    /// Settings of the tool's serial line, as the controller publishes them.
+    /// Settings of the tool's serial line at the controller's end.
     pub tool_communication: ToolCommunication,
     /// Mode of the tool's outputs: 0 two digital outputs, 1 both supply power.
     pub tool_output_mode: u8,

@@ -16,7 +16,7 @@ pub struct Lengths {
     pub a2: f64,
     /// Length of the forearm \[m\]; negative.
     pub a3: f64,
-    /// Offset of wrist 1 \[m\].
+    /// Offset of wrist 1, perpendicular to the plane of upper arm and forearm \[m\].
     pub d4: f64,
     /// Offset of wrist 2 \[m\].
     pub d5: f64,
@@ -27,9 +27,9 @@ pub struct Lengths {
 /// The geometry and limits of one arm model.
 #[derive(Clone, Copy, Debug)]
 pub struct ArmModel {
-    /// The model's name.
+    /// The name of the arm model.
     pub model: RobotModel,
-    /// The lengths of its links.
+    /// The lengths of the arm's links.
     pub lengths: Lengths,
     /// Nominal speed of each joint \[deg/s\].
     nominal_speed_deg: [f64; 6],
@@ -81,7 +81,7 @@ const LARGE: [f64; 6] = [120.0, 120.0, 180.0, 180.0, 180.0, 180.0];
 const HEAVY: [f64; 6] = [120.0, 120.0, 150.0, 210.0, 210.0, 210.0];
 
 impl ArmModel {
-    /// Returns the data of the arm `model`.
+    /// Returns geometry and limits of the arm `model`.
     #[must_use]
     pub fn of(model: RobotModel) -> Self {
         let row = |lengths, nominal_speed_deg, robot_type, robot_sub_type, software| Self {

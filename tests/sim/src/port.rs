@@ -68,7 +68,7 @@ impl Port {
         }
     }
 
-    /// Returns the port with this number.
+    /// Returns the port of a real controller with this number; `None` if it has no such port.
     #[must_use]
     pub fn from_number(number: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|port| port.number() == number)

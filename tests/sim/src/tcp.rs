@@ -59,16 +59,16 @@ impl Addresses {
     }
 }
 
-/// An error: a port could not be opened.
+/// An error: a port of the controller could not be opened.
 #[derive(Debug)]
 pub struct BindError {
-    /// The requested address.
+    /// The IP address on which the port was requested.
     pub address: IpAddr,
     /// The requested port; `None` if it would exceed 65535.
     pub port: Option<u16>,
     /// The controller's port that the requested one represents.
     pub service: Port,
-    /// The error of the system.
+    /// The error of the operating system.
     pub source: std::io::Error,
 }
 
@@ -102,7 +102,7 @@ impl std::error::Error for BindError {
     }
 }
 
-/// A controller with its ports open.
+/// A controller with its TCP ports open, ready to be run.
 #[derive(Debug)]
 pub struct Server {
     controller: Arc<Mutex<Controller>>,
@@ -182,7 +182,7 @@ impl Server {
         self.addresses.socket(port)
     }
 
-    /// Returns the port base in use.
+    /// Returns the port base in use: port p of the controller is at base + p − 29999.
     #[must_use]
     pub fn port_base(&self) -> u16 {
         self.addresses.base
@@ -253,7 +253,7 @@ impl Running {
         self.addresses.socket(port)
     }
 
-    /// Returns the port base in use.
+    /// Returns the port base in use: port p of the controller is at base + p − 29999.
     #[must_use]
     pub fn port_base(&self) -> u16 {
         self.addresses.base

@@ -54,7 +54,7 @@ impl Default for ServoJ {
     }
 }
 
-/// The timing of the start of programs.
+/// The times that decide when an arrived program starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Starting {
     /// The time before a control cycle by which a program's text must have arrived to run in that cycle.

@@ -19,7 +19,7 @@ use crate::time::SimTime;
 /// A buffer size larger than any datagram.
 const CHUNK: usize = 2048;
 
-/// A KRC with its sockets.
+/// A simulated KRC with its UDP sockets, ready to be run.
 #[derive(Debug)]
 pub struct Server {
     krc: Arc<Mutex<Krc>>,
@@ -45,7 +45,7 @@ impl HeldUp {
         self.cycles.load(Ordering::Relaxed)
     }
 
-    /// Returns the longest delay of a cycle.
+    /// Returns the longest delay with which a cycle began.
     #[must_use]
     pub fn longest(&self) -> Duration {
         Duration::from_micros(self.longest_micros.load(Ordering::Relaxed))

@@ -32,7 +32,7 @@ struct Board {
     received: Vec<Vec<u8>>,
     left: Vec<Vec<u8>>,
     watchdog: LinkWatchdog,
-    /// `true` while its robot sends.
+    /// `true` while the board's robot sends frames.
     spoken_to: bool,
     /// The restarts of the chip so far, with their times \[s\].
     restarts: Vec<(u64, Restart)>,

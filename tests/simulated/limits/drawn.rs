@@ -19,13 +19,13 @@ pub(crate) struct Drawn<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    /// Creates a file with few or many keys.
+    /// Creates a random configuration file with few or many keys.
     pub(crate) fn new(draw: &'a mut Draw) -> Self {
         let share = draw.magnitude(0.01, 0.3);
         Self { draw, share, section: String::new(), asked: BTreeSet::new(), stood: BTreeSet::new() }
     }
 
-    /// Reads a section of the file.
+    /// Reads a section of the random configuration file.
     pub(crate) fn section<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.section.len();
         self.section.push_str(name);

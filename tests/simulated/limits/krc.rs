@@ -27,7 +27,7 @@ pub(crate) enum Worse {
     Nothing,
     /// The KRC's own stop is weaker than the arm's.
     Stop,
-    /// The KRC bridges more missing answers.
+    /// The KRC bridges more missing answers than the configuration states.
     Bridging,
 }
 

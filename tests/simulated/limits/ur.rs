@@ -123,7 +123,7 @@ enum Fault {
     Cable,
     States,
     Text,
-    /// Our device ends.
+    /// The co-controller's device ends.
     Death,
     Sensor,
     Held,

@@ -110,7 +110,7 @@ fn fault(kind: &str, place: &str, lasting: Option<u64>, argument: &str) -> Strin
     format!("{kind}{place}{lasting}{argument}")
 }
 
-/// Returns the marks of one class.
+/// Returns the marks of one class as `class name`, one for each name.
 fn marks(class: &str, names: &[&str]) -> Vec<String> {
     names.iter().map(|name| format!("{class} {name}")).collect()
 }
@@ -154,7 +154,7 @@ fn starts_within(config: &mut OperatorConfig, within: Option<Duration>) {
     }
 }
 
-/// The record of a run.
+/// The record of a regression run.
 #[derive(Default)]
 pub(crate) struct Log {
     /// The subject of the run, as the data file names it.
@@ -246,7 +246,7 @@ impl Log {
     }
 }
 
-/// The FNV-1a hash with 64 bits.
+/// The state of an FNV-1a hash with 64 bits.
 struct Fnv(u64);
 
 impl Fnv {
@@ -254,7 +254,7 @@ impl Fnv {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Hashes these bytes, and their number.
+    /// Adds these bytes, and their number, to the hash.
     fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         bytes.iter().for_each(|byte| self.byte(*byte));
@@ -275,7 +275,7 @@ struct Net {
     name: &'static str,
     runs: usize,
     run: fn(&mut Draw, usize) -> Log,
-    /// Returns the marks that must occur.
+    /// Returns the marks that must occur in the runs.
     required: fn() -> Vec<String>,
     read: fn(&'static str, &[u8]) -> String,
 }

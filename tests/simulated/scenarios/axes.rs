@@ -31,7 +31,7 @@ fn dot([ax, ay, az]: Vec3, [bx, by, bz]: Vec3) -> f64 {
     ax * bx + ay * by + az * bz
 }
 
-/// Returns a + part · b.
+/// Returns the vector a + part · b.
 fn add([ax, ay, az]: Vec3, [bx, by, bz]: Vec3, part: f64) -> Vec3 {
     [ax + part * bx, ay + part * by, az + part * bz]
 }

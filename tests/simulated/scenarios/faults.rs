@@ -19,7 +19,7 @@ pub(crate) use Outcome::{Falls, Pendant, Rides};
 
 /// The speed of the base joint at the beginning of the fault \[rad/s\].
 const SPEED: f32 = 0.5;
-/// The duration of faults that have one.
+/// The duration of those faults that have a duration.
 const LASTING: Duration = Duration::from_secs(6);
 
 /// A fault, and the outcome that it must have.

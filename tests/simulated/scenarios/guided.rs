@@ -219,7 +219,7 @@ fn nobody_guides_an_arm_that_is_not_commanded_or_has_no_program_for_it() {
     assert!(matches!(guide(&mut rig, Guidance::Freedrive, WE, long), Err(GuideError::Limits(_))));
 }
 
-/// A force of 20 N downwards.
+/// A force mode that presses downwards with 20 N.
 const PRESS: Guidance = Guidance::Force(ForceMode {
     selection: [false, false, true, false, false, false],
     limits: [0.1, 0.1, 0.15, 0.3, 0.3, 0.3],

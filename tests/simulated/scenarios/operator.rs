@@ -57,7 +57,7 @@ fn setup(software: SoftwareVersion, law: &str) -> Setup {
     setup
 }
 
-/// An input of an operator, or a fault.
+/// A function that passes an operator's input to a rig, or injects a fault.
 type Word = fn(&mut Rig<'_>);
 
 const RELEASE: Word = |rig| rig.input(Input::Release);

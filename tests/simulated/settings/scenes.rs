@@ -42,7 +42,7 @@ pub(crate) struct Scene {
 /// The values that a sensor sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
-    /// A slow sine on every value.
+    /// A slow sine on every value of the sensor.
     Sine,
     /// A slow sine, with every second reading far off.
     Wild,
@@ -215,7 +215,7 @@ fn surface(tool: outrigger_sim::kinematics::Frame) -> Surface {
     Surface { waves, heave: Some((0.008, 3.0)), ..Surface::plane(point, direction.map(|part| -part)) }
 }
 
-/// Sets outputs of every kind.
+/// Sets outputs of every kind at the robot.
 pub(crate) fn set_outputs(rig: &mut Rig<'_>) {
     for write in [
         Write::Digital { output: DigitalOutput::Standard(2), high: true },

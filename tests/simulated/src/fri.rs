@@ -77,7 +77,7 @@ pub struct Restless {
 }
 
 impl Restless {
-    /// Creates the law, at rest.
+    /// Creates the law with all joints at rest.
     #[must_use]
     pub const fn new(speed: f32, seed: u64) -> Self {
         Self { speed, random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, wanted: [0.0; 7], left: 0.0, home: None }
@@ -130,7 +130,7 @@ struct Given {
 pub struct Rig<L> {
     /// The simulated KRC.
     pub krc: Krc,
-    /// The engine under test.
+    /// The engine that is tested.
     pub session: KrcEngine<'static, L>,
     /// The time from a measurement's arrival to the command's departure.
     pub thinking: StdDuration,
@@ -375,7 +375,7 @@ impl<L: Law<7>> Rig<L> {
         }
     }
 
-    /// Runs for `millis`.
+    /// Runs for `millis` of virtual time.
     pub fn advance(&mut self, millis: u64) {
         self.advance_to(self.krc.now() + StdDuration::from_millis(millis));
     }
@@ -415,7 +415,7 @@ impl<L: Law<7>> Rig<L> {
         self.until(millis, "command", |rig| rig.session.mode() == Mode::Command);
     }
 
-    /// Returns the mode transitions so far.
+    /// Returns the mode transitions of the engine so far.
     pub fn transitions(&self) -> impl Iterator<Item = &Transition> {
         self.events
             .iter()

@@ -55,7 +55,7 @@ impl File {
         })
     }
 
-    /// Returns the file's text.
+    /// Returns the configuration file as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (header, lines) in &self.0 {

@@ -37,7 +37,7 @@ const PROGRAMS: [Way; 3] = [
 /// The channel by which commands reach the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// A text in each cycle.
+    /// A text with a `speedj` that is sent in each cycle.
     Text(FormChoice),
     /// An Outrigger program on the controller, on this command path.
     Program(CommandPath),

@@ -76,7 +76,7 @@ impl Trouble {
         }
     }
 
-    /// Returns the duration of the event.
+    /// Returns the time for which the event lasts.
     const fn lasts(self) -> Duration {
         Duration::from_secs(match self {
             SliderAtThird | SliderAtZero | Paused => 2,

@@ -21,7 +21,7 @@ const SOFTWARE: [(SoftwareVersion, &str); 2] =
     [(SoftwareVersion::new(3, 15), "125 Hz (3.15)"), (SoftwareVersion::new(5, 15), "500 Hz (5.15)")];
 /// The speed of the base joint \[rad/s\].
 const SPEED: f32 = 0.5;
-/// The time observed after a loss.
+/// The time for which a run is observed after a loss.
 const AFTER: Duration = Duration::from_secs(4);
 
 /// The TCP options of the simulated controller's stack.

@@ -20,7 +20,7 @@ const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 /// The smallest receive buffer that the kernel allows. Once the relay stops reading, a few commands fill it.
 const RECEIVE_BUFFER: usize = 2_304;
 
-/// The next port base to try.
+/// The next port base to try for a relay.
 static NEXT_BASE: AtomicU16 = AtomicU16::new(25_000);
 
 /// A relay between the port and the controller: a thread that passes bytes on in both directions. A port is closed
@@ -56,7 +56,7 @@ impl Relay {
         self.port_base
     }
 
-    /// Resets every open connection.
+    /// Resets every open connection of the relay.
     pub(crate) fn reset(&self) {
         self.orders.reset.store(true, Ordering::Relaxed);
     }

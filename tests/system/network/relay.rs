@@ -26,7 +26,7 @@ const PACKET: usize = 2048;
 /// The longest delay until the thread notices that it has to end.
 const TURN: Duration = Duration::from_millis(50);
 
-/// A running relay.
+/// A running relay between the program and a controller.
 pub(super) struct Relay {
     shared: Arc<Shared>,
     clock: Clock,

@@ -179,7 +179,7 @@ impl Program {
         Self::start(command, streams, begun, Some((peer, relay)))
     }
 
-    /// Starts a command that only observes.
+    /// Starts a command of the program that only observes.
     pub(super) fn look(arguments: &[&str], streams: Streams) -> Self {
         let begun = Clock::start();
         let (peer, relay, _) = beside(Beside::Ur, begun);

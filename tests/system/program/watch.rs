@@ -45,7 +45,7 @@ fn board(boot: u32, recorder: &'static mut [u8]) -> Board<'static> {
     board
 }
 
-/// Creates a board that commands.
+/// Creates a board whose engine commands an arm.
 fn commanding() -> Board<'static> {
     let mut board = board(0x00c0_ffee, vec![0xff; RECORDER].leak());
     board.run_until(|engine, now| engine.mode() == Mode::Monitor && engine.unmet(now).is_empty());

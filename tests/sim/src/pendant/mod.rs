@@ -23,7 +23,7 @@ pub enum UserRole {
     Programmer,
     /// A user who may load and run programs.
     Operator,
-    /// No role was chosen.
+    /// No role was chosen at the pendant.
     None,
     /// A user who may do nothing.
     Locked,
@@ -168,7 +168,7 @@ const BETWEEN_REPORTS: Duration = Duration::from_secs(30);
 /// The state of one controller's operator interface.
 #[derive(Clone, Debug)]
 pub struct Pendant {
-    /// The contents of the interface's disk.
+    /// The contents of the disk of the operator's interface.
     pub files: Files,
     /// Path of the loaded program; `None` if none is loaded.
     pub loaded: Option<String>,

@@ -405,7 +405,7 @@ impl Programs {
         }
     }
 
-    /// Stops the program and the arm.
+    /// Stops the running program and brings the arm to rest.
     pub(crate) fn stop(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) {
         self.end(notices);
         plant.forget_program();

@@ -23,7 +23,7 @@ pub(crate) struct Plant {
     pub(crate) force: Force,
     pub(crate) robot: Robot,
     pub(crate) firmware: Firmware,
-    /// Control period \[s\].
+    /// Period of the control cycle \[s\].
     pub(crate) dt: f64,
     pub(crate) fixed_stop_deceleration: f64,
     pub(crate) servoj: ServoJ,
@@ -72,9 +72,9 @@ impl Plant {
 /// A message that port 30001 sends to its clients.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Notice {
-    /// A program began.
+    /// A program with this name began.
     Started(String),
-    /// A program ended, for any reason.
+    /// A program with this name ended, for any reason.
     Stopped(String),
     /// A client's text is no program, or a program ended with an error; line and column count from 1.
     Exception { line: i32, column: i32, text: String },

@@ -63,9 +63,9 @@ impl Sockets {
 enum Read {
     /// The value that the program reads is complete.
     Whole(Value),
-    /// More bytes are needed.
+    /// More bytes of the peer are needed for the value.
     Partial,
-    /// The bytes can never form a value.
+    /// The received bytes can never form a value.
     Wrong,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Adds bytes from the client.
+    /// Adds bytes that the client has sent to the buffer.
     pub(crate) fn receive(&mut self, bytes: &[u8]) {
         self.overflow |= self.bytes.len() + bytes.len() > WAITING;
         if !self.overflow && !self.over {

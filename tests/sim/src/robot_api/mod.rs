@@ -22,7 +22,7 @@ use crate::rng::Rng;
 use crate::robot::Robot;
 use crate::time::SimTime;
 
-/// The path prefix of the whole API.
+/// The prefix of all paths of the Robot API.
 const BASE: &str = "/universal-robots/robot-api";
 
 /// The state that a request of the Robot API reads, and the operator's interface that it changes.
@@ -38,7 +38,7 @@ pub(crate) struct Context<'a> {
 /// The content of an answer of the Robot API.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
-    /// A JSON value.
+    /// A JSON value, sent as it is.
     Json(Value),
     /// A sentence for the client, in the schema of messages that the options select.
     Message(String),

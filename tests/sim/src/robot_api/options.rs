@@ -3,7 +3,7 @@
 /// The format of an error message, or of a success without data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageSchema {
-    /// `{"message": "…"}`
+    /// A JSON object with the message: `{"message": "…"}`
     #[default]
     Message,
     /// `{"title": "…", "status": 409, "detail": "…"}`, as in RFC 9457.

@@ -68,45 +68,45 @@ impl Default for RosOptions {
 /// An output of a script that a driver forwards to ROS 2. Bytes are CDR with their encapsulation header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RosOutput {
-    /// A publisher was opened.
+    /// A script opened a publisher.
     Publishes {
         /// The new publisher.
         end: End,
-        /// The topic's whole name.
+        /// The whole name of the topic.
         topic: String,
         /// The type of its messages, `package/msg/Name`.
         message: &'static str,
         /// The quality of service that the publisher offers.
         qos: Qos,
     },
-    /// A subscriber was opened.
+    /// A script opened a subscriber.
     Listens {
         /// The new subscriber.
         end: End,
-        /// The topic's whole name.
+        /// The whole name of the topic.
         topic: String,
         /// The type of its messages, `package/msg/Name`.
         message: &'static str,
         /// The quality of service that the subscriber requests.
         qos: Qos,
     },
-    /// A client of a service was opened.
+    /// A script opened a client of a service.
     Asks {
         /// The new service client.
         end: End,
-        /// The service's whole name.
+        /// The whole name of the service.
         service: String,
         /// The type of the service, `package/srv/Name`.
         kind: &'static str,
     },
-    /// A message was published.
+    /// A script published a message.
     Message {
         /// The publisher of the message.
         end: End,
         /// The message in CDR with its encapsulation header.
         bytes: Vec<u8>,
     },
-    /// A service was called.
+    /// A script called a service.
     Request {
         /// The service client that sends the request.
         end: End,

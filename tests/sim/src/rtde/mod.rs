@@ -71,11 +71,11 @@ impl Default for RtdeOptions {
 /// The action of an RTDE watchdog whose variable was not written in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
-    /// No action.
+    /// The watchdog has no effect.
     Ignore,
-    /// The program is paused.
+    /// The watchdog pauses the program.
     Pause,
-    /// The program is stopped.
+    /// The watchdog stops the program.
     Stop,
 }
 

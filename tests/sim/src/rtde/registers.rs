@@ -9,14 +9,14 @@ pub const BITS: u8 = 128;
 pub(crate) const UPPER_NUMBERS: u8 = 24;
 pub(crate) const UPPER_BITS: u8 = 64;
 
-/// The registers of one direction.
+/// The RTDE registers of one direction: inputs, which clients write, or outputs, which programs write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registers {
     /// Bit registers: bit n of this number is register n.
     pub bits: u128,
-    /// Integer registers.
+    /// Integer registers by their number.
     pub ints: [i32; NUMBERS],
-    /// Floating-point registers.
+    /// Floating-point registers by their number.
     pub doubles: [f64; NUMBERS],
 }
 

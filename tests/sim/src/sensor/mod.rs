@@ -95,11 +95,11 @@ pub struct Row {
 /// The output of a sensor at one of its times.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sent {
-    /// A reading.
+    /// The sensor sends a reading.
     Reading {
-        /// Sequence number.
+        /// Sequence number of the reading.
         seq: u32,
-        /// Values in the sensor's own unit.
+        /// Values of the reading in the sensor's own unit.
         values: Vec<f32>,
         /// A random number that selects the bit to invert in the message; `None` for an intact message.
         hurt: Option<u64>,
@@ -110,7 +110,7 @@ pub enum Sent {
     Nothing,
 }
 
-/// A simulated sensor.
+/// A simulated sensor with its state.
 #[derive(Clone, Debug)]
 pub struct Sensor {
     settings: Settings,

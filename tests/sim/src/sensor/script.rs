@@ -23,7 +23,7 @@ pub struct Part {
 /// The effect of a part of a sensor's script. Values are in SI units; those of several parts are added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// A constant value.
+    /// A constant value is added.
     Constant(f64),
     /// `offset + amplitude · sin(2π · frequency · t)`, with t from the start of the part.
     Sine {

@@ -17,7 +17,7 @@ fn bench(options: Options) -> (Bench, Conn, Conn) {
     (bench, lines, primary)
 }
 
-/// Sends one line. Returns its answer.
+/// Sends one line to port 30020. Returns the answer to it.
 fn ask(bench: &mut Bench, lines: Conn, line: &str) -> String {
     bench.send(lines, &format!("{line}\n"));
     bench.run(1);

@@ -8,7 +8,7 @@ use outrigger_wire::robot::{SafetyMode, SoftwareVersion};
 
 use crate::common::{Bench, ideal};
 
-/// A report of a stop.
+/// A message of port 30001 about a stop.
 #[derive(Clone, Debug, PartialEq)]
 enum Report {
     /// Code, argument and level; no level if the form has none.

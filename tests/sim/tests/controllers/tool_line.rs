@@ -14,7 +14,7 @@ fn with_gripper(major: u8, minor: u8) -> Options {
     Options { tool_line: Some(ToolGripper::default()), ..ideal(major, minor) }
 }
 
-/// A message with its checksum, bit by bit as the standard has it.
+/// Returns a Modbus message with its checksum, computed bit by bit as in the standard.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let sum = body.iter().fold(0xFFFF_u16, |sum, byte| {
         (0..8).fold(sum ^ u16::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xA001 } else { sum >> 1 })
@@ -30,7 +30,7 @@ fn write(register: u16, value: u16) -> Vec<u8> {
     sealed(&[&[1, 6][..], &register.to_be_bytes(), &value.to_be_bytes()].concat())
 }
 
-/// The answer to a message within 50 ms.
+/// Sends a Modbus message to the gripper. Returns the bytes of the answer that arrive within 50 ms.
 fn asks(bench: &mut Bench, conn: Conn, message: &[u8]) -> Vec<u8> {
     bench.take(conn);
     bench.send_bytes(conn, message);
@@ -38,7 +38,7 @@ fn asks(bench: &mut Bench, conn: Conn, message: &[u8]) -> Vec<u8> {
     bench.take(conn)
 }
 
-/// The register, where it can be read.
+/// Returns the value of a Modbus register of the gripper; `None` if it cannot be read.
 fn register(bench: &mut Bench, conn: Conn, register: u16) -> Option<u16> {
     let answer = asks(bench, conn, &read(register));
     let [1, 3, 2, high, low, ..] = answer[..] else { return None };
@@ -46,7 +46,7 @@ fn register(bench: &mut Bench, conn: Conn, register: u16) -> Option<u16> {
     Some(u16::from_be_bytes([high, low]))
 }
 
-/// A controller whose line is set up, and a client of it.
+/// Returns a controller on which `program` has set up the tool's line, and a client of the line.
 fn set_up(options: Options, program: &str) -> (Bench, Conn) {
     let mut bench = Bench::new(options);
     let primary = bench.connect(Port::Primary);

@@ -13,15 +13,15 @@ const PROGRAM: &str = "def shown():\n write_output_integer_register(0, 1)\n slee
 /// A way to start a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// Text to 30001, 30002 or 30003.
+    /// Text that is sent to 30001, 30002 or 30003.
     Text(Port),
     /// A secondary program, sent to the same ports.
     Secondary(Port),
-    /// `play` of the dashboard.
+    /// The request `play` of the dashboard.
     Dashboard,
-    /// `play` of the Robot API.
+    /// The request `play` of the Robot API.
     RobotApi,
-    /// Play at the pendant.
+    /// The play button at the pendant.
     Pendant,
     /// A line of 30020 to a program in interpreter mode.
     Line,

@@ -19,7 +19,7 @@ use outrigger_interpreter::Builtins;
 use outrigger_urscript::Version;
 use page::{Line, Mark};
 
-/// The last software of each generation.
+/// The newest software version of each controller generation.
 const NEWEST: [Version; 4] = [Version::new(1, 8), Version::new(3, 15), Version::new(5, 25), Version::new(10, 12)];
 
 fn workspace() -> PathBuf {

@@ -7,20 +7,20 @@ use outrigger_urscript::Version;
 
 use crate::{behaviour, functions};
 
-/// The source of a behaviour.
+/// The source from which a simulated behaviour is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Traffic of a real controller shows it.
+    /// Recorded traffic of a real controller shows the behaviour.
     Recorded,
-    /// The vendor's manuals and articles say so.
+    /// The vendor's manuals and articles describe the behaviour.
     Manual,
-    /// Clients in use depend on it.
+    /// Clients in use depend on the behaviour.
     Clients,
-    /// No source: plausible only.
+    /// No source has the behaviour: it is only plausible.
     Assumed,
-    /// Programs or clients that need it receive an error.
+    /// The behaviour is not simulated: programs or clients that need it receive an error.
     NotSimulated,
-    /// This generation does not have it.
+    /// This controller generation does not have the behaviour.
     Absent,
 }
 

@@ -11,7 +11,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use crate::Bench;
 use crate::bench::{E_SERIES, Look, TextKind, slow_turn};
 
-/// Returns whether no joint moves.
+/// Returns whether no joint of the arm moves.
 fn at_rest(look: &Look<'_>) -> bool {
     look.controller.truth().qd.iter().all(|speed| speed.abs() <= REST)
 }

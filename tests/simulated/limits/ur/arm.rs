@@ -29,7 +29,7 @@ enum Then {
     Stop(f64),
     /// `sleep` for the first time [s], counted from when the speed is reached, then a stop.
     Sleep(f64, f64),
-    /// The arm keeps its speed.
+    /// The arm keeps its speed without a time limit.
     Endless,
 }
 

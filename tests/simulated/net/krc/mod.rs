@@ -62,7 +62,7 @@ const FAULTS: usize = 3 * disturbed::FAULT.len();
 const PERIODS: [u64; 8] = [1, 2, 4, 5, 10, 12, 20, 50];
 pub(crate) const RUNS: usize = count(&KINDS);
 
-/// An action on a run at some time.
+/// An action in a run, such as a fault or an input.
 #[derive(Clone, Debug)]
 enum Act {
     Say(Input),
@@ -82,12 +82,12 @@ enum Act {
     Push(f64),
     /// Selects another control scheme, if it may be changed.
     Control(Control),
-    /// Sets a boolean for the KRL program.
+    /// Sets a boolean variable for the KRL program.
     Bool(u8, bool),
     Senses(Senses),
 }
 
-/// The behaviour of the sensor.
+/// The behaviour of the sensor in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Senses {
     #[default]
@@ -98,7 +98,7 @@ enum Senses {
     Stuck,
 }
 
-/// The source of the motion.
+/// The source of the motion in a run.
 enum Motion {
     Swing(Swing),
     Restless(Restless),

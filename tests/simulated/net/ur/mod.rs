@@ -78,7 +78,7 @@ const SOFTWARE: [SoftwareVersion; 15] = [
     SoftwareVersion::new(10, 12),
 ];
 
-/// An action on a run at some time.
+/// An action in a run, such as a fault or an input.
 #[derive(Clone, Debug)]
 enum Act {
     Say(Input),
@@ -99,7 +99,7 @@ enum Act {
     Other(Port, &'static str),
 }
 
-/// The behaviour of a sensor.
+/// The behaviour of a sensor in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Senses {
     #[default]

@@ -23,7 +23,7 @@ use super::ur::INTERFACE;
 pub struct Arrived {
     /// The time at which the datagram arrived.
     pub at: SimTime,
-    /// The sender's address.
+    /// The address of the datagram's sender.
     pub from: SocketAddr,
     /// The payload of the datagram.
     pub bytes: Vec<u8>,
@@ -90,7 +90,7 @@ impl KrcRig {
         &self.side.events
     }
 
-    /// Returns the engine's counts.
+    /// Returns the counts of the board's engine.
     #[must_use]
     pub fn counts(&self) -> KrcCounts {
         self.seen().counts

@@ -24,7 +24,7 @@ pub enum Client {
     /// A program with a thread that calls `servoj` and a socket from which it reads positions. The client sends four
     /// positions in the time of one call.
     Threaded {
-        /// The time parameter of a call \[s\].
+        /// The time parameter of a `servoj` call \[s\].
         time: f64,
         /// The look-ahead time \[s\], if the software takes one.
         lookahead: Option<f64>,
@@ -36,7 +36,7 @@ pub enum Client {
 /// The task of a client: whom it commands, and by which method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
-    /// The controller's software.
+    /// The software version of the controller.
     pub software: SoftwareVersion,
     /// The method by which the client sends its positions.
     pub client: Client,
@@ -61,7 +61,7 @@ struct Run {
     wanted: Wanted,
     controller: Controller,
     text: Conn,
-    /// The connection that the program made.
+    /// The connection that the program made to the client.
     reverse: Option<Conn>,
     /// The program's connection attempts, each with the time at which the client accepts it.
     calls: Vec<(SimTime, Conn)>,

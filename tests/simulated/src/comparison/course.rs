@@ -98,7 +98,7 @@ pub struct Sample {
     pub scaling: f64,
 }
 
-/// The course of one run.
+/// The course of the joint in one run.
 #[derive(Clone, Debug)]
 pub struct Course {
     /// The reference motion of the joint.

@@ -121,7 +121,7 @@ pub(super) const QUICK_ACK: Duration = LATENCY.saturating_mul(2);
 pub struct Mechanisms(u16);
 
 impl Mechanisms {
-    /// All mechanisms.
+    /// The set of all mechanisms.
     pub const ALL: Self = Self(u16::MAX);
 
     /// Returns the set without this mechanism.
@@ -130,7 +130,7 @@ impl Mechanisms {
         Self(self.0 & !(1 << mechanism as u16))
     }
 
-    /// Returns whether this mechanism acts.
+    /// Returns whether this mechanism is in the set and so acts.
     #[must_use]
     pub const fn has(self, mechanism: Mechanism) -> bool {
         self.0 & (1 << mechanism as u16) != 0

@@ -11,7 +11,7 @@ use super::paths;
 /// The program that commands the arm in a mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Commander {
-    /// A client as of 2015.
+    /// A client as drivers of 2015 were.
     Client(clients::Task),
     /// Outrigger's engine on one of its command paths.
     Path(paths::Task),
@@ -20,7 +20,7 @@ pub enum Commander {
 /// A method of commanding the arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mode {
-    /// The short name, for options.
+    /// The short name of the mode, for options.
     pub name: &'static str,
     /// The description of the mode for readers of the table.
     pub about: String,
@@ -58,9 +58,9 @@ pub struct Beside {
     pub other: &'static str,
     /// The description of the other method.
     pub about: &'static str,
-    /// The figure that is compared.
+    /// The figure in which the two methods are compared.
     pub figure: Later,
-    /// The report's own words.
+    /// The words of the report about this comparison.
     pub reported: &'static str,
 }
 
@@ -103,7 +103,7 @@ impl Mode {
         }
     }
 
-    /// Returns the reference motion.
+    /// Returns the reference motion of the joint.
     #[must_use]
     pub const fn wanted(&self) -> Wanted {
         match &self.commander {

@@ -24,15 +24,15 @@ use crate::cosim::{Buffers, Motion, Rig, SENSOR, Sensor, Setup};
 /// The task of the engine: path, motion and controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
-    /// The controller's software.
+    /// The software version of the controller.
     pub software: SoftwareVersion,
-    /// The command path.
+    /// The path by which the engine sends its commands.
     pub path: CommandPath,
     /// `true` if the measured joint is fed back: P = 20 /s, D = 0.1.
     pub feedback: bool,
     /// `true` if the operator moves the speed slider during the motion.
     pub slides: bool,
-    /// The reference motion.
+    /// The reference motion of the joint.
     pub wanted: Wanted,
 }
 

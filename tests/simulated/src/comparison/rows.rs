@@ -41,7 +41,7 @@ pub const COLUMNS: [&str; 12] = [
 const DISAGREEMENT: &str =
     "where simulation and report disagree (the base joint moves here, the end joint in the report)";
 
-/// The columns that hold numbers.
+/// The range of the table's columns that hold numbers.
 pub const NUMBERS: Range<usize> = 2..COLUMNS.len() - 2;
 
 /// Runs each mode `runs` times. The result does not depend on the number of processors.

@@ -25,7 +25,7 @@ pub struct Command {
     pub at: SimTime,
     /// The engine's mode when the text was sent.
     pub mode: Mode,
-    /// The text itself.
+    /// The text as it was sent to the controller.
     pub text: String,
     /// The speeds of the text's `speedj` \[rad/s\]; `None` for a text without one.
     pub speeds: Option<Speeds>,

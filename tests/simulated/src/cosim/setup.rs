@@ -42,11 +42,11 @@ pub type Read = Box<dyn FnMut(&Controller) -> Option<SampleValue>>;
 
 /// A sensor of the co-controller.
 pub struct Sensor {
-    /// The sensor's number.
+    /// The identifier of the sensor.
     pub id: SourceId,
-    /// The time between two readings.
+    /// The time between two readings of the sensor.
     pub period: Duration,
-    /// The function that reads it.
+    /// The function that reads the sensor.
     pub read: Read,
 }
 
@@ -62,7 +62,7 @@ pub enum Reading {
 
 /// The set-up of a run: controller, co-controller, sensors and network.
 pub struct Setup {
-    /// The controller and its arm.
+    /// The options of the simulated controller and its arm.
     pub controller: Options,
     /// The configuration of the co-controller.
     pub config: UrConfig,

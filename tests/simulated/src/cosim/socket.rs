@@ -29,7 +29,7 @@ enum Phase {
         port: u16,
         done: SimTime,
     },
-    /// Listening on this port of the host.
+    /// The socket listens on this port of the host.
     Listening(u16),
     Open(Conn),
 }

@@ -8,7 +8,7 @@ use outrigger_wire::robot::SoftwareVersion;
 pub struct Way {
     /// The command path, which decides on the program, if any.
     pub path: CommandPath,
-    /// The channel of the orders.
+    /// The channel by which orders reach the program.
     pub orders: Orders,
 }
 

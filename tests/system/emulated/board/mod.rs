@@ -38,7 +38,7 @@ const OLD: SoftwareVersion = SoftwareVersion::new(1, 8);
 const SLOW: SoftwareVersion = SoftwareVersion::new(3, 15);
 /// The software of an e-Series: a state every 2 ms, and wider thresholds.
 const FAST: SoftwareVersion = SoftwareVersion::new(5, 15);
-/// The default time limit of a wait.
+/// The default time limit of a wait in these tests.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The time limit for a board to start commanding, even if standstills of this machine repeatedly end its attempts.
 const ARMING: Duration = Duration::from_secs(20);

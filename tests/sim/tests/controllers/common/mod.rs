@@ -23,7 +23,7 @@ pub(crate) fn ideal(major: u8, minor: u8) -> Options {
 /// The answer to a connection that the controller opens.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
-    /// A server accepts after this time.
+    /// A server accepts the connection after this time.
     After(Duration),
     /// The connection is refused.
     Refuse,
@@ -82,7 +82,7 @@ impl Bench {
         }
     }
 
-    /// Runs for whole control cycles.
+    /// Runs for `count` whole control cycles.
     pub(crate) fn cycles(&mut self, count: u32) {
         self.run_for(self.controller.period() * count);
     }
@@ -188,7 +188,7 @@ impl Bench {
         messages
     }
 
-    /// Sends a package to 30004.
+    /// Sends an RTDE package with this letter as its type to port 30004.
     pub(crate) fn package(&mut self, conn: Conn, letter: u8, payload: &[u8]) {
         let size = u16::try_from(payload.len() + 3).unwrap();
         let bytes = [&size.to_be_bytes()[..], &[letter], payload].concat();

@@ -52,7 +52,7 @@ impl Default for Remote {
 }
 
 impl Remote {
-    /// Returns the newest measurement.
+    /// Returns the newest measurement that the remote computer has received.
     pub(crate) fn measured(&self) -> &MeasurementRepr {
         self.newest.as_ref().expect("a measurement has come")
     }

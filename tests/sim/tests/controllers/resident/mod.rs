@@ -14,7 +14,7 @@ use outrigger_urscript::{ExternalControlProgram, ScriptText, Version};
 
 use crate::common::reverse::Computer;
 
-/// One software of each generation.
+/// One software version of each controller generation.
 const GENERATIONS: [(u8, u8); 3] = [(3, 15), (5, 15), (10, 11)];
 /// The oldest software that URCaps and the protocol were made for, and others in which functions changed.
 const OLDER: [(u8, u8); 4] = [(3, 0), (3, 7), (5, 1), (5, 9)];
