@@ -76,7 +76,7 @@ pub enum Safeguard {
     ThreePosition,
 }
 
-/// The stop that is active and prevents the arm from moving, if any.
+/// The active stop, or the reduced mode in which the arm may still move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// No stop: the arm may move.
@@ -127,7 +127,7 @@ pub struct Robot {
     timing: PowerTiming,
     /// The power state of the arm.
     pub power: Power,
-    /// The active stop, if any.
+    /// The active stop or reduced mode, if any.
     pub stop: Stop,
     /// The source of commands that the controller accepts; always remote before e-Series.
     pub control: Control,
