@@ -7,10 +7,11 @@ use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
 use outrigger_ros2::acceptance::Standing;
 use outrigger_ros2::arm::{Arm, UR_JOINTS};
-use outrigger_ros2::calls::{self, Deed, Tool};
+use outrigger_ros2::calls::{self, Deed};
 use outrigger_ros2::controllers;
 use outrigger_ros2::follow;
 use outrigger_ros2::forward;
+use outrigger_ros2::frames::{Frames, Transforms};
 use outrigger_ros2::native_calls;
 use outrigger_ros2::script;
 use outrigger_ros2_messages::cdr::{decode, encode};
@@ -21,6 +22,7 @@ use outrigger_ros2_messages::{
     WideGid,
 };
 use outrigger_sim::ros;
+use outrigger_wire::time::Instant;
 
 /// Decodes, encodes and decodes again. Compares bytes, because numbers may be NaN.
 fn comes_back<M: Message>(bytes: &[u8]) {
@@ -91,10 +93,16 @@ fuzz_target!(|data: &[u8]| {
             }
         }
         12 => {
+            let (names, mut others) = (Names::new("", "").expect("names"), Transforms::default());
+            // Frames of others are as foreign as calls: either reads the bytes.
+            for fixed in [false, true] {
+                let _ = others.take(bytes, fixed, Instant::ZERO);
+            }
+            let tool = Some([0.5, 0.1, 0.3, 3.0, -0.5, 0.1]);
+            let frames = Frames { names: &names, tool, others: &others, now: Instant::ZERO };
             for distro in Distro::ALL {
                 for offer in calls::OFFERS {
-                    let tool = Tool { frame: "tool0_controller", pose: Some([0.5, 0.1, 0.3, 3.0, -0.5, 0.1]) };
-                    match calls::deed(offer, bytes, distro, tool) {
+                    match calls::deed(offer, bytes, distro, frames) {
                         Ok(Deed::Set(write)) => in_range(&write),
                         Ok(Deed::Force(mode)) => assert!(mode.check(true).is_ok()),
                         Ok(_) => {}

@@ -46,6 +46,3 @@ pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, St
 #[cfg(doctest)]
 #[doc = include_str!("../docs/start-rust.md")]
 struct StartRust;
-#[cfg(doctest)]
-#[doc = include_str!("../docs/start-rust.md")]
-struct StartRust;
