@@ -17,7 +17,7 @@ use crate::script::{Carried, ready};
 /// meanwhile.
 const ROOM: usize = 4096;
 /// The longest wait for the connection to the robot's end.
-const OPENING: Duration = Duration::from_secs(3);
+pub(super) const OPENING: Duration = Duration::from_secs(3);
 
 /// A reason why the relay has ended.
 #[derive(Debug)]

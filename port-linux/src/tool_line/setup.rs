@@ -6,7 +6,7 @@ use outrigger_core::client::Output;
 use outrigger_core::client::tool_line::{Setup, SetupConfig, SetupInput, ToolCommunication};
 use tokio::net::TcpStream;
 
-use super::relay::{connect, drop_received};
+use super::relay::{OPENING, connect, drop_received};
 use super::words;
 use crate::exit::Failure;
 use crate::host::clock::Clock;
@@ -33,8 +33,10 @@ pub(super) async fn set_up(
     let at = robot.socket(Setup::PORT);
     let clock = Clock::start();
     let mut memory = vec![0; MEMORY];
-    let mut engine =
-        Setup::new(SetupConfig::default(), *line, &mut memory).map_err(|error| Failure::BadInput(error.to_string()))?;
+    // The connection to the URCap is made while the engine waits for the new settings already.
+    let usual = SetupConfig::default();
+    let config = SetupConfig { verdict: usual.verdict + OPENING, ..usual };
+    let mut engine = Setup::new(config, *line, &mut memory).map_err(|error| Failure::BadInput(error.to_string()))?;
     let mut connecting = Box::pin(TcpStream::connect(at));
     let (mut stream, mut trouble): (Option<TcpStream>, Option<String>) = (None, None);
     let (mut unsent, mut relayed) = (vec![], None);
