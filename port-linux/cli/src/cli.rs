@@ -352,7 +352,7 @@ Examples:
     /// Forward the serial line at the tool (RS-485) to a local TCP port or pseudo-terminal
     #[command(after_help = "\
 An arm of e-Series or PolyScope X is needed, and UR's URCap \"Tool Communication Forwarder\" on it (on PolyScope 5: rs485), which \
-relays the line on port 54321, with a port base B on B + 17, to one client at a time; a second one waits there without a word. \
+relays the line on port 54321, with a port base B on B + 17, to one client at a time; a second one is connected there and gets no answer. \
 The settings are sent as a secondary program, beside the program that runs, in remote control only. They are read back from the \
 robot's states; where the robot shows them already, nothing is sent. Set there, they stay when this command ends.
 Bytes are passed on as they are, both ways, for one local client at a time. A robot that is lost is connected to again and set up \

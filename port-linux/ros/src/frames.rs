@@ -157,7 +157,7 @@ impl Frames<'_> {
         let base = self.names.frame("base");
         if name == self.names.frame("tool0_controller") {
             let Some(pose) = self.tool else {
-                return Err(Unusable(format!("{base} while no pose of the tool has come")));
+                return Err(Unusable(format!("{base} until the pose of the tool is known")));
             };
             return Ok(Some(Link { parent: base, pose: frame(pose), came: None }));
         }
@@ -248,7 +248,7 @@ mod tests {
         near(asked(&none, tool, "left_tool0_controller", AT), [0.4, 0.0, 0.3], [0.0, 1.0, 0.0]);
         let gripper = of(&[("gripper", "left_tool0_controller", [0.1, 0.0, 0.0], 0.0)]);
         near(asked(&gripper, tool, "gripper", AT), [0.4, 0.1, 0.3], [0.0, 1.0, 0.0]);
-        assert_eq!(asked(&gripper, None, "gripper", AT).unwrap_err(), "left_base while no pose of the tool has come");
+        assert_eq!(asked(&gripper, None, "gripper", AT).unwrap_err(), "left_base until the pose of the tool is known");
     }
 
     #[test]

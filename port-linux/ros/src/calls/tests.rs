@@ -206,7 +206,7 @@ fn a_task_frame_may_be_given_in_that_of_the_tool() {
     near(asked("left_base", pose), [0.1, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
     near(asked("left_tool0_controller", pose), [0.5, -0.2, 0.3], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]);
     let refused = |frame, pose| asked(frame, pose).unwrap_err();
-    assert!(refused("left_tool0_controller", None).contains("base while no pose of the tool has come"));
+    assert!(refused("left_tool0_controller", None).contains("base until the pose of the tool is known"));
     for other in ["right_tool0_controller", "tool0_controller", "tool0", "map"] {
         let expected = "expected left_base, or a frame that /tf or /tf_static connects with it, found";
         assert!(refused(other, pose).contains(&format!("{expected} {other:?}")), "{}", refused(other, pose));
