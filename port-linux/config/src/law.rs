@@ -60,8 +60,8 @@ fn names() -> String {
     }
 }
 
-/// Rejects `law.sensor_adds` of a joint servo unless it is "speeds" or `adds`, because no other quantity is added by
-/// this kind of session. `expected` is the text of the problem.
+/// Rejects `law.expert.sensor_adds` of a joint servo unless it is "speeds" or `adds`, because no other quantity is added
+/// by this kind of session. `expected` is the text of the problem.
 pub(crate) fn refuse_added<const N: usize>(
     root: &mut Section<'_, '_>,
     law: &LawConfig<N>,
