@@ -83,7 +83,7 @@ pub mod law;
 pub mod link;
 pub mod mode;
 #[cfg(feature = "record")]
-pub mod packed;
+pub mod postcard;
 pub mod recorder;
 pub mod robot;
 pub mod trajectory;

@@ -21,8 +21,8 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::mode::{
-    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeMachine, Operator, OperatorConfig,
-    Outcome, PeerGate, Pendant, Refusal, RequestAs, Word,
+    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeMachine, Operator, OperatorAction,
+    OperatorConfig, Outcome, PeerGate, Pendant, Refusal, RequestAs,
 };
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{RobotMode, Safety, SafetyMode};
@@ -378,7 +378,7 @@ impl World {
             };
             assert_eq!(refusal.by, by, "{refusal:?}");
             assert_eq!(
-                refusal.word == Word::Acknowledge,
+                refusal.word == OperatorAction::Acknowledge,
                 step.outcome.requested.and_then(Result::err) != Some(refusal)
             );
             assert_eq!(to, if step.outcome.stopped.is_some() { to } else { self.machine.mode() });

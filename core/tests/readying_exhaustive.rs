@@ -3,7 +3,7 @@
 //! newer than it*. A third is about the line that requests `brake release`: *it requests once for a rising edge after
 //! low for long enough, of an arm in `IDLE` that is not commanded*.
 //!
-//! [`Leave`] is explored together with the real [`Operator`] and mode machine, with the mailbox between clients and the
+//! [`CommandInterlock`] is explored together with the real [`Operator`] and mode machine, with the mailbox between clients and the
 //! engine. Sequences that lead to the same world are continued once. What counts as newer than a command is defined
 //! here independently: a message that was put into the mailbox after it, or a line whose rising edge was first observed
 //! after it.
@@ -13,7 +13,9 @@ mod small;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight, Leave, LeaveInput, LeaveOutput, Outcome};
+use outrigger_core::client::dashboard::{
+    BrakeConditions, BrakeLine, BrakeRefusal, CommandInterlock, InterlockInput, LeaveOutput, Outcome,
+};
 use outrigger_core::mode::{
     Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeMachine, Operator, OperatorConfig,
     PeerGate, RequestAs,
@@ -73,7 +75,7 @@ enum Event {
 struct World {
     operator: Operator,
     machine: ModeMachine,
-    leave: Leave,
+    leave: CommandInterlock,
     now: Instant,
     evidence: Option<(Event, Instant)>,
     input: bool,
@@ -115,7 +117,7 @@ impl World {
             brakes_rose: None,
             operator,
             machine: ModeMachine::new(mode_config()),
-            leave: Leave::new(),
+            leave: CommandInterlock::new(),
             now: START,
             evidence: None,
             input: false,
@@ -189,20 +191,20 @@ impl World {
             Event::Brakes => {
                 self.brakes ^= true;
                 if self.press() {
-                    leave = asks(LeaveInput::Asked, mode);
+                    leave = asks(InterlockInput::Asked, mode);
                 }
             }
-            Event::Ask => leave = asks(LeaveInput::Asked, mode),
-            Event::AskBehind => leave = asks(LeaveInput::Asked, Mode::Monitor),
-            Event::Listens => leave = asks(LeaveInput::Listens, mode),
-            Event::ListensBehind => leave = asks(LeaveInput::Listens, Mode::Monitor),
+            Event::Ask => leave = asks(InterlockInput::Asked, mode),
+            Event::AskBehind => leave = asks(InterlockInput::Asked, Mode::Monitor),
+            Event::Listens => leave = asks(InterlockInput::Listens, mode),
+            Event::ListensBehind => leave = asks(InterlockInput::Listens, Mode::Monitor),
             Event::Released if self.released && !self.release_waits && self.request_waits.is_none() => {
                 self.released = false;
-                leave = asks(LeaveInput::Released, mode);
+                leave = asks(InterlockInput::Released, mode);
             }
             Event::Released => {}
-            Event::Looked => leave = asks(LeaveInput::Looked, mode),
-            Event::Over => leave = asks(LeaveInput::Over, mode),
+            Event::Looked => leave = asks(InterlockInput::Looked, mode),
+            Event::Over => leave = asks(InterlockInput::Over, mode),
         }
         if let Some((input, mode)) = leave {
             let output = self.leave.handle(input, mode);
@@ -220,7 +222,8 @@ impl World {
         let fresh = self.evidence.filter(|(_, at)| self.now.since(*at) <= CYCLE.times(4));
         let robot_mode = fresh.map(|(seen, _)| if seen == Event::Idle { RobotMode::Idle } else { RobotMode::Running });
         let software = Some(SoftwareVersion::new(5, 15));
-        let came = self.line.see(self.brakes, BrakeSight { mode: self.machine.mode(), software, robot_mode }, self.now);
+        let came =
+            self.line.see(self.brakes, BrakeConditions { mode: self.machine.mode(), software, robot_mode }, self.now);
         // The rule, implemented a second time.
         let low = std::mem::replace(&mut self.brakes_low, (!self.brakes).then_some(self.now));
         let settled = low.is_some_and(|since| self.now.since(since) >= LOW_FOR);

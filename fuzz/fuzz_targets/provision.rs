@@ -7,7 +7,7 @@ use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::engine::{PortKind, Ports, SETTINGS_FORMAT, SensorInput};
 use outrigger_core::mode::Mode;
 use outrigger_remote::provision::{
-    Answer, Asked, CHUNK_MAX, Caller, Fingerprint, Here, Image, Refusal, Request, Service,
+    Answer, BootInfo, CHUNK_MAX, Caller, Fingerprint, Image, PendingRequest, Refusal, Request, Service,
 };
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::time::Instant;
@@ -31,14 +31,14 @@ fn answered(stream: &[u8], mode: Mode, mut pieces: impl Iterator<Item = usize>) 
         loop {
             match board.poll_asked(mode) {
                 None => {}
-                Some(Asked::Hello) => board.here(&Here { board: "a board", ..Here::default() }),
-                Some(Asked::Keep) => {
+                Some(PendingRequest::Hello) => board.here(&BootInfo { board: "a board", ..BootInfo::default() }),
+                Some(PendingRequest::Keep) => {
                     assert!(matches!(mode, Mode::Offline | Mode::Monitor), "kept in {mode:?}");
                     assert!(board.image().len() <= ROOM);
                     kept.push(board.image().to_vec());
                     board.kept(0, 1);
                 }
-                Some(Asked::Erase) => {
+                Some(PendingRequest::Erase) => {
                     assert!(matches!(mode, Mode::Offline | Mode::Monitor), "erased in {mode:?}");
                     board.erased();
                 }

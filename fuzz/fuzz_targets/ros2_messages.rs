@@ -5,9 +5,9 @@
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
-use outrigger_ros2::acceptance::Standing;
+use outrigger_ros2::acceptance::SessionFacts;
 use outrigger_ros2::arm::{Arm, UR_JOINTS};
-use outrigger_ros2::calls::{self, Deed};
+use outrigger_ros2::calls::{self, Operation};
 use outrigger_ros2::controllers;
 use outrigger_ros2::follow;
 use outrigger_ros2::forward;
@@ -103,8 +103,8 @@ fuzz_target!(|data: &[u8]| {
             for distro in Distro::ALL {
                 for offer in calls::OFFERS {
                     match calls::deed(offer, bytes, distro, frames) {
-                        Ok(Deed::Set(write)) => in_range(&write),
-                        Ok(Deed::Force(mode)) => assert!(mode.check(true).is_ok()),
+                        Ok(Operation::Set(write)) => in_range(&write),
+                        Ok(Operation::Force(mode)) => assert!(mode.check(true).is_ok()),
                         Ok(_) => {}
                         Err(refused) => assert!(!refused.to_string().is_empty()),
                     }
@@ -146,7 +146,7 @@ fuzz_target!(|data: &[u8]| {
             let arm = Arm::new(&UR_JOINTS, &Names::default());
             for distro in Distro::ALL {
                 for offer in controllers::CONTROLLER_OFFERS {
-                    let _ = controllers::answer(offer, bytes, &arm, &Standing::default(), distro);
+                    let _ = controllers::answer(offer, bytes, &arm, &SessionFacts::default(), distro);
                 }
             }
         }

@@ -72,19 +72,21 @@ impl<const N: usize, P: Controller<N>, L: Law<N>, M: Net + Flush> Runner<'_, '_,
     /// If the future is dropped earlier, the connections stay open until the `Runner` is dropped, and the arm does what
     /// its controller does without commands.
     pub async fn run(&mut self, observer: &mut impl Observer<N, P, L>) {
-        let mut desk = Desk { shared: self.shared, observer };
+        let mut desk = RunnerApplication { shared: self.shared, observer };
         drive(&mut self.net, self.engine, &mut desk, WRITE_LIMIT).await;
         self.net.flush(FLUSH_LIMIT).await;
     }
 }
 
 /// The application of the loop `core::drive`: takes inputs from the mailbox and passes all else to the observer.
-struct Desk<'r, O> {
+struct RunnerApplication<'r, O> {
     shared: &'r Shared,
     observer: &'r mut O,
 }
 
-impl<const N: usize, P: Controller<N>, L: Law<N>, O: Observer<N, P, L>> Application<N, P, L> for Desk<'_, O> {
+impl<const N: usize, P: Controller<N>, L: Law<N>, O: Observer<N, P, L>> Application<N, P, L>
+    for RunnerApplication<'_, O>
+{
     async fn next(&mut self) -> Input {
         self.shared.next().await.into()
     }

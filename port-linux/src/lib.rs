@@ -10,7 +10,6 @@ pub mod feed;
 pub mod host;
 pub mod json;
 pub mod law;
-pub mod maker;
 pub mod motion;
 pub mod net;
 pub mod panel;
@@ -23,6 +22,7 @@ pub mod script;
 pub mod sensor;
 pub mod show;
 pub mod tool_line;
+pub mod vendor;
 
 pub use outrigger_config as config;
 
@@ -40,7 +40,7 @@ pub use outrigger_wire::time::Duration;
 pub use self::exit::Failure;
 pub use self::motion::Motion;
 pub use self::released::ReleasedBy;
-pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, States, Stopped};
+pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Sensor, SessionState, States, Stopped};
 
 /// Compiles the programs of the page for Rust developers.
 #[cfg(doctest)]

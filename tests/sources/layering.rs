@@ -18,7 +18,7 @@ const FLOORS: Floors = &[
     (4, &["client"]),
     (3, &["law"]),
     (2, &["link", "mode", "command", "trajectory", "kinematics", "recorder", "bridges"]),
-    (1, &["robot", "packed"]),
+    (1, &["robot", "postcard"]),
 ];
 
 /// The modules of `outrigger-wire` by floor, with the same rule.
@@ -30,7 +30,7 @@ const WIRE_FLOORS: Floors = &[
     (4, &["cursor", "robot"]),
     (3, &["fields"]),
     (2, &["layout", "time"]),
-    (1, &["error", "math", "bytes", "checksum", "decimal", "stuffing"]),
+    (1, &["error", "math", "bytes", "checksum", "decimal", "cobs"]),
 ];
 
 /// The modules inside `engine` by floor, with the same rule; `Engine` itself is in its `mod.rs`.
@@ -74,7 +74,7 @@ const HOST_FLOORS: Floors = &[
     (8, &["robot"]),
     (7, &["run"]),
     (6, &["companion", "panel", "tool_line"]),
-    (5, &["dashboard", "maker", "record", "requests", "script", "sensor"]),
+    (5, &["dashboard", "vendor", "record", "requests", "script", "sensor"]),
     (4, &["motion", "net", "show"]),
     (3, &["feed", "released"]),
     (2, &["host"]),

@@ -5,7 +5,7 @@ mod clocks;
 mod examples;
 mod layering;
 mod links;
-mod makers;
 mod packages;
 mod prose;
 mod reading;
+mod vendors;

@@ -62,7 +62,7 @@ macro_rules! board {
         /// Chooses the settings in effect and returns them with their image.
         fn choose_settings(
             flash: $Flash,
-            begun: &mut $crate::boot::Begun,
+            begun: &mut $crate::boot::BootRecord,
         ) -> (Settings, $crate::provision::Image<'static>, $crate::provision::Bench<Settings, $Flash>) {
             use $crate::provision;
             static IMAGES: ::static_cell::ConstStaticCell<provision::Memory> =

@@ -8,7 +8,7 @@ use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
-use outrigger_core::client::dashboard::{ArmCommand, BrakeLine, BrakeRefusal, BrakeSight, Outcome};
+use outrigger_core::client::dashboard::{ArmCommand, BrakeConditions, BrakeLine, BrakeRefusal, Outcome};
 use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::engine::{Controller, Engine, Event, LinkId};
 use outrigger_core::law::Law;
@@ -20,12 +20,12 @@ use outrigger_embassy::heartbeat::Heartbeat;
 use outrigger_embassy::link_watchdog::{InterfaceState, LinkWatchdog, Restart};
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
-use outrigger_remote::telemetry::{Device, LinkActivity, NetworkCounts, Pace, PortReport, Sampler, Stage};
+use outrigger_remote::telemetry::{Device, LinkActivity, NetworkCounts, Pace, PortReport, Sampler, StartStage};
 use outrigger_wire::robot::{ControllerTime, RobotMode, SoftwareVersion};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Instant;
 
-use crate::boot::{self, Begun, Clock};
+use crate::boot::{self, BootRecord, Clock};
 use crate::lamp::Status;
 use crate::log_event::{LogEvent, PeerEvent};
 use crate::requests::inquiry::Inquiry;
@@ -57,7 +57,7 @@ fn activity(monitor: &FrameMonitor) -> LinkActivity {
 /// The facts that a board knows about its own start, clock and network interface.
 #[derive(Clone, Copy)]
 struct Origin {
-    begun: &'static Begun,
+    begun: &'static BootRecord,
     clock: Clock,
     monitor: &'static FrameMonitor,
 }
@@ -80,7 +80,7 @@ pub struct Shared<const N: usize, P: Controller<N>> {
     /// The kind of traffic from the robot's address, the time of its last change, and whether it was logged.
     heard: Cell<(LinkActivity, Instant, bool)>,
     interface_restarts: Cell<u32>,
-    stage: Cell<Stage>,
+    stage: Cell<StartStage>,
     inquiry: Inquiry,
     service_commands: ServiceCommands,
     /// The address of the robot's dashboard server, if its kind has one.
@@ -120,7 +120,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
             origin: Cell::new(None),
             heard: Cell::new((LinkActivity::Silence, Instant::ZERO, false)),
             interface_restarts: Cell::new(0),
-            stage: Cell::new(Stage::Tasks),
+            stage: Cell::new(StartStage::Tasks),
             inquiry: Inquiry::new(),
             service_commands: ServiceCommands::new(),
             dashboard: Cell::new(None),
@@ -144,7 +144,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
 
     /// Stores the facts of this device's start, its clock, and the monitor of its network controller's frames, for
     /// telemetry.
-    pub fn comes_from(&self, begun: &'static Begun, clock: Clock, monitor: &'static FrameMonitor) {
+    pub fn comes_from(&self, begun: &'static BootRecord, clock: Clock, monitor: &'static FrameMonitor) {
         self.origin.set(Some(Origin { begun, clock, monitor }));
     }
 
@@ -200,7 +200,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
     pub(crate) fn see_brake_line(&self, line: &mut BrakeLine, closed: bool, now: Instant) {
         let (software, robot_mode) = self.controller.get();
         let robot_mode = robot_mode.and_then(|held| held.fresh(now, MODE_IS_KNOWN_FOR));
-        let asked = match line.see(closed, BrakeSight { mode: self.mode(), software, robot_mode }, now) {
+        let asked = match line.see(closed, BrakeConditions { mode: self.mode(), software, robot_mode }, now) {
             None => return,
             Some(Ok(())) if self.service_commands.ask(ArmCommand::BrakeRelease, Asker::Pin) => return,
             Some(Ok(())) => BrakeRefusal::Busy,
@@ -422,8 +422,8 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
             let _ = if self.high { self.cycle.set_high() } else { self.cycle.set_low() };
         }
         let shared = self.shared;
-        if shared.stage.replace(Stage::Running) != Stage::Running {
-            boot::reached(Stage::Running);
+        if shared.stage.replace(StartStage::Running) != StartStage::Running {
+            boot::reached(StartStage::Running);
         }
         shared.heartbeat.set(heartbeat);
         shared.status.set(Status { mode, latched, ..shared.status.get() });

@@ -23,7 +23,7 @@ use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, interrupt, uid};
 use embassy_time::Delay;
 use embedded_hal_bus::spi::ExclusiveDevice;
-use outrigger_app::boot::{self, Begun, Stage};
+use outrigger_app::boot::{self, BootRecord, StartStage};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::{
@@ -84,7 +84,7 @@ bind_interrupts!(struct Irqs {
 async fn main(spawner: Spawner) {
     chip::issue_reads_one_by_one();
     let guard = guard_stack();
-    static BEGUN: StaticCell<Begun> = StaticCell::new();
+    static BEGUN: StaticCell<BootRecord> = StaticCell::new();
     let begun = BEGUN.init(boot::begin(chip::reset_cause()));
     chip::watch_the_start();
     let clock = chip::find_clock();
@@ -103,21 +103,21 @@ async fn main(spawner: Spawner) {
     begun.log(chip::clock(clock));
     defmt::info!("stack guarded by: {}", guard);
 
-    boot::reached(Stage::Settings);
+    boot::reached(StartStage::Settings);
     let (mut settings, image, bench) = choose_settings(Sectors::new(Flash::new_blocking(p.FLASH)), begun);
     settings.config.operator = clock.operator(settings.config.operator);
     let serial = SerialSensor::of(settings.sensors());
     let analog = [1, 2].map(|number| AnalogSensor::of(settings.sensors(), number));
     let on_bus = BusSensor::of(settings.sensors());
 
-    boot::reached(Stage::Interface);
+    boot::reached(StartStage::Interface);
     defmt::info!("starting the network interface");
     ethernet::wire(p.PA1, p.PA7, p.PC4, p.PC5, p.PG13, p.PB13, p.PG11, p.PA2, p.PC1);
     static RINGS: ConstStaticCell<Rings> = ConstStaticCell::new(Rings::new());
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&uid::uid()));
     let mac = ethernet::interface(p.ETH, p.ETH_SMA, mac, RINGS.take());
     let (mac, monitor) = guard_link(mac, &settings);
-    boot::reached(Stage::Tasks);
+    boot::reached(StartStage::Tasks);
     let mut random = Rng::new(p.RNG, Irqs);
     let (stack, _) = start_network(spawner, mac, &settings, random.next_u64());
     let (robot, device) = make_robot(stack, &settings, &image, random.next_u32());

@@ -5,7 +5,7 @@
 use core::mem::MaybeUninit;
 
 use embassy_time::Duration;
-use outrigger_app::boot::{self, Begun};
+use outrigger_app::boot::{self, BootRecord};
 use semihosting::io::Write as _;
 use semihosting::sys::arm_compat::{sys_elapsed, sys_get_cmdline_uninit, sys_time};
 
@@ -76,7 +76,7 @@ impl Options {
 }
 
 /// Causes the requested failure, unless it is one that occurs later.
-pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
+pub(crate) fn cause(fault: Option<Fault>, begun: &BootRecord) {
     match fault {
         None | Some(Fault::Hang) => {}
         Some(Fault::PanicOnce | Fault::StackOnce) if !begun.is_first() => {}

@@ -6,7 +6,7 @@ use defmt_semihosting as _;
 use embassy_executor::Spawner;
 use embassy_net::Stack;
 use embassy_time::{Duration, Timer};
-use outrigger_app::boot::{self, Begun, Stage};
+use outrigger_app::boot::{self, BootRecord, StartStage};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::{Contacts, Handle, NetworkCounts, OperatorConfig, Ports, SerialSensor, guard_stack, turns};
@@ -48,7 +48,7 @@ fn main() -> ! {
     guard_stack();
     let options = Options::read();
     clock::start(options.until_wrap);
-    static BEGUN: StaticCell<Begun> = StaticCell::new();
+    static BEGUN: StaticCell<BootRecord> = StaticCell::new();
     let begun = BEGUN.init(boot::begin(watchdog::reset_cause()));
     begun.show(Lamp::<0>::switch, || embassy_time::block_for(boot::MOMENT));
     begun.log(clock::RATE);
@@ -56,16 +56,16 @@ fn main() -> ! {
     executor::run(|spawner| start(spawner, options, begun))
 }
 
-fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
-    boot::reached(Stage::Settings);
+fn start(spawner: Spawner, options: Options, begun: &'static mut BootRecord) {
+    boot::reached(StartStage::Settings);
     let (settings, image, bench) = choose_settings(Nor::connect(options.cut), begun);
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
-    boot::reached(Stage::Interface);
+    boot::reached(StartStage::Interface);
     let mac = MAC.take();
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
     let (mac, monitor) = guard_link(mac, &settings);
-    boot::reached(Stage::Tasks);
+    boot::reached(StartStage::Tasks);
     let (stack, network) = start_network(spawner, mac, &settings, host::seed());
     let (robot, device) = make_robot(stack, &settings, &image, host::seed() as u32);
     #[cfg(feature = "motion")]

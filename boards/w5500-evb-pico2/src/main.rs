@@ -19,7 +19,7 @@ use embassy_rp::watchdog::Watchdog;
 use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration, Ticker};
 use embedded_hal_bus::spi::ExclusiveDevice;
-use outrigger_app::boot::{self, Begun, Clock, ClockSource, Stage};
+use outrigger_app::boot::{self, BootRecord, Clock, ClockSource, StartStage};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::{
@@ -79,7 +79,7 @@ bind_interrupts!(struct Irqs {
 #[embassy_executor::main(entry = "cortex_m_rt::entry")]
 async fn main(spawner: Spawner) {
     let guard = guard_stack();
-    static BEGUN: StaticCell<Begun> = StaticCell::new();
+    static BEGUN: StaticCell<BootRecord> = StaticCell::new();
     let begun = BEGUN.init(boot::begin(reset::cause()));
     reset::watch_over_start();
     let p = embassy_rp::init(Default::default());
@@ -100,7 +100,7 @@ async fn main(spawner: Spawner) {
     defmt::info!("stack guarded by: {}", guard);
     defmt::info!("flash read without commands: {}", is_fast);
 
-    boot::reached(Stage::Settings);
+    boot::reached(StartStage::Settings);
     let (settings, image, bench) = choose_settings(Sectors::new(Flash::new_blocking(p.FLASH)), begun);
     let serial = SerialSensor::of(settings.sensors());
     let analog = [1, 2].map(|number| AnalogSensor::of(settings.sensors(), number));
@@ -112,7 +112,7 @@ async fn main(spawner: Spawner) {
     let interrupt = Input::new(p.PIN_21, Pull::Up);
     let reset = Output::new(p.PIN_20, Level::High);
     static STATE: ConstStaticCell<State<8, 8>> = ConstStaticCell::new(State::new());
-    boot::reached(Stage::Interface);
+    boot::reached(StartStage::Interface);
     defmt::info!("starting the network interface");
     let chip = otp::get_chipid().unwrap_or_default().to_le_bytes();
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&chip));
@@ -120,7 +120,7 @@ async fn main(spawner: Spawner) {
     let (device, mac, chip) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
     spawn_first(spawner, frames(mac), turns::NETWORK);
     let (device, monitor) = guard_link(device, &settings);
-    boot::reached(Stage::Tasks);
+    boot::reached(StartStage::Tasks);
     let (mut seed, mut boot) = ([0; 8], [0; 4]);
     let mut random = Trng::new(p.TRNG, Irqs, trng::Config::default());
     random.fill_bytes(&mut seed).await;

@@ -35,7 +35,7 @@ pub use governor::{Approved, Governor, Shaped};
 pub use guidance::{ForceMode, ForceModeError, ForceModeNote, ForceType, Guidance};
 pub use joint_move::{ApprovedMove, JointMove};
 pub use limits::{Limits, LimitsError, PathTiming, TorqueLimits};
-pub use move_target::{Destination, LocateError, MoveTarget, Place};
+pub use move_target::{ArmPosition, Destination, LocateError, MoveTarget};
 pub use sample::Samples;
 pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 pub use sources::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};

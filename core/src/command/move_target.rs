@@ -33,7 +33,7 @@ use outrigger_wire::robot::{JointPositions, Pose};
 /// A position of an arm with `N` joints, as joint angles or as a pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub enum Place<const N: usize> {
+pub enum ArmPosition<const N: usize> {
     /// The angle of each joint \[rad\].
     Joints(JointPositions<N>),
     /// The pose of the tool centre point set on the robot, in the base frame \[m, rotation vector in rad\].
@@ -44,7 +44,7 @@ pub enum Place<const N: usize> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveTarget<const N: usize> {
-    place: Place<N>,
+    place: ArmPosition<N>,
     linear: bool,
 }
 
@@ -112,14 +112,14 @@ impl<const N: usize> MoveTarget<N> {
     /// Creates a target of joint angles \[rad\], with all joints moving together.
     #[must_use]
     pub const fn joints(to: JointPositions<N>) -> Self {
-        Self { place: Place::Joints(to), linear: false }
+        Self { place: ArmPosition::Joints(to), linear: false }
     }
 
     /// Creates a target from this pose of the tool centre point in the base frame \[m, rotation vector in rad\], with
     /// all joints moving together.
     #[must_use]
     pub const fn pose(to: Pose) -> Self {
-        Self { place: Place::Pose(to), linear: false }
+        Self { place: ArmPosition::Pose(to), linear: false }
     }
 
     /// Returns the same target with the tool moving on a straight line at an even rate of rotation.
@@ -136,7 +136,7 @@ impl<const N: usize> MoveTarget<N> {
 
     /// Returns the position in the form in which it was requested: joint angles or a pose.
     #[must_use]
-    pub const fn place(&self) -> &Place<N> {
+    pub const fn place(&self) -> &ArmPosition<N> {
         &self.place
     }
 
@@ -144,16 +144,16 @@ impl<const N: usize> MoveTarget<N> {
     #[must_use]
     pub fn is_finite(&self) -> bool {
         match &self.place {
-            Place::Joints(joints) => joints.is_finite(),
-            Place::Pose(pose) => pose.is_finite(),
+            ArmPosition::Joints(joints) => joints.is_finite(),
+            ArmPosition::Pose(pose) => pose.is_finite(),
         }
     }
 
     /// Returns the position that the controller has to convert to the other form; `None` if nothing has to be
     /// requested.
     #[must_use]
-    pub fn question(&self) -> Option<Place<N>> {
-        let is_known = matches!(self.place, Place::Joints(_)) && !self.linear;
+    pub fn question(&self) -> Option<ArmPosition<N>> {
+        let is_known = matches!(self.place, ArmPosition::Joints(_)) && !self.linear;
         (!is_known).then_some(self.place)
     }
 
@@ -161,8 +161,8 @@ impl<const N: usize> MoveTarget<N> {
     #[must_use]
     pub const fn known(&self) -> Option<Destination<N>> {
         match self.place {
-            Place::Joints(joints) if !self.linear => Some(Destination { joints, line: None }),
-            Place::Joints(_) | Place::Pose(_) => None,
+            ArmPosition::Joints(joints) if !self.linear => Some(Destination { joints, line: None }),
+            ArmPosition::Joints(_) | ArmPosition::Pose(_) => None,
         }
     }
 }
@@ -174,11 +174,13 @@ impl MoveTarget<6> {
     pub fn found(&self, values: [f32; 6]) -> Destination<6> {
         let [x, y, z, rx, ry, rz] = values;
         match self.place {
-            Place::Joints(joints) => {
+            ArmPosition::Joints(joints) => {
                 let there = Pose { position: [x, y, z], rotation: [rx, ry, rz] };
                 Destination { joints, line: self.linear.then_some(there) }
             }
-            Place::Pose(pose) => Destination { joints: JointPositions(values), line: self.linear.then_some(pose) },
+            ArmPosition::Pose(pose) => {
+                Destination { joints: JointPositions(values), line: self.linear.then_some(pose) }
+            }
         }
     }
 }
@@ -206,9 +208,9 @@ mod tests {
         let there = Pose { position: [1.0, 2.0, 3.0], rotation: [4.0, 5.0, 6.0] };
         for (target, question, joints, line) in [
             (MoveTarget::from(q), None, q, None),
-            (MoveTarget::from(q).linear(), Some(Place::Joints(q)), q, Some(there)),
-            (MoveTarget::from(pose), Some(Place::Pose(pose)), JointPositions(values), None),
-            (MoveTarget::from(pose).linear(), Some(Place::Pose(pose)), JointPositions(values), Some(pose)),
+            (MoveTarget::from(q).linear(), Some(ArmPosition::Joints(q)), q, Some(there)),
+            (MoveTarget::from(pose), Some(ArmPosition::Pose(pose)), JointPositions(values), None),
+            (MoveTarget::from(pose).linear(), Some(ArmPosition::Pose(pose)), JointPositions(values), Some(pose)),
         ] {
             assert_eq!(target.question(), question);
             assert_eq!(target.found(values), Destination { joints, line });

@@ -17,7 +17,7 @@ mod roles;
 use super::config::{Config, ConfigError, Data, Options};
 #[cfg(feature = "record")]
 use super::cycle::CycleConfig;
-use super::cycle::{CycleMemory, Executed, SideFacts, Verdict};
+use super::cycle::{CycleMemory, MotionProgress, SideFacts, Verdict};
 use super::event::Events;
 use super::io::{Input, LinkId, Output};
 #[cfg(feature = "programs")]
@@ -29,7 +29,7 @@ use crate::kinematics::{KinematicChain, Posture};
 use crate::law::FeedError;
 use crate::mode::MoveNumber;
 #[cfg(feature = "programs")]
-use crate::mode::Word;
+use crate::mode::OperatorAction;
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
@@ -139,15 +139,15 @@ pub trait Delegated<const N: usize>: ControllerKind {
     /// # Errors
     /// The reason in `free`, or [`Reason::NoSuchProgram`] if no program of ours is running on the controller.
     #[cfg(feature = "programs")]
-    fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
+    fn word_for_program(&mut self, word: OperatorAction, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         let _ = (word, free, now);
         Err(Reason::NoSuchProgram)
     }
 
     /// Returns the progress of the motion that the controller executes, as of `state`, which is judged now.
-    fn executed(&mut self, state: &State<N>, now: Instant) -> Executed {
+    fn executed(&mut self, state: &State<N>, now: Instant) -> MotionProgress {
         let _ = (state, now);
-        Executed::default()
+        MotionProgress::default()
     }
 
     /// Takes the move that the controller is to execute under this number, from `state` on. It is sent once, by

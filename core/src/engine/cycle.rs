@@ -14,16 +14,16 @@
 mod decide;
 mod executed;
 mod gather;
-mod given;
-mod heard;
 mod memory;
+mod motion_progress;
 mod operated;
 mod pendant;
+mod received;
 mod stream;
 mod watch;
 
-pub(super) use self::given::{CycleConfig, Executed, Resident, SideFacts};
 pub(super) use self::memory::CycleMemory;
+pub(super) use self::motion_progress::{CycleConfig, MotionProgress, Resident, SideFacts};
 pub(super) use self::pendant::PendantSight;
 #[cfg(feature = "motions")]
 use crate::command::ApprovedTorques;

@@ -82,14 +82,14 @@ pub(crate) mod tests;
 use core::net::SocketAddr;
 
 use self::controller::{Context, Judged, Received, Waiting};
-use self::cycle::{CycleMemory, Executed, Verdict};
+use self::cycle::{CycleMemory, MotionProgress, Verdict};
 use self::event::Events;
 #[cfg(feature = "record")]
 use self::keep::Keeper;
 use crate::law::{Law, MotionStatus};
 use crate::mode::Mode;
 #[cfg(feature = "programs")]
-use crate::mode::{Channel, Refusal, Word};
+use crate::mode::{Channel, OperatorAction, Refusal};
 #[cfg(feature = "record")]
 use crate::recorder::Recorder;
 #[cfg(feature = "programs")]
@@ -212,9 +212,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
             | Input::Unacked { .. }
             | Input::Set(_) => self.pass_on(input, now),
             #[cfg(feature = "programs")]
-            Input::HandBack => self.word_for_program(Word::HandBack, now),
+            Input::HandBack => self.word_for_program(OperatorAction::HandBack, now),
             #[cfg(feature = "programs")]
-            Input::Resend => self.word_for_program(Word::Resend, now),
+            Input::Resend => self.word_for_program(OperatorAction::Resend, now),
             // Such a build has no program on the controller.
             #[cfg(not(feature = "programs"))]
             Input::HandBack | Input::Resend => {}
@@ -246,7 +246,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Passes an operator action for our program on the controller. It is carried out only if nothing is commanded and
     /// the arm is at rest; otherwise [`Event::Refused`] reports why not.
     #[cfg(feature = "programs")]
-    fn word_for_program(&mut self, word: Word, now: Instant) {
+    fn word_for_program(&mut self, word: OperatorAction, now: Instant) {
         let rests = self.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
         let free = match self.cycle.mode_now() {
             Mode::Offline => Err(Reason::LinkClosed),
@@ -365,7 +365,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         let facts = self.with_peer(now, P::facts);
         let executed = P::DELEGATES.then(|| match self.cycle.awaiting() {
             Some(state) => self.peer.executed(state, now),
-            None => Executed::default(),
+            None => MotionProgress::default(),
         });
         if let Some(posture) = self.peer.posture() {
             self.law.use_posture(posture);

@@ -13,7 +13,7 @@ use super::keep::{Keeper, KeptFallback};
 use crate::law::Forward;
 use crate::law::Law;
 use crate::mode::Mode;
-use crate::packed;
+use crate::postcard;
 use crate::recorder::{Kind, Loader, Recorder, Saver};
 use crate::trajectory::Waypoint;
 use outrigger_wire::time::{Duration, Instant};
@@ -87,7 +87,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         header.put(&(P::Options::KIND | WITH_PROGRAMS, self.peer.memory_sizes()))?;
         header.put_with(|room| {
             let (length, room) = room.split_first_chunk_mut()?;
-            let config = packed::to_slice(self.config(), room)?.len();
+            let config = postcard::to_slice(self.config(), room)?.len();
             *length = u32::try_from(config).ok()?.to_le_bytes();
             config.checked_add(length.len())
         })?;
@@ -107,7 +107,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
             return;
         }
         let mut bytes = [0; 128];
-        if let Some(bytes) = packed::to_slice(input, &mut bytes) {
+        if let Some(bytes) = postcard::to_slice(input, &mut bytes) {
             self.recorder.append(Kind::Input, now, &[bytes]);
         }
     }
@@ -119,7 +119,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
             return;
         }
         let mut head = [0; 64];
-        let Some(head) = packed::to_slice(&(link, arrival, from), &mut head) else { return };
+        let Some(head) = postcard::to_slice(&(link, arrival, from), &mut head) else { return };
         self.recorder.append(Kind::Received, now, &[head, self.peer.received(link, count)]);
     }
 
@@ -127,7 +127,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
     pub(super) fn record_waypoint(&mut self, now: Instant, waypoint: &Waypoint<N>, last: bool) {
         let mut bytes = [0; 160];
         if self.make_room(now, bytes.len())
-            && let Some(bytes) = packed::to_slice(&(last, waypoint), &mut bytes)
+            && let Some(bytes) = postcard::to_slice(&(last, waypoint), &mut bytes)
         {
             self.recorder.append(Kind::Waypoint, now, &[bytes]);
         }
@@ -138,7 +138,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
     pub(super) fn record_forward(&mut self, now: Instant, forward: &Forward<N>) {
         let mut bytes = [0; 64];
         if self.make_room(now, bytes.len())
-            && let Some(bytes) = packed::to_slice(forward, &mut bytes)
+            && let Some(bytes) = postcard::to_slice(forward, &mut bytes)
         {
             self.recorder.append(Kind::Forward, now, &[bytes]);
         }
@@ -158,7 +158,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
     fn append_outcomes(&mut self, now: Instant) {
         for transition in self.events.transitions() {
             let mut bytes = [0; 32];
-            if let Some(bytes) = packed::to_slice(transition, &mut bytes) {
+            if let Some(bytes) = postcard::to_slice(transition, &mut bytes) {
                 self.recorder.append(Kind::Transition, now, &[bytes]);
             }
         }

@@ -11,7 +11,7 @@ use super::io::LinkId;
 use super::record::{MAGIC, PROGRAMS, WITH_PROGRAMS, dump_end};
 use crate::law::Law;
 use crate::mode::Transition;
-use crate::packed;
+use crate::postcard;
 use crate::recorder::{Entry, Kind, Loader, entries};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::Instant;
@@ -127,7 +127,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         match entry.kind {
             Kind::Checkpoint => self.load(entry.payload),
             Kind::Input => {
-                self.handle(entry.at, packed::from_bytes(entry.payload)?);
+                self.handle(entry.at, postcard::from_bytes(entry.payload)?);
                 Some(())
             }
             Kind::Received => {
@@ -142,14 +142,14 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
                 Some(())
             }
             Kind::Waypoint => {
-                let (last, waypoint) = packed::from_bytes(entry.payload)?;
+                let (last, waypoint) = postcard::from_bytes(entry.payload)?;
                 // A waypoint that was rejected then is rejected again.
                 let _ = self.feed(&waypoint, last, entry.at);
                 Some(())
             }
             #[cfg(feature = "motions")]
             Kind::Forward => {
-                let forward = packed::from_bytes(entry.payload)?;
+                let forward = postcard::from_bytes(entry.payload)?;
                 let _ = self.forward(&forward, entry.at);
                 Some(())
             }
@@ -163,7 +163,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// differ, the error has both: the recorded effect and the one in this replay.
     fn compare(&mut self, entry: &Entry<'_>, transitions: usize) -> Result<(), [Option<Outcome>; 2]> {
         if entry.kind == Kind::Transition {
-            let recorded = packed::from_bytes(entry.payload);
+            let recorded = postcard::from_bytes(entry.payload);
             let now = self.events.transitions().get(transitions).copied();
             return if now == recorded { Ok(()) } else { Err([recorded, now].map(|t| t.map(Outcome::Transition))) };
         }
@@ -229,7 +229,7 @@ impl<'d> Header<'d> {
         if self.kind & PROGRAMS != WITH_PROGRAMS {
             return Err(ReplayError::OtherFeatures { programs: self.kind & PROGRAMS != 0 });
         }
-        packed::from_bytes(self.config).ok_or(ReplayError::NoDump)
+        postcard::from_bytes(self.config).ok_or(ReplayError::NoDump)
     }
 }
 
@@ -237,7 +237,7 @@ impl<'d> Header<'d> {
 pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '_ {
     let recorded = Header::read(dump).map_or(&[][..], |header| header.entries);
     let transitions = entries(recorded).filter(|entry| entry.kind == Kind::Transition);
-    transitions.filter_map(|entry| packed::from_bytes(entry.payload))
+    transitions.filter_map(|entry| postcard::from_bytes(entry.payload))
 }
 
 /// Replays `dump` with a new engine, in `memory` at least as large as the recorded engine's. `law` is any law of the

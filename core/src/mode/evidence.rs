@@ -56,13 +56,13 @@ pub struct Evidence {
 
 /// The reasons against a stage, in the order in which they explain one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Against {
+pub(super) struct Unmet {
     /// The first reason; `EvidenceMissing` only if there is no other.
     pub(super) first: Option<Reason>,
     pub(super) all: ReasonSet,
 }
 
-impl Against {
+impl Unmet {
     pub(super) fn add(&mut self, reason: Option<Reason>) {
         let Some(reason) = reason else { return };
         self.all.insert(reason);
@@ -74,7 +74,7 @@ impl Against {
 
 /// A stage of commanding, with its own preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum CommandStage {
     /// The stage in which a request is granted and arming begins.
     Entry,
     /// The stage of arming, after its beginning.
@@ -85,9 +85,9 @@ pub(super) enum Stage {
 
 impl Evidence {
     /// Returns the reasons against `stage`.
-    pub(super) fn against(&self, stage: Stage, config: &ModeConfig, now: Instant) -> Against {
+    pub(super) fn against(&self, stage: CommandStage, config: &ModeConfig, now: Instant) -> Unmet {
         let age = config.evidence_age;
-        let mut against = Against::default();
+        let mut against = Unmet::default();
         // A cause that stops the arm is judged first: a protective stop also ends the program and the motion, and the
         // latched reason must be the one to act on.
         against.add(missing_or(self.safety, now, age, Reason::of_safety));
@@ -111,19 +111,19 @@ impl Evidence {
         }
         against.add(missing_or(self.sources, now, age, Result::err));
         match stage {
-            Stage::Entry => {
+            CommandStage::Entry => {
                 against.add(self.shows_running().then_some(Reason::OtherMove));
                 against.add(missing_or(self.link_entry, now, age, |ok| (!ok).then_some(Reason::GradeLow)));
                 against.add(self.foreign_program(config, now));
                 against.add(missing_or(self.at_rest, now, age, |ok| (!ok).then_some(Reason::NotAtRest)));
             }
-            Stage::Arming => {
+            CommandStage::Arming => {
                 against.add(self.shows_running().then_some(Reason::OtherMove));
                 against.add(missing_or(self.link_entry, now, age, |ok| (!ok).then_some(Reason::GradeLow)));
                 against.add(missing_or(self.following, now, age, |ok| (!ok).then_some(Reason::ForeignMotion)));
                 against.add(missing_or(self.at_rest, now, age, |ok| (!ok).then_some(Reason::NotAtRest)));
             }
-            Stage::Command => {
+            CommandStage::Command => {
                 against.add(missing_or(self.following, now, age, |ok| (!ok).then_some(Reason::NotFollowing)));
             }
         }

@@ -5,7 +5,7 @@ mod stopping;
 use super::acceptance::{Baseline, Proof, Verdict};
 use super::config::ModeConfig;
 use super::delegated::{Answer, Delegation};
-use super::evidence::{Evidence, Stage, stops_the_robot};
+use super::evidence::{CommandStage, Evidence, stops_the_robot};
 use super::moves::{Drive, MoveNumber};
 use super::pendant::Pendant;
 use super::request::{Epoch, Intent};
@@ -242,7 +242,7 @@ impl ModeMachine {
     /// Returns the first unmet precondition for going on after a pause that lasted until `since`: the preconditions of
     /// arming, and standstill since then.
     fn against_going_on(&self, since: Instant, evidence: &Evidence, now: Instant) -> Option<Reason> {
-        let first = evidence.against(Stage::Arming, &self.config, now).first;
+        let first = evidence.against(CommandStage::Arming, &self.config, now).first;
         first.or((!evidence.rests_since(since, &self.config)).then_some(Reason::NotAtRest))
     }
 
@@ -317,7 +317,7 @@ impl ModeMachine {
         let mut unmet = match self.mode {
             Mode::Offline => ReasonSet::EMPTY.with(Reason::LinkClosed),
             Mode::Monitor | Mode::Arming | Mode::Command | Mode::Stopping => {
-                evidence.against(Stage::Entry, &self.config, now).all
+                evidence.against(CommandStage::Entry, &self.config, now).all
             }
         };
         if self.latch.is_some() {
@@ -419,7 +419,7 @@ impl ModeMachine {
                 if self.latch.is_some() {
                     return Err(Reason::Latched);
                 }
-                if let Some(reason) = evidence.against(Stage::Entry, &self.config, now).first {
+                if let Some(reason) = evidence.against(CommandStage::Entry, &self.config, now).first {
                     return Err(reason);
                 }
                 self.baseline = evidence.acceptance.baseline();
@@ -585,7 +585,7 @@ impl ModeMachine {
 
     fn observe_arming(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         self.owed = true;
-        let against = evidence.against(Stage::Arming, &self.config, now);
+        let against = evidence.against(CommandStage::Arming, &self.config, now);
         if let Some(reason) = against.first {
             return Some(self.fall_back_with(Mode::Monitor, reason, against.all, now));
         }
@@ -650,7 +650,7 @@ impl ModeMachine {
         if MOVES && (evidence.pendant == Pendant::Paused || self.halted) {
             return self.observe_halted(now, evidence);
         }
-        let mut against = evidence.against(Stage::Command, &self.config, now);
+        let mut against = evidence.against(CommandStage::Command, &self.config, now);
         against.add(self.lost_acceptance(now, evidence));
         if now.since(self.heard) > self.config.state_timeout {
             against.add(Some(Reason::StateStale));
@@ -673,7 +673,7 @@ impl ModeMachine {
     #[cold]
     #[inline(never)]
     fn observe_halted(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
-        let mut against = evidence.against(Stage::Command, &self.config, now);
+        let mut against = evidence.against(CommandStage::Command, &self.config, now);
         let paused = evidence.pendant == Pendant::Paused;
         if paused {
             self.stays_accepted(now);
@@ -713,7 +713,7 @@ impl ModeMachine {
     #[inline(never)]
     fn observe_delegated(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         let passed = now.since(self.heard);
-        let mut against = evidence.against(Stage::Command, &self.config, now);
+        let mut against = evidence.against(CommandStage::Command, &self.config, now);
         let frozen = evidence.pendant == Pendant::Paused || (self.is_begun() && evidence.is_paused());
         match self.grant {
             Grant::By(Proof::MirroredCounter, _) if frozen => self.stays_accepted(now),

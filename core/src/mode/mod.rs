@@ -98,12 +98,12 @@ pub use move_end::MoveEnd;
 pub use moves::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 #[cfg(feature = "programs")]
 pub use offer::Offer;
-pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
+pub use operator::{Channel, Contact, Lapse, Operator, OperatorAction, Outcome, Refusal};
 pub use operator_config::{OperatorConfig, RequestAs};
 pub use pacer::Pacer;
 pub use pendant::{Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
 #[cfg(feature = "urcap")]
-pub use pursuit::Pursuit;
+pub use pursuit::PlanProgress;
 pub use request::{Epoch, Intent};
 pub use resident::{ResidentReading, ResidentWatch};
 pub use scaling::{Pace, Scaling, ScalingConfig};

@@ -59,7 +59,7 @@ impl Channel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub enum Word {
+pub enum OperatorAction {
     /// A request to start commanding.
     Request,
     /// An acknowledgement, which clears the latched reason.
@@ -70,7 +70,7 @@ pub enum Word {
     Resend,
 }
 
-impl Word {
+impl OperatorAction {
     /// Returns the name of the action used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -89,7 +89,7 @@ impl Word {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Refusal {
     /// The action that was refused.
-    pub word: Word,
+    pub word: OperatorAction,
     /// The channel on which the action arrived.
     pub by: Channel,
     /// The reason for which the action was refused.
@@ -100,13 +100,13 @@ impl Refusal {
     /// Creates the refusal of a request to command from channel `by`, for `reason`.
     #[must_use]
     pub const fn of_request(by: Channel, reason: Reason) -> Self {
-        Self { word: Word::Request, by, reason }
+        Self { word: OperatorAction::Request, by, reason }
     }
 
     /// Creates the refusal of an acknowledgement from channel `by`, for `reason`.
     #[must_use]
     pub const fn of_acknowledge(by: Channel, reason: Reason) -> Self {
-        Self { word: Word::Acknowledge, by, reason }
+        Self { word: OperatorAction::Acknowledge, by, reason }
     }
 }
 
@@ -283,7 +283,7 @@ impl Operator {
             return Ok(None);
         }
         if epoch != machine.epoch() {
-            return Err(self.refuse(Word::Request, Channel::Message, Reason::WrongEpoch, now));
+            return Err(self.refuse(OperatorAction::Request, Channel::Message, Reason::WrongEpoch, now));
         }
         self.ask(Channel::Message, machine, evidence, now)
     }
@@ -307,7 +307,7 @@ impl Operator {
     pub fn acknowledge(&mut self, by: Channel, machine: &mut ModeMachine, now: Instant) -> Result<(), Refusal> {
         self.automatic = Automatic::Spent;
         self.spoken = now;
-        machine.acknowledge().map_err(|reason| self.refuse(Word::Acknowledge, by, reason, now))
+        machine.acknowledge().map_err(|reason| self.refuse(OperatorAction::Acknowledge, by, reason, now))
     }
 
     /// Takes a level of a pin of this device that has lasted for [`pin_filter`](OperatorConfig::pin_filter). A pin that
@@ -444,7 +444,7 @@ impl Operator {
         let since = rise.low_since.max(self.spoken).max(machine.entered());
         let chatters = self.released.is_some_and(|at| now.since(at) < self.config.released_for);
         if now.since(since) < self.config.low_for || chatters {
-            return Some(Err(self.refuse(Word::Request, by, Reason::LineHeld, now)));
+            return Some(Err(self.refuse(OperatorAction::Request, by, Reason::LineHeld, now)));
         }
         Some(self.ask(by, machine, evidence, now))
     }
@@ -473,10 +473,10 @@ impl Operator {
     ) -> Result<Option<Transition>, Refusal> {
         let line = self.unmet().iter().next();
         let asked = line.map_or_else(|| machine.request(now, evidence), Err);
-        asked.map_err(|reason| self.refuse(Word::Request, by, reason, now))
+        asked.map_err(|reason| self.refuse(OperatorAction::Request, by, reason, now))
     }
 
-    const fn refuse(&mut self, word: Word, by: Channel, reason: Reason, now: Instant) -> Refusal {
+    const fn refuse(&mut self, word: OperatorAction, by: Channel, reason: Reason, now: Instant) -> Refusal {
         self.spoken = now;
         Refusal { word, by, reason }
     }

@@ -20,14 +20,14 @@ const AROUND: [i64; 7] = [-3, -2, -1, 0, 1, 2, 3];
 /// The progress of an arm along a plan, in the plan's own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub struct Pursuit {
+pub struct PlanProgress {
     /// The largest plan time that can have elapsed \[µs\].
     elapsed: u64,
     /// The place on the plan that the arm has reached, as a plan time \[µs\].
     reached: u64,
 }
 
-impl Pursuit {
+impl PlanProgress {
     /// The state at the beginning of the plan: no time has elapsed.
     pub const NOT_BEGUN: Self = Self { elapsed: 0, reached: 0 };
 
@@ -106,8 +106,8 @@ mod tests {
 
     /// Follows an arm that is `behind` \[µs\] late, at this share of its speed. Returns the worst distance, the delay
     /// that was found and the pursuit.
-    fn follow(behind: u64, scaling: f32) -> (f32, Duration, Pursuit) {
-        let mut pursuit = Pursuit::NOT_BEGUN;
+    fn follow(behind: u64, scaling: f32) -> (f32, Duration, PlanProgress) {
+        let mut pursuit = PlanProgress::NOT_BEGUN;
         let passed = Duration::from_micros((PERIOD.as_micros() as f32 * scaling) as u64);
         let (mut worst, mut at, mut late) = (0.0_f32, 0, Duration::ZERO);
         while at < END + behind {
@@ -135,14 +135,14 @@ mod tests {
 
     #[test]
     fn an_arm_that_stands_or_strays_is_not_where_it_is_to_be() {
-        let mut stands = Pursuit::NOT_BEGUN;
+        let mut stands = PlanProgress::NOT_BEGUN;
         let here = JointPositions([0.0, 0.0]);
         for _ in 0..100 {
             stands.observe(&here, [PERIOD; 2], PERIOD, END, plan);
         }
         assert!(stands.late(END) > Duration::from_millis(200), "{stands:?}");
         assert!(stands.late(END) < Duration::from_millis(350), "it rests for half a second: {stands:?}");
-        let mut strays = Pursuit::NOT_BEGUN;
+        let mut strays = PlanProgress::NOT_BEGUN;
         assert!(strays.observe(&JointPositions([0.0, 0.1]), [PERIOD; 2], PERIOD, END, plan) > 0.09);
         assert!(strays.observe(&JointPositions([0.0, f32::NAN]), [PERIOD; 2], PERIOD, END, plan).is_infinite());
         assert!(strays.observe(&here, [PERIOD; 2], PERIOD, END, |_| None).is_infinite());
@@ -151,7 +151,7 @@ mod tests {
     /// The scaling drops to 0 at once and the arm needs a quarter of a second to rest, repeatedly.
     #[test]
     fn an_arm_that_slows_down_later_than_the_scaling_is_followed_and_is_not_late() {
-        let mut pursuit = Pursuit::NOT_BEGUN;
+        let mut pursuit = PlanProgress::NOT_BEGUN;
         let (mut at, mut worst) = (500_000.0_f32, 0.0_f32);
         for _ in 0..63 {
             pursuit.observe(&plan(0).unwrap(), [PERIOD; 2], PERIOD, END, plan);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn nothing_is_reached_before_its_time() {
-        let mut early = Pursuit::NOT_BEGUN;
+        let mut early = PlanProgress::NOT_BEGUN;
         let off = (0..50).map(|i| early.observe(&plan(500_000 + i * 16_000).unwrap(), [PERIOD; 2], PERIOD, END, plan));
         assert!(off.fold(0.0, f32::max) > 0.1, "{early:?}");
         assert_eq!(early.late(END), Duration::ZERO);

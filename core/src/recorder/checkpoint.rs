@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "record")]
-use crate::packed;
+use crate::postcard;
 
 /// A part of an engine that is saved in the recorder's checkpoints.
 ///
@@ -72,7 +72,7 @@ impl<'b> Saver<'b> {
 
     /// Appends `value`; returns `None` if there is no room for it.
     pub fn put<T: Serialize + ?Sized>(&mut self, value: &T) -> Option<()> {
-        self.put_with(|rest| packed::to_slice(value, rest).map(|bytes| bytes.len()))
+        self.put_with(|rest| postcard::to_slice(value, rest).map(|bytes| bytes.len()))
     }
 
     /// Appends the bytes that `write` puts into the remaining room. `write` returns their number, or `None` to append
@@ -109,7 +109,7 @@ impl<'b> Loader<'b> {
 
     /// Reads the next value; returns `None` if the bytes do not encode one.
     pub fn take<T: Deserialize<'b>>(&mut self) -> Option<T> {
-        let (value, rest) = packed::take(self.rest)?;
+        let (value, rest) = postcard::take(self.rest)?;
         self.rest = rest;
         Some(value)
     }

@@ -1,19 +1,19 @@
 //! The error for an invalid configuration value.
 
-/// The text of an error: a string; without the feature `texts` [`Untold`].
+/// The text of an error: a string; without the feature `texts` [`NoText`].
 #[cfg(feature = "texts")]
 pub type Wording = &'static str;
-/// The text of an error: a string with the feature `texts`, and [`Untold`] without it as here.
+/// The text of an error: a string with the feature `texts`, and [`NoText`] without it as here.
 #[cfg(not(feature = "texts"))]
-pub type Wording = Untold;
+pub type Wording = NoText;
 
 /// A placeholder for error texts in builds that omit them, such as a small board's. `outrigger check-config` prints the
 /// full text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Untold;
+pub struct NoText;
 
-impl core::fmt::Display for Untold {
+impl core::fmt::Display for NoText {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("(see outrigger check-config)")
     }
@@ -28,7 +28,7 @@ pub(crate) const fn wording(text: &'static str) -> Wording {
 /// Discards the text, because this build omits texts.
 #[cfg(not(feature = "texts"))]
 pub(crate) const fn wording(_: &'static str) -> Wording {
-    Untold
+    NoText
 }
 
 /// A configuration field with an invalid value. The value itself is not included: the reader of the configuration has

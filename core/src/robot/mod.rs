@@ -15,7 +15,7 @@ mod unused;
 
 pub use authority::Authority;
 pub(crate) use bad_value::wording;
-pub use bad_value::{BadValue, Untold, Wording};
+pub use bad_value::{BadValue, NoText, Wording};
 pub use range::Range;
 #[doc(hidden)]
 pub use range::time;

@@ -34,17 +34,17 @@ impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Unused<T> {
 mod tests {
     use super::*;
     use crate::command::TorqueLimits;
-    use crate::packed;
+    use crate::postcard;
 
     #[test]
     fn unused_settings_have_the_bytes_of_used_ones() {
         let used = TorqueLimits::<6> { travel: 0.5, ..TorqueLimits::default() };
         let (mut kept, mut dropped) = ([0; 64], [0; 64]);
-        let kept = &*packed::to_slice(&(used, 7_u8), &mut kept).expect("enough room");
-        let (read, behind) = packed::from_bytes::<(Unused<TorqueLimits<6>>, u8)>(kept).expect("the same format");
+        let kept = &*postcard::to_slice(&(used, 7_u8), &mut kept).expect("enough room");
+        let (read, behind) = postcard::from_bytes::<(Unused<TorqueLimits<6>>, u8)>(kept).expect("the same format");
         assert_eq!((size_of_val(&read), behind), (0, 7));
-        let dropped = &*packed::to_slice(&(read, behind), &mut dropped).expect("enough room");
-        let default = packed::from_bytes::<(TorqueLimits<6>, u8)>(dropped).expect("the same format");
+        let dropped = &*postcard::to_slice(&(read, behind), &mut dropped).expect("enough room");
+        let default = postcard::from_bytes::<(TorqueLimits<6>, u8)>(dropped).expect("the same format");
         assert_eq!((default, dropped.len()), ((TorqueLimits::default(), 7), kept.len()));
     }
 }

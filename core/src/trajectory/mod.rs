@@ -46,7 +46,7 @@ pub use quintic::QuinticSegment;
 pub use resumption::Resumption;
 pub use sampler::{Progress, Sampler};
 #[cfg(feature = "trajectories")]
-pub use spacing::{Place, Spacing};
+pub use spacing::{Spacing, WaypointUse};
 pub use stored::Stored;
 #[cfg(feature = "trajectories")]
 pub use tolerances::{Tolerances, Watch};

@@ -21,7 +21,7 @@ pub struct Spacing {
 
 /// The decision about a waypoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum WaypointUse {
     /// The waypoint is omitted.
     LeftOut,
     /// The waypoint is kept, after the earlier ones.
@@ -44,15 +44,15 @@ impl Spacing {
     /// Decides about the waypoint `next`, given the `kept` ones so far. `last` is `true` if it is the last of the
     /// motion.
     #[must_use]
-    pub fn place<const N: usize>(&self, kept: &[Waypoint<N>], next: &Waypoint<N>, last: bool) -> Place {
+    pub fn place<const N: usize>(&self, kept: &[Waypoint<N>], next: &Waypoint<N>, last: bool) -> WaypointUse {
         match kept {
             [.., before] if next.at - before.at < self.least => match (last, kept.len()) {
-                (false, _) => Place::LeftOut,
+                (false, _) => WaypointUse::LeftOut,
                 // The first waypoint of the motion must be kept, too.
-                (true, 1) => Place::Kept,
-                (true, _) => Place::InPlace,
+                (true, 1) => WaypointUse::Kept,
+                (true, _) => WaypointUse::InPlace,
             },
-            _ => Place::Kept,
+            _ => WaypointUse::Kept,
         }
     }
 
@@ -90,9 +90,9 @@ mod tests {
         let mut kept = Vec::new();
         for (i, next) in all.iter().enumerate() {
             match spacing.place(&kept, next, i + 1 == all.len()) {
-                Place::LeftOut => {}
-                Place::Kept => kept.push(*next),
-                Place::InPlace => *kept.last_mut().expect("there is one") = *next,
+                WaypointUse::LeftOut => {}
+                WaypointUse::Kept => kept.push(*next),
+                WaypointUse::InPlace => *kept.last_mut().expect("there is one") = *next,
             }
         }
         kept

@@ -34,6 +34,8 @@
 #[doc(hidden)]
 pub mod bytes;
 pub mod checksum;
+#[doc(hidden)]
+pub mod cobs;
 mod cursor;
 pub mod dashboard;
 pub mod decimal;
@@ -54,8 +56,6 @@ pub mod robot;
 pub mod robot_api;
 pub mod rtde;
 pub mod sensor;
-#[doc(hidden)]
-pub mod stuffing;
 pub mod time;
 
 pub(crate) use cursor::{Put, Take};

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use outrigger::companion::{Companion, Needs, Session, Started};
-use outrigger::feed::{Item, What};
+use outrigger::feed::{EntryContent, Item};
 use outrigger::{Checkpoint, Duration as Step, Failure, JointVelocities, Law, Reason, Robot, Samples, State};
 
 /// A companion that prints changes of mode, and releases the arm after this number of seconds.
@@ -36,7 +36,7 @@ impl Companion<6> for Timekeeper {
                 while let Some(item) = feed.next_now() {
                     match item {
                         Item::Entry(entry) => {
-                            if let What::Notice(notice) = &entry.what
+                            if let EntryContent::Notice(notice) = &entry.what
                                 && notice.kind == "transition"
                             {
                                 println!("{}", notice.text);

@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 use clap::Parser;
 use outrigger::host;
-use outrigger::host::{Clock, Leaves, Signals};
+use outrigger::host::{Clock, OnSignal, Signals};
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, ToolImpedance};
@@ -195,7 +195,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let mut began: Option<(Instant, JointPositions<7>)> = None;
     let (mut story, mut ending) = (Story::default(), false);
     let mut next_line = clock.now();
-    let mut signals = Signals::listen(Leaves::AnArm)?;
+    let mut signals = Signals::listen(OnSignal::AnArm)?;
     loop {
         let mut over = false;
         tokio::select! {

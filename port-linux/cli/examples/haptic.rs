@@ -17,7 +17,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use clap::Parser;
-use outrigger::host::{self, Clock, Datagrams, Leaves, Signals};
+use outrigger::host::{self, Clock, Datagrams, OnSignal, Signals};
 use outrigger_core::command::SourceConfig;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, KrcConfig, ToolImpedance};
@@ -225,7 +225,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let mut before: Option<Reading> = None;
     let (mut seq, mut ending) = (0_u32, false);
     let mut next_tick = clock.now();
-    let mut signals = Signals::listen(Leaves::AnArm)?;
+    let mut signals = Signals::listen(OnSignal::AnArm)?;
     let mut bytes = [0; 256];
     loop {
         let mut over = false;

@@ -15,10 +15,10 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::feed::recorded::{CONFIGURATION, ENGINE, LOG, raw_topic, sent_topic};
 use outrigger::feed::{FRI, VARIABLES, WireFormat};
 use outrigger::law::BoxedLaw;
-use outrigger::maker::{krc, ur};
 use outrigger::motion::Motion;
 pub use outrigger::motion::fuzzing::motion;
 use outrigger::motion::fuzzing::{assert_motion, file, scratch};
+use outrigger::vendor::{krc, ur};
 
 pub(crate) use outrigger::motion::fuzzing::assert_line;
 
@@ -99,7 +99,7 @@ pub fn configuration(bytes: &[u8]) {
         }
     }
     let config = file("toml", bytes);
-    crate::beside::check_config(&CheckConfigArgs { config }).expect("it is valid");
+    crate::dispatch::check_config(&CheckConfigArgs { config }).expect("it is valid");
 }
 
 fn assert_ur(config: UrConfig, law: &LawConfig<6>) {

@@ -5,7 +5,6 @@
 
 mod args;
 mod ask;
-mod beside;
 mod board;
 mod check;
 #[doc(hidden)]
@@ -13,6 +12,7 @@ pub mod cli;
 mod dashboard;
 mod decode;
 mod demo;
+mod dispatch;
 mod doctor;
 mod example;
 mod export;

@@ -304,10 +304,10 @@ mod tests {
     use outrigger_wire::time::Duration;
 
     use super::*;
-    use outrigger::feed::{Feed, Item, What};
+    use outrigger::feed::{EntryContent, Feed, Item};
     use outrigger::law::BoxedLaw;
-    use outrigger::maker::krc;
     use outrigger::run::tail::Tail;
+    use outrigger::vendor::krc;
 
     const MEASUREMENTS: u16 = 600;
 
@@ -342,7 +342,7 @@ mod tests {
         }
         let mut pieces = vec![];
         while let Some(Item::Entry(entry)) = reader.next_now() {
-            if let What::Engine(bytes) = &entry.what {
+            if let EntryContent::Engine(bytes) = &entry.what {
                 pieces.push(bytes.clone());
             }
         }

@@ -14,9 +14,9 @@ use outrigger_wire::time::Duration;
 use crate::args::ScriptArgs;
 use crate::ask;
 use outrigger::exit::{Failure, Outcome};
-use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::host::target::Target;
-use outrigger::script::{InterpreterPorts, Said, Words, interpret, upload};
+use outrigger::script::{InterpreterPorts, InterpreterReport, Words, interpret, upload};
 use outrigger::show::eprintln_lossy;
 
 /// The largest size of a program, far beyond any that a controller takes \[bytes\].
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     let target = Target::resolve(&args.robot)?;
     // A secondary program runs beside the current one, so a run is not disturbed.
     if file.replaces() {
-        ask::none_commands(&args.robot)?;
+        ask::check_no_run_commands(&args.robot)?;
     }
     let at = target.socket(Upload::PORT);
     let mut config = UploadConfig { wait: args.wait, ..UploadConfig::default() };
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     }
     let mut words = Words::new(args.json, shown, at, file);
     let uploaded = outrigger::host::runtime::one_threaded()?.block_on(async {
-        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let mut signals = Signals::listen(OnSignal::Nothing)?;
         upload(config, file, at, &mut words, async || signals.next().await).await
     });
     if words.is_unread() { Ok(()) } else { words.outcome(uploaded?) }
@@ -58,15 +58,15 @@ fn statements(args: &ScriptArgs, bytes: &[u8], shown: String) -> Outcome {
     let file = StatementFile::new(bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
     let target = Target::resolve(&args.robot)?;
     let at = InterpreterPorts { program: target.socket(Upload::PORT), statements: target.socket(interpreter::PORT) };
-    ask::none_commands(&args.robot)?;
+    ask::check_no_run_commands(&args.robot)?;
     let (mut config, mut uploads) = (InterpreterConfig::default(), UploadConfig::default());
     if let Some(seconds) = args.timeout {
         let timeout = Duration::from_secs(seconds);
         (config.entering, config.reply, uploads.verdict) = (timeout, timeout, timeout);
     }
-    let mut said = Said::new(args.json, shown, at, file)?;
+    let mut said = InterpreterReport::new(args.json, shown, at, file)?;
     let interpreted = outrigger::host::runtime::one_threaded()?.block_on(async {
-        let mut signals = Signals::listen(Leaves::AnArm)?;
+        let mut signals = Signals::listen(OnSignal::AnArm)?;
         interpret(config, uploads, file, at, &mut said, async || signals.next().await).await
     })?;
     said.outcome(&interpreted)

@@ -7,7 +7,6 @@
 
 mod address;
 mod any;
-mod awaited;
 mod control;
 mod device;
 mod expert;
@@ -25,6 +24,7 @@ mod ros;
 mod run;
 mod serve;
 mod session;
+mod source_format;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -39,18 +39,18 @@ use outrigger_remote::provision::Image;
 
 pub use address::{FIRST_PORT, RobotAddress};
 pub use any::{AnyConfiguration, RunsOn, Vendor};
-pub use awaited::{Awaited, Place};
 pub use control::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
 pub use expert::{EXPERT, ExpertKey, SetExpertKey, placed};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
-pub use reader::{Key, Problem, Takes, Written};
+pub use reader::{Key, Problem, ValueKind, Written};
 pub use ros::{RosSettings, Stamps, Surface, Terminals};
 pub use run::{End, RunSettings, Start, wrong_variable};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states, refusal};
+pub use source_format::{Awaited, SourcePort};
 pub use sources::{Format, SourceInput, SourceSettings};
 pub use variables::VariableSettings;
 

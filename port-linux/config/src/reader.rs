@@ -18,7 +18,7 @@ use crate::expert::is_expert;
 pub(crate) use self::document::Document;
 pub use self::document::Problem;
 pub(crate) use self::nearest::nearest;
-pub use self::takes::{Key, Takes, Written};
+pub use self::takes::{Key, ValueKind, Written};
 
 /// A table of the TOML document. Its keys are read by name; [`Section::finish`] reports the keys that were not read.
 pub(crate) struct Section<'d, 'i> {
@@ -91,11 +91,11 @@ impl<'d, 'i> Section<'d, 'i> {
         value
     }
 
-    fn take(&mut self, key: &str, takes: Takes) -> Option<&'d Spanned<DeValue<'i>>> {
+    fn take(&mut self, key: &str, takes: ValueKind) -> Option<&'d Spanned<DeValue<'i>>> {
         self.take_within(key, takes, None)
     }
 
-    fn take_within(&mut self, key: &str, takes: Takes, range: Option<Written>) -> Option<&'d Spanned<DeValue<'i>>> {
+    fn take_within(&mut self, key: &str, takes: ValueKind, range: Option<Written>) -> Option<&'d Spanned<DeValue<'i>>> {
         let (full, is_expert) = (self.name(key), self.is_in_expert || self.is_expert(key));
         let value = self.descend(key);
         if let Some(value) = value.filter(|_| is_expert) {
@@ -160,7 +160,7 @@ impl<'d, 'i> Section<'d, 'i> {
 impl Table for Section<'_, '_> {
     fn flag(&mut self, key: Setting) -> Option<bool> {
         self.asked(key, |section, name| {
-            let value = section.take(name, Takes::Flag)?;
+            let value = section.take(name, ValueKind::Flag)?;
             let flag = value.get_ref().as_bool();
             if flag.is_none() {
                 section.mistyped(name, value, "true or false");

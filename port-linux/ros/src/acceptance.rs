@@ -1,6 +1,6 @@
 //! The rules for which goals and commands the node accepts, given the present state of the session.
 //!
-//! [`Standing::accepts`] is the only place that decides this for each kind of [`Command`]. The list of controllers
+//! [`SessionFacts::accepts`] is the only place that decides this for each kind of [`Command`]. The list of controllers
 //! shows a controller as active exactly if its commands are accepted, and goals, streams and calls are rejected by
 //! the same rule. Faults of a single goal are judged later, and so is whether the arm is busy with another goal.
 
@@ -58,7 +58,7 @@ impl Command {
 /// The facts about a session that decide whether a command is accepted. The default is that of a node that does not
 /// command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct SessionFacts {
     /// The run that commands the arm; `None` for a node that does not command.
     pub run: Option<Run>,
     /// The version of the controller's software; `None` until it is known.
@@ -77,12 +77,12 @@ pub struct Run {
     /// The unmet preconditions, for which a request would be refused.
     pub unmet: ReasonSet,
     /// The side that generates motions: the law, or a program on the controller.
-    pub by: Makes,
+    pub by: MotionSource,
 }
 
 /// The side that generates the motions of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Makes {
+pub enum MotionSource {
     /// A program on the controller generates motions.
     Controller,
     /// The law generates motions; some kinds of trajectories and streams it always refuses.
@@ -202,7 +202,7 @@ fn reports_contacts(software: SoftwareVersion) -> bool {
     if software.major < 5 { software.at_least(3, 14) } else { software.at_least(5, 4) }
 }
 
-impl Standing {
+impl SessionFacts {
     /// Checks that a command of this kind is accepted at present.
     ///
     /// # Errors
@@ -233,20 +233,20 @@ impl Standing {
     }
 
     /// Checks that the side that generates motions supports the command, regardless of the mode.
-    fn can_make(&self, command: Command, by: Makes) -> Result<(), Rejection> {
+    fn can_make(&self, command: Command, by: MotionSource) -> Result<(), Rejection> {
         match (command, by) {
-            (Command::Follow, Makes::Law { follows: false, .. }) => Err(Rejection::NoJointLaw),
-            (Command::PassThrough, Makes::Law { .. }) => Err(Rejection::PassesThrough),
-            (Command::Speeds | Command::Positions, Makes::Controller) => Err(Rejection::ByController),
-            (Command::Torques, Makes::Controller) => Err(Rejection::Law(ForwardError::NoTorques)),
-            (Command::Speeds, Makes::Law { speeds: Some(error), .. })
-            | (Command::Positions, Makes::Law { positions: Some(error), .. })
-            | (Command::Torques, Makes::Law { torques: Some(error), .. }) => Err(Rejection::Law(error)),
+            (Command::Follow, MotionSource::Law { follows: false, .. }) => Err(Rejection::NoJointLaw),
+            (Command::PassThrough, MotionSource::Law { .. }) => Err(Rejection::PassesThrough),
+            (Command::Speeds | Command::Positions, MotionSource::Controller) => Err(Rejection::ByController),
+            (Command::Torques, MotionSource::Controller) => Err(Rejection::Law(ForwardError::NoTorques)),
+            (Command::Speeds, MotionSource::Law { speeds: Some(error), .. })
+            | (Command::Positions, MotionSource::Law { positions: Some(error), .. })
+            | (Command::Torques, MotionSource::Law { torques: Some(error), .. }) => Err(Rejection::Law(error)),
             (
                 Command::FollowUntilContact | Command::DetectContact | Command::Force | Command::Freedrive,
-                Makes::Law { .. },
+                MotionSource::Law { .. },
             ) => Err(Rejection::NeedsProgram(command)),
-            (Command::FollowUntilContact | Command::DetectContact, Makes::Controller) => match self.software {
+            (Command::FollowUntilContact | Command::DetectContact, MotionSource::Controller) => match self.software {
                 Some(software) if !reports_contacts(software) => Err(Rejection::NoContacts(software)),
                 _ => Ok(()),
             },
@@ -270,17 +270,17 @@ mod tests {
     use super::*;
 
     const NO_TORQUES: Option<ForwardError> = Some(ForwardError::NoTorques);
-    const LAW: Makes = Makes::Law { follows: true, speeds: None, positions: None, torques: NO_TORQUES };
+    const LAW: MotionSource = MotionSource::Law { follows: true, speeds: None, positions: None, torques: NO_TORQUES };
 
-    fn run(by: Makes, mode: Mode) -> Run {
+    fn run(by: MotionSource, mode: Mode) -> Run {
         Run { goals_request: false, mode, latch: None, unmet: ReasonSet::EMPTY, by }
     }
 
-    fn standing(run: Run) -> Standing {
-        Standing { run: Some(run), software: Some(SoftwareVersion::new(5, 15)) }
+    fn standing(run: Run) -> SessionFacts {
+        SessionFacts { run: Some(run), software: Some(SoftwareVersion::new(5, 15)) }
     }
 
-    fn accepted(standing: Standing) -> Vec<Command> {
+    fn accepted(standing: SessionFacts) -> Vec<Command> {
         Command::ALL.into_iter().filter(|command| standing.accepts(*command).is_ok()).collect()
     }
 
@@ -290,27 +290,27 @@ mod tests {
             DetectContact, Follow, FollowUntilContact, Force, Freedrive, Gravity, PassThrough, Positions, Speeds,
             Torques,
         };
-        assert_eq!(accepted(Standing::default()), []);
+        assert_eq!(accepted(SessionFacts::default()), []);
         assert_eq!(accepted(standing(run(LAW, Mode::Command))), [Follow, Speeds, Positions]);
-        let player = standing(run(Makes::Controller, Mode::Command));
+        let player = standing(run(MotionSource::Controller, Mode::Command));
         assert_eq!(accepted(player), [Follow, PassThrough, FollowUntilContact, DetectContact, Force, Freedrive]);
-        let old = Standing { software: Some(SoftwareVersion::new(3, 13)), ..player };
+        let old = SessionFacts { software: Some(SoftwareVersion::new(3, 13)), ..player };
         assert_eq!(accepted(old), [Follow, PassThrough, Force, Freedrive]);
         for mode in [Mode::Offline, Mode::Arming, Mode::Stopping] {
             assert_eq!(accepted(standing(run(LAW, mode))), [], "{mode:?}");
         }
         assert_eq!(accepted(standing(run(LAW, Mode::Monitor))), [Gravity]);
-        let pushes = Makes::Law { follows: true, speeds: None, positions: None, torques: None };
+        let pushes = MotionSource::Law { follows: true, speeds: None, positions: None, torques: None };
         assert_eq!(accepted(standing(run(pushes, Mode::Command))), [Follow, Speeds, Positions, Torques]);
-        for (by, path) in [(LAW, "reverse-torque"), (Makes::Controller, "external-torque")] {
+        for (by, path) in [(LAW, "reverse-torque"), (MotionSource::Controller, "external-torque")] {
             let rejection = standing(run(by, Mode::Command)).accepts(Torques).expect_err("no torques");
             assert!(rejection.name() == "NoTorques" && rejection.to_string().contains(path), "{rejection}");
         }
         let sensor = Some(ForwardError::Sensor);
-        let sensor = Makes::Law { follows: true, speeds: sensor, positions: sensor, torques: sensor };
+        let sensor = MotionSource::Law { follows: true, speeds: sensor, positions: sensor, torques: sensor };
         assert_eq!(accepted(standing(run(sensor, Mode::Command))), [Follow]);
         let tool = ForwardError::NoJointLaw;
-        let tool = Makes::Law { follows: false, speeds: Some(tool), positions: Some(tool), torques: Some(tool) };
+        let tool = MotionSource::Law { follows: false, speeds: Some(tool), positions: Some(tool), torques: Some(tool) };
         assert_eq!(accepted(standing(run(tool, Mode::Command))), []);
     }
 

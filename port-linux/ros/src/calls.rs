@@ -1,7 +1,7 @@
 //! The ROS 2 services that UR's driver offers (Surface D): reads calls and makes the responses
 //! (`core/docs/protocol/ros2-surface.md` 2).
 //!
-//! Nothing is executed here. A call is turned into a [`Deed`] or refused with a reason; the caller executes the deed
+//! Nothing is executed here. A call is turned into a [`Operation`] or refused with a reason; the caller executes the deed
 //! and passes its outcome to [`answer`].
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use crate::frames::{Frames, Unusable};
 use crate::listed::offers;
 use crate::pose::rotation_vector;
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
-use outrigger_ros2_messages::endpoint::{Distro, Heard, Offer};
+use outrigger_ros2_messages::endpoint::{Distro, Offer, Subscription};
 use outrigger_ros2_messages::{
     Empty, EmptyResponse, Flag, GetRobotSoftwareVersion, Inertia, Message, QueryTrajectoryState,
     QueryTrajectoryStateRequest, QueryTrajectoryStateResponse, SetAnalogOutput, SetAnalogOutputRequest,
@@ -28,7 +28,7 @@ use outrigger_ros2_messages::{
 
 /// The operation that a call requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Deed {
+pub enum Operation {
     /// Set an output or another value on the controller.
     Set(Write),
     /// Start commanding the arm.
@@ -114,7 +114,7 @@ offers! {
 }
 
 /// The topic that switches freedrive on and off, and renews freedrive.
-pub static FREEDRIVE: &Heard = &Heard {
+pub static FREEDRIVE: &Subscription = &Subscription {
     name: "freedrive_mode_controller/enable_freedrive_mode",
     message: <Flag as Message>::TYPE,
     does: "true: a hand moves the arm, for `ros.expert.freedrive_timeout` (1 s) after each; false: it holds again; while commanding",
@@ -124,39 +124,39 @@ pub static FREEDRIVE: &Heard = &Heard {
 ///
 /// # Errors
 /// [`Refused`] with the reason why the call is not executed.
-pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, frames: Frames<'_>) -> Result<Deed, Refused> {
+pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, frames: Frames<'_>) -> Result<Operation, Refused> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
     if is(&SET_IO) || is(&LEGACY_SET_IO) {
-        return set_io(&decode(bytes)?, is(&LEGACY_SET_IO)).map(Deed::Set);
+        return set_io(&decode(bytes)?, is(&LEGACY_SET_IO)).map(Operation::Set);
     } else if is(&SET_ANALOG) {
-        return set_analog(&decode(bytes)?).map(Deed::Set);
+        return set_analog(&decode(bytes)?).map(Operation::Set);
     } else if is(&SET_PAYLOAD) || is(&LEGACY_SET_PAYLOAD) {
-        return set_payload(bytes, distro).map(Deed::Set);
+        return set_payload(bytes, distro).map(Operation::Set);
     } else if is(&SET_SLIDER) {
         let SetSpeedSliderRequest { speed_slider_fraction: fraction } = decode(bytes)?;
         return match fraction {
-            0.01..=1.0 => Ok(Deed::Set(Write::SpeedSlider(fraction as f32))),
+            0.01..=1.0 => Ok(Operation::Set(Write::SpeedSlider(fraction as f32))),
             _ => wrong("speed_slider_fraction", "0.01 to 1", fraction),
         };
     } else if is(&START_FORCE) {
-        return force(&decode(bytes)?, frames).map(Deed::Force);
+        return force(&decode(bytes)?, frames).map(Operation::Force);
     } else if is(&GRAVITY) {
-        return gravity(&decode(bytes)?, frames).map(Deed::Set);
+        return gravity(&decode(bytes)?, frames).map(Operation::Set);
     } else if is(&QUERY) {
-        return Ok(Deed::Query(decode::<QueryTrajectoryStateRequest>(bytes)?.time));
+        return Ok(Operation::Query(decode::<QueryTrajectoryStateRequest>(bytes)?.time));
     }
     // The remaining services have requests without content: one unused byte, or none.
     let plain = [
-        (&ZERO_FT, Deed::Set(Write::ZeroForceTorqueSensor)),
-        (&RESEND, Deed::Resend),
-        (&HAND_BACK, Deed::HandBack),
-        (&REQUEST, Deed::Request),
-        (&RELEASE, Deed::Release),
-        (&ACKNOWLEDGE, Deed::Acknowledge),
-        (&ROBOT_ENABLE, Deed::Acknowledge),
-        (&STOP_FORCE, Deed::Stiffen),
-        (&VERSION, Deed::Version),
-        (&DOCUMENTED_VERSION, Deed::Version),
+        (&ZERO_FT, Operation::Set(Write::ZeroForceTorqueSensor)),
+        (&RESEND, Operation::Resend),
+        (&HAND_BACK, Operation::HandBack),
+        (&REQUEST, Operation::Request),
+        (&RELEASE, Operation::Release),
+        (&ACKNOWLEDGE, Operation::Acknowledge),
+        (&ROBOT_ENABLE, Operation::Acknowledge),
+        (&STOP_FORCE, Operation::Stiffen),
+        (&VERSION, Operation::Version),
+        (&DOCUMENTED_VERSION, Operation::Version),
     ];
     let found = plain.into_iter().find(|(of, _)| is(of)).map(|(_, deed)| deed);
     found.map_or_else(|| wrong("service", "one that is offered", offer.name), Ok)
@@ -189,7 +189,7 @@ pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
     }
 }
 
-/// Returns the response to [`Deed::Version`].
+/// Returns the response to [`Operation::Version`].
 #[must_use]
 pub fn version([major, minor, bugfix, build]: [u32; 4]) -> Vec<u8> {
     encode(&SoftwareVersionResponse { major, minor, bugfix, build })
@@ -266,9 +266,11 @@ const SHORT: usize = 32;
 ///
 /// # Errors
 /// [`Refused`] with the bounds and the mass.
-pub fn within(deed: Deed, min: f32, max: f32) -> Result<Deed, Refused> {
+pub fn within(deed: Operation, min: f32, max: f32) -> Result<Operation, Refused> {
     match deed {
-        Deed::Set(Write::Payload { mass, .. } | Write::TargetPayload { mass, .. }) if !(min..=max).contains(&mass) => {
+        Operation::Set(Write::Payload { mass, .. } | Write::TargetPayload { mass, .. })
+            if !(min..=max).contains(&mass) =>
+        {
             let found = format!("{mass} kg, beyond {min} to {max} kg");
             wrong("payload", "a mass from ros.expert.min_payload to ros.expert.max_payload", found)
         }

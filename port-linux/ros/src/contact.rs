@@ -17,7 +17,7 @@ pub static DETECT: Task = Task {
 
 /// The state of the session, as far as it matters to a goal that waits for a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ContactFacts {
     /// `true` if the arm is commanded.
     pub commands: bool,
     /// `true` if the run watches for contacts: a contact would end a motion.
@@ -108,7 +108,7 @@ impl Watch {
     /// Takes the newest state of the session and returns the next step. A contact that was seen decides the outcome,
     /// whatever else happens.
     #[must_use]
-    pub const fn look(&mut self, seen: Seen) -> Next {
+    pub const fn look(&mut self, seen: ContactFacts) -> Next {
         self.touched |= touched(self.began, seen.contacts);
         self.shown |= seen.watched;
         let ends = self.touched || self.cancelled;
@@ -186,7 +186,7 @@ mod tests {
                     shown |= watched;
                     let fresh = !(shown || switched);
                     let touched = contacts == 0;
-                    match watch.look(Seen { commands, watched, contacts }) {
+                    match watch.look(ContactFacts { commands, watched, contacts }) {
                         Next::Wait => {
                             assert!(commands && (watched || fresh) && !touched && !cancelled);
                         }

@@ -2,12 +2,12 @@
 //! (`core/docs/protocol/ros2-surface.md` 3 and 5.8).
 //!
 //! This node has no controllers and switches nothing. A controller is listed as active if the node accepts its goals
-//! and commands at present ([`Standing::accepts`]), or if it only publishes and answers. Names of old and of new
+//! and commands at present ([`SessionFacts::accepts`]), or if it only publishes and answers. Names of old and of new
 //! releases are listed side by side.
 
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 
-use crate::acceptance::{Command, Rejection, Standing};
+use crate::acceptance::{Command, Rejection, SessionFacts};
 use crate::arm::{Arm, UR_JOINTS};
 use crate::calls::Refused;
 use outrigger_ros2_messages::cdr::{decode, encode};
@@ -144,11 +144,11 @@ static CONTROLLERS: &[Controller] = &[
 
 impl Controller {
     /// Returns the reason why the controller is inactive; `None` if it is active.
-    fn rejection(&self, standing: &Standing) -> Option<Rejection> {
+    fn rejection(&self, standing: &SessionFacts) -> Option<Rejection> {
         standing.accepts(self.command?).err()
     }
 
-    fn listed(&self, arm: &Arm, standing: &Standing) -> ControllerListed {
+    fn listed(&self, arm: &Arm, standing: &SessionFacts) -> ControllerListed {
         let interfaces = |kinds: &[&str]| -> Vec<String> {
             arm.joints.iter().flat_map(|joint| kinds.iter().map(move |kind| format!("{joint}/{kind}"))).collect()
         };
@@ -188,7 +188,7 @@ pub fn answer(
     offer: &'static Offer,
     bytes: &[u8],
     arm: &Arm,
-    standing: &Standing,
+    standing: &SessionFacts,
     distro: Distro,
 ) -> Result<Vec<u8>, Refused> {
     let humble = distro == Distro::Humble;
@@ -239,7 +239,7 @@ where
 }
 
 /// Checks that every controller is already in the requested state. The error names the first that is not, as text.
-fn switched(on: &[String], off: &[String], arm: &Arm, standing: &Standing) -> Result<(), String> {
+fn switched(on: &[String], off: &[String], arm: &Arm, standing: &SessionFacts) -> Result<(), String> {
     for (name, wanted) in on.iter().map(|name| (name, true)).chain(off.iter().map(|name| (name, false))) {
         let Some(controller) = of_arm(arm).find(|controller| controller.name == name) else {
             return Err(format!("there is no controller '{name}'"));
@@ -260,38 +260,38 @@ fn switched(on: &[String], off: &[String], arm: &Arm, standing: &Standing) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acceptance::{Makes, Run};
+    use crate::acceptance::{MotionSource, Run};
     use crate::arm::LWR_JOINTS;
     use outrigger_core::law::ForwardError;
     use outrigger_core::mode::Mode;
     use outrigger_core::robot::ReasonSet;
     use outrigger_ros2_messages::endpoint::Names;
 
-    const LAW: Makes =
-        Makes::Law { follows: true, speeds: None, positions: None, torques: Some(ForwardError::NoTorques) };
-    const PUSHES: Makes = Makes::Law { follows: true, speeds: None, positions: None, torques: None };
+    const LAW: MotionSource =
+        MotionSource::Law { follows: true, speeds: None, positions: None, torques: Some(ForwardError::NoTorques) };
+    const PUSHES: MotionSource = MotionSource::Law { follows: true, speeds: None, positions: None, torques: None };
     const RUN: Run = Run { goals_request: false, mode: Mode::Command, latch: None, unmet: ReasonSet::EMPTY, by: LAW };
-    const COMMANDS: Standing = Standing { run: Some(RUN), software: Some(SoftwareVersion::new(5, 15)) };
-    const PLAYS: Standing = Standing { run: Some(Run { by: Makes::Controller, ..RUN }), ..COMMANDS };
-    const BY_TORQUES: Standing = Standing { run: Some(Run { by: PUSHES, ..RUN }), ..COMMANDS };
-    const RESTS: Standing = Standing { run: Some(Run { mode: Mode::Monitor, ..RUN }), ..COMMANDS };
+    const COMMANDS: SessionFacts = SessionFacts { run: Some(RUN), software: Some(SoftwareVersion::new(5, 15)) };
+    const PLAYS: SessionFacts = SessionFacts { run: Some(Run { by: MotionSource::Controller, ..RUN }), ..COMMANDS };
+    const BY_TORQUES: SessionFacts = SessionFacts { run: Some(Run { by: PUSHES, ..RUN }), ..COMMANDS };
+    const RESTS: SessionFacts = SessionFacts { run: Some(Run { mode: Mode::Monitor, ..RUN }), ..COMMANDS };
 
     fn ur() -> Arm {
         Arm::new(&UR_JOINTS, &Names::new("", "left_").expect("names"))
     }
 
-    fn listed(arm: &Arm, standing: Standing) -> Vec<ControllerListed> {
+    fn listed(arm: &Arm, standing: SessionFacts) -> Vec<ControllerListed> {
         let bytes = answer(&LIST, &[], arm, &standing, Distro::Jazzy).expect("it is listed");
         decode::<ListControllersResponse<ControllerListed>>(&bytes).expect("its type").controller
     }
 
-    fn active(arm: &Arm, standing: Standing) -> Vec<String> {
+    fn active(arm: &Arm, standing: SessionFacts) -> Vec<String> {
         listed(arm, standing).into_iter().filter(|one| one.state == "active").map(|one| one.name).collect()
     }
 
     #[test]
     fn who_takes_goals_is_active_and_has_the_joints() {
-        let idle = active(&ur(), Standing::default());
+        let idle = active(&ur(), SessionFacts::default());
         assert!(idle.iter().all(|name| !name.contains("trajectory") && !name.contains("mode")), "{idle:?}");
         let busy = active(&ur(), COMMANDS);
         assert!(busy.iter().any(|name| name == "scaled_joint_trajectory_controller"), "{busy:?}");
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!((jtc.claimed_interfaces[0].as_str(), jtc.update_rate), ("left_shoulder_pan_joint/position", 500));
         assert_eq!((jtc.claimed_interfaces.len(), jtc.required_state_interfaces.len()), (6, 12));
         assert_eq!(of("joint_state_broadcaster").required_state_interfaces.len(), 18);
-        let idle = listed(&ur(), Standing::default());
+        let idle = listed(&ur(), SessionFacts::default());
         assert!(idle.iter().all(|one| one.claimed_interfaces.is_empty() && one.update_rate == 0));
         // An arm that is not a UR lists none of a UR's controllers.
         let lwr = listed(&Arm::new(&LWR_JOINTS, &Names::default()), COMMANDS);
@@ -329,7 +329,7 @@ mod tests {
             told.sort();
             told
         };
-        for standing in [Standing::default(), RESTS, COMMANDS, BY_TORQUES, PLAYS] {
+        for standing in [SessionFacts::default(), RESTS, COMMANDS, BY_TORQUES, PLAYS] {
             for command in Command::ALL {
                 let of = CONTROLLERS.iter().filter(|controller| controller.command == Some(command));
                 let names: Vec<&str> = of.map(|controller| controller.name).collect();
@@ -386,11 +386,11 @@ mod tests {
             new
         };
         let scaled = "scaled_joint_trajectory_controller";
-        assert!(switch(&[scaled], &[], COMMANDS).ok && switch(&[], &[scaled], Standing::default()).ok);
+        assert!(switch(&[scaled], &[], COMMANDS).ok && switch(&[], &[scaled], SessionFacts::default()).ok);
         assert!(switch(&[], &[], COMMANDS).ok && switch(&["forward_effort_controller"], &[], BY_TORQUES).ok);
         for (on, off, standing, why) in [
             (scaled, "", RESTS, "outrigger/request"),
-            (scaled, "", Standing::default(), "commands nothing"),
+            (scaled, "", SessionFacts::default(), "commands nothing"),
             ("forward_velocity_controller", "", PLAYS, "reverse-speedj"),
             ("forward_effort_controller", "", PLAYS, "reverse-torque"),
             ("forward_effort_controller", "", COMMANDS, "NoTorques"),

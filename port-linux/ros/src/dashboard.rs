@@ -149,12 +149,12 @@ fn has_suffix(program: &str) -> bool {
     [".urp", ".urpx"].iter().any(|suffix| program.ends_with(suffix))
 }
 
-type Asked = Result<DashboardAsk, Refused>;
+type AskResult = Result<DashboardAsk, Refused>;
 
 /// A service of the dashboard with the functions that read its calls and make its responses.
 struct Entry {
     offer: Offer,
-    ask: fn(&[u8]) -> Asked,
+    ask: fn(&[u8]) -> AskResult,
     answer: fn(&Outcome) -> Vec<u8>,
 }
 
@@ -278,7 +278,7 @@ fn entry(offer: &Offer) -> Option<&'static Entry> {
 ///
 /// # Errors
 /// [`Refused`] with the field that is wrong and the reason.
-pub fn ask(offer: &'static Offer, bytes: &[u8]) -> Asked {
+pub fn ask(offer: &'static Offer, bytes: &[u8]) -> AskResult {
     entry(offer).map_or_else(|| wrong("service", "one of the dashboard", offer.name), |entry| (entry.ask)(bytes))
 }
 
@@ -289,7 +289,7 @@ pub fn answer(offer: &'static Offer, outcome: &Outcome) -> Vec<u8> {
     entry(offer).map_or_else(|| trigger(outcome), |entry| (entry.answer)(outcome))
 }
 
-const fn plain(request: Request<'static>) -> Asked {
+const fn plain(request: Request<'static>) -> AskResult {
     Ok(DashboardAsk::Plain(request))
 }
 
@@ -304,45 +304,45 @@ fn text(name: &'static str, text: String) -> Result<String, Refused> {
     }
 }
 
-fn load_program(bytes: &[u8]) -> Asked {
+fn load_program(bytes: &[u8]) -> AskResult {
     text("filename", decode::<LoadRequest>(bytes)?.filename).map(DashboardAsk::Load)
 }
 
-fn load_installation(bytes: &[u8]) -> Asked {
+fn load_installation(bytes: &[u8]) -> AskResult {
     text("filename", decode::<LoadRequest>(bytes)?.filename).map(DashboardAsk::LoadInstallation)
 }
 
-fn support_file(bytes: &[u8]) -> Asked {
+fn support_file(bytes: &[u8]) -> AskResult {
     text("dir_path", decode::<GenerateSupportFileRequest>(bytes)?.dir_path).map(DashboardAsk::GenerateSupportFile)
 }
 
-fn set_user_role(bytes: &[u8]) -> Asked {
+fn set_user_role(bytes: &[u8]) -> AskResult {
     role("user_role.role", &decode::<SetUserRoleRequest>(bytes)?.user_role.role)
 }
 
-fn role(name: &'static str, word: &str) -> Asked {
+fn role(name: &'static str, word: &str) -> AskResult {
     match UserRole::from_word(word.as_bytes()) {
         Some(role) => plain(Request::SetUserRole(role)),
         None => wrong(name, "PROGRAMMER, OPERATOR, NONE, LOCKED or RESTRICTED", format!("'{word}'")),
     }
 }
 
-fn set_operational_mode(bytes: &[u8]) -> Asked {
+fn set_operational_mode(bytes: &[u8]) -> AskResult {
     mode("operational_mode.mode", &decode::<SetOperationalModeRequest>(bytes)?.operational_mode.mode)
 }
 
-fn mode(name: &'static str, word: &str) -> Asked {
+fn mode(name: &'static str, word: &str) -> AskResult {
     match OperationalMode::from_word(word.as_bytes()) {
         Some(mode) => plain(Request::SetOperationalMode(mode)),
         None => wrong(name, "MANUAL or AUTOMATIC", format!("'{word}'")),
     }
 }
 
-fn flight_report(bytes: &[u8]) -> Asked {
+fn flight_report(bytes: &[u8]) -> AskResult {
     report("report_type", &decode::<GenerateFlightReportRequest>(bytes)?.report_type)
 }
 
-fn report(name: &'static str, word: &str) -> Asked {
+fn report(name: &'static str, word: &str) -> AskResult {
     if word.is_empty() {
         return plain(Request::GenerateFlightReport(None));
     }
@@ -354,13 +354,13 @@ fn report(name: &'static str, word: &str) -> Asked {
 
 /// Reads the path of a file and ignores it. Bytes that are not a valid call are refused here; every valid call is
 /// refused by [`DashboardAsk::check`].
-const fn transfer(_path: &str) -> Asked {
+const fn transfer(_path: &str) -> AskResult {
     Ok(DashboardAsk::Transfer)
 }
 
 /// Reads a line for the dashboard server. Only requests known to this crate are accepted, because the effect of any
 /// other is unknown.
-fn raw(query: &str) -> Asked {
+fn raw(query: &str) -> AskResult {
     let query = query.trim();
     let rest = |kind: &RequestKind| {
         let (words, rest) = query.split_at_checked(kind.words().len())?;
@@ -389,7 +389,7 @@ fn raw(query: &str) -> Asked {
 }
 
 /// Returns the dashboard request of the kind `kind`, which has no argument.
-fn plain_of(kind: RequestKind) -> Asked {
+fn plain_of(kind: RequestKind) -> AskResult {
     const PLAIN: [Request<'static>; 28] = [
         Request::Play,
         Request::Stop,

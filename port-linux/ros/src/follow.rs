@@ -97,7 +97,7 @@ pub enum Tolerance {
 
 /// A trajectory that a client wants the arm to follow, with its tolerances.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct TrajectoryGoal {
     /// The points of the trajectory: at least one, with increasing times.
     pub points: Vec<Point>,
     /// The tolerances along the path, one for each joint.
@@ -129,7 +129,7 @@ fn invalid<T>(text: String) -> Result<T, Unfit> {
 ///
 /// # Errors
 /// [`Unfit`] with the fault of the goal.
-pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<Wanted, Unfit> {
+pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<TrajectoryGoal, Unfit> {
     if !goal.multi_dof_trajectory.points.is_empty() {
         return invalid("multi_dof_trajectory: found points, expected none: this arm has single joints".into());
     }
@@ -138,7 +138,7 @@ pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<Wanted, U
     }
     let points = trajectory(&goal.trajectory, joints, now)?;
     let goal_time = seconds(goal.goal_time_tolerance, "goal_time_tolerance")?;
-    Ok(Wanted {
+    Ok(TrajectoryGoal {
         points,
         path: tolerances(&goal.path_tolerance, joints, "path_tolerance")?,
         goal: tolerances(&goal.goal_tolerance, joints, "goal_tolerance")?,
@@ -150,7 +150,7 @@ pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<Wanted, U
 ///
 /// # Errors
 /// [`Unfit`] with the fault of the goal.
-pub fn until(goal: UntilGoal, joints: &[String], now: Time) -> Result<Wanted, Unfit> {
+pub fn until(goal: UntilGoal, joints: &[String], now: Time) -> Result<TrajectoryGoal, Unfit> {
     let UntilGoal { trajectory, path_tolerance, goal_tolerance, goal_time_tolerance, until_type } = goal;
     if until_type != 0 {
         return invalid(format!("until_type: found {until_type}, expected 0 (a contact of the tool)"));

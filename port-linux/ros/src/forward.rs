@@ -6,23 +6,23 @@ use outrigger_wire::robot::{JointPositions, JointVelocities};
 
 use crate::follow::order;
 use outrigger_ros2_messages::cdr::{CdrError, decode};
-use outrigger_ros2_messages::endpoint::Heard;
+use outrigger_ros2_messages::endpoint::Subscription;
 use outrigger_ros2_messages::{JointState, JointTrajectory, Message, Numbers};
 
 /// The topic on which clients command joint speeds.
-pub static VELOCITY: &Heard = &Heard {
+pub static VELOCITY: &Subscription = &Subscription {
     name: "forward_velocity_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a speed for each joint, rad/s, which holds for `ros.expert.forward_timeout`; then the arm comes to rest; while commanding",
 };
 /// The topic on which clients command joint positions.
-pub static POSITION: &Heard = &Heard {
+pub static POSITION: &Subscription = &Subscription {
     name: "forward_position_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a position for each joint, rad, near to where the arm is; it stays at the last; while commanding",
 };
 /// The topic on which clients command joint torques.
-pub static EFFORT: &Heard = &Heard {
+pub static EFFORT: &Subscription = &Subscription {
     name: "forward_effort_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a torque for each joint beyond what holds it against gravity, Nm, which holds for `ros.expert.forward_timeout`; then nothing of it \
@@ -30,7 +30,7 @@ pub static EFFORT: &Heard = &Heard {
            control law, within `limits.expert.added_rise`",
 };
 /// The topic of joint speeds under the name and the type that drivers of 2015 used.
-pub static JOINT_SPEED: &Heard = &Heard {
+pub static JOINT_SPEED: &Subscription = &Subscription {
     name: "ur_driver/joint_speed",
     message: <JointTrajectory as Message>::TYPE,
     does: "the velocities of the first point, as forward_velocity_controller has them; nothing else of it is looked at",
@@ -38,7 +38,7 @@ pub static JOINT_SPEED: &Heard = &Heard {
 
 /// The topic of positions or speeds that the topic-based hardware components of ros2_control publish
 /// (`core/docs/protocol/ros2-surface.md` 12), under the name that they use.
-pub static JOINT_COMMANDS: &Heard = &Heard {
+pub static JOINT_COMMANDS: &Subscription = &Subscription {
     name: "robot_joint_commands",
     message: <JointState as Message>::TYPE,
     does: "a position for each joint by its name, as forward_position_controller has them, or without positions a velocity, as \

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use outrigger_ros2_messages::cdr::{CdrError, decode};
-use outrigger_ros2_messages::endpoint::{Heard, Names, Qos};
+use outrigger_ros2_messages::endpoint::{Names, Qos, Subscription};
 use outrigger_ros2_messages::{Message, TFMessage, TransformStamped};
 use outrigger_wire::math::{Frame, Rotation, scale};
 use outrigger_wire::time::{Duration, Instant};
@@ -23,7 +23,7 @@ const DEEPEST: usize = 64;
 pub const OLDEST: Duration = Duration::from_secs(1);
 
 /// The topic of the moving frames that other nodes publish.
-pub static MOVING: &Heard = &Heard {
+pub static MOVING: &Subscription = &Subscription {
     name: "/tf",
     message: <TFMessage as Message>::TYPE,
     does: "frames in which `start_force_mode` and `set_gravity` may be given; a pose older than 1 s is not used",
@@ -33,8 +33,11 @@ pub static MOVING: &Heard = &Heard {
 pub const MOVING_QOS: Qos = Qos { reliable: false, latched: false, depth: 100 };
 
 /// The topic of the fixed frames that other nodes publish.
-pub static FIXED: &Heard =
-    &Heard { name: "/tf_static", message: <TFMessage as Message>::TYPE, does: "the same, of frames that do not move" };
+pub static FIXED: &Subscription = &Subscription {
+    name: "/tf_static",
+    message: <TFMessage as Message>::TYPE,
+    does: "the same, of frames that do not move",
+};
 /// The quality of service of [`FIXED`].
 pub const FIXED_QOS: Qos = Qos { reliable: true, latched: true, depth: 100 };
 

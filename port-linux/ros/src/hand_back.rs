@@ -13,7 +13,7 @@ pub const WITHIN: Duration = Duration::from_secs(10);
 
 /// The facts about a session that decide the next step of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct SessionState {
     /// The epoch of the session.
     pub epoch: Epoch,
     /// The mode of the session.
@@ -62,7 +62,7 @@ impl HandBack {
     }
 
     /// Returns the next step of the call and records it as done.
-    pub fn step(&mut self, Seen { epoch, mode, rests }: Seen, now: Instant) -> Next {
+    pub fn step(&mut self, SessionState { epoch, mode, rests }: SessionState, now: Instant) -> Next {
         let over = now >= self.until;
         match (mode, self.released) {
             (Mode::Arming | Mode::Command, None) => {
@@ -83,8 +83,8 @@ impl HandBack {
 mod tests {
     use super::*;
 
-    fn seen(epoch: u32, mode: Mode, rests: bool) -> Seen {
-        Seen { epoch: Epoch::from_number(epoch), mode, rests }
+    fn seen(epoch: u32, mode: Mode, rests: bool) -> SessionState {
+        SessionState { epoch: Epoch::from_number(epoch), mode, rests }
     }
 
     #[test]

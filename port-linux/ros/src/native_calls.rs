@@ -11,7 +11,7 @@ use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, Write};
 use crate::calls::Refused;
 use crate::listed::offers;
 use outrigger_ros2_messages::cdr::{decode, encode};
-use outrigger_ros2_messages::endpoint::{Heard, Offer};
+use outrigger_ros2_messages::endpoint::{Offer, Subscription};
 use outrigger_ros2_messages::{
     AnalogPin, DigitalPin, Message, SetAnalogPins, SetAnalogPinsRequest, SetAnalogPinsResponse, SetDigitalOutput,
     SetDigitalOutputRequest, SetDigitalOutputResponse, SetSpeedFraction, SetSpeedFractionRequest,
@@ -30,7 +30,7 @@ offers! {
 }
 
 /// The topic on which clients send the force that an external sensor measures.
-pub static EXTERNAL_WRENCH: &Heard = &Heard {
+pub static EXTERNAL_WRENCH: &Subscription = &Subscription {
     name: "external_wrench",
     message: <WrenchStamped as Message>::TYPE,
     does: "force N and torque Nm of a sensor of yours: a reading of the source that `outputs.expert.force` names, which is written to the \

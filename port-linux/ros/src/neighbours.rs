@@ -2,7 +2,7 @@
 //! (`core/docs/protocol/ros2-surface.md` 6).
 //!
 //! The input is the other participants and our node's endpoints; the output is findings as text, each with a fault
-//! and a remedy. The code with a transport fills [`Seen`].
+//! and a remedy. The code with a transport fills [`Neighbourhood`].
 
 mod about;
 mod net;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use self::about::{Listed, ros_name, ros_type};
-pub(crate) use self::net::{Heard, Multicast, Surroundings, surroundings};
+pub(crate) use self::net::{Announcement, Multicast, Surroundings, surroundings};
 #[cfg(feature = "node")]
 pub(crate) use self::net::{discovery_port, listed};
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
@@ -142,7 +142,7 @@ impl Nodes {
 
 /// The other participants of the domain, with their endpoints and nodes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Neighbourhood {
     /// The other participants, each once.
     pub(crate) participants: Vec<Participant>,
     /// The endpoints of all participants.
@@ -195,7 +195,7 @@ const SHARED: &[&str] =
 
 /// Returns the conflicts between this node and the others, in the order of [`About`].
 #[must_use]
-pub(crate) fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+pub(crate) fn findings(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let mut found = providers(offered, seen);
     found.extend(qualities(offered, seen));
     found.extend(types(offered, seen));
@@ -207,7 +207,7 @@ pub(crate) fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
 /// Returns the conflicts with nodes that have the name of this node, and with nodes that publish or serve something
 /// that this node also publishes or serves. A running node reports these conflicts as well.
 #[must_use]
-pub(crate) fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+pub(crate) fn providers(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let mut found = vec![];
     for of in &seen.nodes {
         if of.nodes.iter().any(|(name, _)| *name == offered.node) {
@@ -266,7 +266,7 @@ pub(crate) fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
 
 /// Finds readers that receive nothing and writers whose messages are not received because the qualities of service
 /// differ.
-fn qualities(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+fn qualities(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let mut found = vec![];
     let mut pairs: BTreeSet<(Prefix, &str, Side)> = BTreeSet::new();
     for theirs in &seen.endpoints {
@@ -314,7 +314,7 @@ fn qualities(offered: &Offered, seen: &Seen) -> Vec<Finding> {
 }
 
 /// Finds endpoints that have the same name as one of this node but another type, or another layout of the same type.
-fn types(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+fn types(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let mut found = vec![];
     let mut said = BTreeSet::new();
     for theirs in &seen.endpoints {
@@ -364,7 +364,7 @@ fn types(offered: &Offered, seen: &Seen) -> Vec<Finding> {
 }
 
 /// Finds programs of a release that this node does not support.
-fn releases(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+fn releases(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let here = if offered.distro == Distro::Humble { Width::Wide } else { Width::Narrow };
     let mut others: Vec<_> = seen.nodes.iter().filter(|of| of.width != here).map(|of| of.prefix).collect();
     if here == Width::Wide {
@@ -396,7 +396,7 @@ fn releases(offered: &Offered, seen: &Seen) -> Vec<Finding> {
 }
 
 /// Finds callers of SetPayload, whose fields differ between releases; nothing announces which layout a caller uses.
-fn payloads(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+fn payloads(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let is_call = |theirs: &&Endpoint| theirs.side == Side::Writes && theirs.kind == SET_PAYLOAD;
     let is_ours = |theirs: &&Endpoint| offered.endpoints.iter().any(|ours| ours.topic == theirs.topic);
     let callers: BTreeSet<_> =

@@ -34,7 +34,7 @@ pub enum Port {
 
 /// The newest values of one variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Slot {
+struct VariableReadings {
     values: [f64; MOST],
     count: u8,
     by: Port,
@@ -44,7 +44,7 @@ struct Slot {
 /// The newest values of every variable.
 #[derive(Clone, Debug)]
 pub struct Readings {
-    slots: [Option<Slot>; COUNT],
+    slots: [Option<VariableReadings>; COUNT],
     /// The port whose joint positions are used, and the time of its last ones \[µs\].
     leads: Option<(Port, u64)>,
     /// `true` if the layout of 30003, or of the robot's mode on 30001, is that of CB2.
@@ -219,7 +219,7 @@ impl Readings {
         let mut kept = [0.0; MOST];
         let count = values.len().min(MOST);
         kept.iter_mut().zip(values).for_each(|(kept, value)| *kept = *value);
-        *slot = Some(Slot { values: kept, count: count as u8, by, at });
+        *slot = Some(VariableReadings { values: kept, count: count as u8, by, at });
     }
 
     /// Stores one of several values that arrive separately, and keeps the others.

@@ -7,11 +7,11 @@
 use outrigger_core::client::script::ScriptFile;
 
 use crate::calls::{Refused, wrong};
-use outrigger_ros2_messages::endpoint::{Heard, Task};
+use outrigger_ros2_messages::endpoint::{Subscription, Task};
 use outrigger_ros2_messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
 
 /// The topic on which clients send a program's text without receiving a response.
-pub static COMMAND: Heard = Heard {
+pub static COMMAND: Subscription = Subscription {
     name: "urscript_interface/script_command",
     message: <Text as Message>::TYPE,
     does: "sends it to the controller as it is; not while commanding, nor while a script of execute_script runs; what came of it \
@@ -19,7 +19,7 @@ pub static COMMAND: Heard = Heard {
 };
 
 /// The topic for programs under its name of 2015.
-pub static LEGACY_COMMAND: Heard = Heard {
+pub static LEGACY_COMMAND: Subscription = Subscription {
     name: "ur_driver/URScript",
     message: <Text as Message>::TYPE,
     does: "as urscript_interface/script_command",
@@ -144,7 +144,7 @@ pub enum Does {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Stage {
+enum ScriptStage {
     /// Permission to upload the program has been requested.
     Asks,
     Sent,
@@ -158,13 +158,13 @@ enum Stage {
 /// The course of one program, from the request for permission to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Course {
-    stage: Stage,
+    stage: ScriptStage,
     cancelled: bool,
 }
 
 impl Default for Course {
     fn default() -> Self {
-        Self { stage: Stage::Asks, cancelled: false }
+        Self { stage: ScriptStage::Asks, cancelled: false }
     }
 }
 
@@ -173,17 +173,17 @@ impl Course {
     #[must_use]
     pub const fn on(&mut self, happens: Happens) -> Does {
         let (stage, does) = match (self.stage, happens) {
-            (Stage::Asks, Happens::Leave(true)) => (Stage::Sent, Does::Send),
-            (Stage::Asks, Happens::Leave(false)) => (Stage::Over, Does::Reject),
+            (ScriptStage::Asks, Happens::Leave(true)) => (ScriptStage::Sent, Does::Send),
+            (ScriptStage::Asks, Happens::Leave(false)) => (ScriptStage::Over, Does::Reject),
             // The program is not yet, or no longer, in the course of execution.
-            (Stage::Asks | Stage::Over, _) => return Does::Nothing,
-            (_, Happens::Ended) => (Stage::Over, Does::End),
-            (Stage::Sent, Happens::Started) if self.cancelled => (Stage::AsksToStop, Does::AskToStop),
-            (Stage::Sent, Happens::Started) => (Stage::Runs, Does::Nothing),
-            (Stage::Runs, Happens::Cancel) => (Stage::AsksToStop, Does::AskToStop),
-            (Stage::AsksToStop, Happens::Leave(true)) => (Stage::Stops, Does::Stop),
+            (ScriptStage::Asks | ScriptStage::Over, _) => return Does::Nothing,
+            (_, Happens::Ended) => (ScriptStage::Over, Does::End),
+            (ScriptStage::Sent, Happens::Started) if self.cancelled => (ScriptStage::AsksToStop, Does::AskToStop),
+            (ScriptStage::Sent, Happens::Started) => (ScriptStage::Runs, Does::Nothing),
+            (ScriptStage::Runs, Happens::Cancel) => (ScriptStage::AsksToStop, Does::AskToStop),
+            (ScriptStage::AsksToStop, Happens::Leave(true)) => (ScriptStage::Stops, Does::Stop),
             // The client may cancel again.
-            (Stage::AsksToStop, Happens::Leave(false)) => (Stage::Runs, Does::Nothing),
+            (ScriptStage::AsksToStop, Happens::Leave(false)) => (ScriptStage::Runs, Does::Nothing),
             (stage, _) => (stage, Does::Nothing),
         };
         self.cancelled |= matches!(happens, Happens::Cancel);

@@ -65,7 +65,7 @@ impl Target {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ModeChangeStage {
     Stop,
     Mode,
     Play,
@@ -77,7 +77,7 @@ pub struct ModeChange {
     software: SoftwareVersion,
     target: Target,
     play: bool,
-    stage: Stage,
+    stage: ModeChangeStage,
     current: Box<dyn Sequence + Send>,
     robot_mode: Option<i8>,
     safety_mode: Option<i8>,
@@ -91,9 +91,9 @@ impl ModeChange {
     pub fn new(goal: &SetModeGoal, software: SoftwareVersion) -> Result<Self, Refused> {
         let target = Target::of(goal)?;
         let (stage, current): (_, Box<dyn Sequence + Send>) = if goal.stop_program {
-            (Stage::Stop, Box::new(Program::stop(software)))
+            (ModeChangeStage::Stop, Box::new(Program::stop(software)))
         } else {
-            (Stage::Mode, mode(target, software))
+            (ModeChangeStage::Mode, mode(target, software))
         };
         // No program starts while the brakes are engaged, so it is not attempted.
         let play = goal.play_program && target == Target::Running;
@@ -129,12 +129,14 @@ impl ModeChange {
     /// Starts the next stage of the goal. Returns `false` if there is none.
     fn go_on(&mut self) -> bool {
         match self.stage {
-            Stage::Stop => (self.stage, self.current) = (Stage::Mode, mode(self.target, self.software)),
-            Stage::Mode if self.play => {
-                self.stage = Stage::Play;
+            ModeChangeStage::Stop => {
+                (self.stage, self.current) = (ModeChangeStage::Mode, mode(self.target, self.software));
+            }
+            ModeChangeStage::Mode if self.play => {
+                self.stage = ModeChangeStage::Play;
                 self.current = Box::new(Program::play(self.software));
             }
-            Stage::Mode | Stage::Play => return false,
+            ModeChangeStage::Mode | ModeChangeStage::Play => return false,
         }
         true
     }

@@ -18,7 +18,7 @@ use crate::parameters::PARAMETER_OFFERS;
 use crate::script::{COMMAND, EXECUTE, LEGACY_COMMAND};
 use crate::set_mode::SET_MODE;
 use outrigger_require::{committed, workspace};
-use outrigger_ros2_messages::endpoint::{Heard, Offer, Task, Topic};
+use outrigger_ros2_messages::endpoint::{Offer, Subscription, Task, Topic};
 
 fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
     let mut table = String::from("| topic | type | | when | tells |\n|---|---|---|---|---|\n");
@@ -45,9 +45,9 @@ fn actions<'t>(of: impl Iterator<Item = &'t Task>) -> String {
     table
 }
 
-fn heard<'t>(of: impl Iterator<Item = &'t Heard>) -> String {
+fn heard<'t>(of: impl Iterator<Item = &'t Subscription>) -> String {
     let mut table = String::from("| topic | type | does |\n|---|---|---|\n");
-    for Heard { name, message, does } in of {
+    for Subscription { name, message, does } in of {
         let _ = writeln!(table, "| `{name}` | `{}` | {does} |", message.replace("/msg/", "/"));
     }
     table

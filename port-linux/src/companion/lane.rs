@@ -14,7 +14,7 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
 use super::view::{Frame, SessionView, Settled};
-use crate::maker::{Maker, Shows, Sight};
+use crate::vendor::{SessionStatus, VendorObserve, VendorUi};
 
 /// The time between two pictures: 60 a second.
 const PERIOD: Duration = Duration::from_micros(16_667);
@@ -65,50 +65,50 @@ impl<const N: usize> Debug for Views<N> {
 
 /// The data of the newest picture, and the slowly changing values that were stored since the last picture was taken.
 #[derive(Debug)]
-struct Place<M: Maker, const N: usize> {
-    newest: Option<(Sight<M::Seen>, Frame<N>)>,
+struct PictureData<M: VendorUi, const N: usize> {
+    newest: Option<(SessionStatus<M::VendorView>, Frame<N>)>,
     settled: Option<Settled<N>>,
     /// The vendor's description as of the newest event.
-    maker: Option<M>,
+    vendor: Option<M>,
 }
 
 /// The slot in which the thread that commands stores data for pictures. Neither side ever waits for the other: data
 /// that arrives while the slot is being read is discarded. It is formatted on the companion's thread.
 #[derive(Debug)]
-struct Slot<M: Maker, const N: usize>(Arc<Mutex<Place<M, N>>>);
+struct PictureSlot<M: VendorUi, const N: usize>(Arc<Mutex<PictureData<M, N>>>);
 
-impl<M: Maker, const N: usize> Slot<M, N> {
+impl<M: VendorUi, const N: usize> PictureSlot<M, N> {
     /// Returns the content of the slot. `None` while it is in use by the other side.
-    fn place(&self) -> Option<MutexGuard<'_, Place<M, N>>> {
+    fn place(&self) -> Option<MutexGuard<'_, PictureData<M, N>>> {
         self.0.try_lock().ok()
     }
 }
 
 /// Returns a function that takes the newest picture from `slot`.
-fn taking<M: Maker + Send + 'static, const N: usize>(
-    slot: Slot<M, N>,
+fn taking<M: VendorUi + Send + 'static, const N: usize>(
+    slot: PictureSlot<M, N>,
 ) -> impl FnMut() -> Option<SessionView<N>> + Send {
     // The values of the newest picture, for the next one.
-    let (mut maker, mut settled) = (None, None);
+    let (mut vendor, mut settled) = (None, None);
     move || {
         let ((sight, frame), newest_settled, newest_maker) = {
             let mut place = slot.place()?;
-            (place.newest.take()?, place.settled.take(), place.maker.take())
+            (place.newest.take()?, place.settled.take(), place.vendor.take())
         };
-        maker = newest_maker.or_else(|| maker.take());
+        vendor = newest_maker.or_else(|| vendor.take());
         settled = newest_settled.or(settled);
-        let (maker, settled): (&M, _) = (maker.as_ref()?, settled?);
-        Some(SessionView { snapshot: maker.snapshot(&sight), frame, settled })
+        let (vendor, settled): (&M, _) = (vendor.as_ref()?, settled?);
+        Some(SessionView { snapshot: vendor.snapshot(&sight), frame, settled })
     }
 }
 
 /// The sender of a session's pictures, in the thread that commands.
 #[derive(Debug)]
-pub struct Tap<M: Maker, const N: usize> {
-    slot: Slot<M, N>,
+pub struct Tap<M: VendorUi, const N: usize> {
+    slot: PictureSlot<M, N>,
     demand: Arc<Demand>,
     /// The vendor's description of the controller. It receives every event.
-    maker: M,
+    vendor: M,
     /// `true` if an event was received since data was last stored for the companion.
     heard: bool,
     due: Instant,
@@ -119,16 +119,16 @@ pub struct Tap<M: Maker, const N: usize> {
     rate: f32,
 }
 
-impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
-    /// Creates the sender and the receiver of pictures, with the vendor's description `maker`.
-    pub(crate) fn pair(maker: M) -> (Self, Views<N>) {
-        let place = Arc::new(Mutex::new(Place { newest: None, settled: None, maker: None }));
+impl<M: VendorUi + Clone + Send + 'static, const N: usize> Tap<M, N> {
+    /// Creates the sender and the receiver of pictures, with the vendor's description `vendor`.
+    pub(crate) fn pair(vendor: M) -> (Self, Views<N>) {
+        let place = Arc::new(Mutex::new(PictureData { newest: None, settled: None, vendor: None }));
         let demand = Arc::<Demand>::default();
-        let views = Views { demand: Arc::clone(&demand), taking: Box::new(taking(Slot(Arc::clone(&place)))) };
+        let views = Views { demand: Arc::clone(&demand), taking: Box::new(taking(PictureSlot(Arc::clone(&place)))) };
         let tap = Self {
-            slot: Slot(place),
+            slot: PictureSlot(place),
             demand,
-            maker,
+            vendor,
             heard: true,
             due: Instant::ZERO,
             settle_due: Instant::ZERO,
@@ -163,9 +163,9 @@ impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
     where
         P: Controller<N, Event = M::Event>,
         L: Law<N>,
-        M: Shows<N, P>,
+        M: VendorObserve<N, P>,
     {
-        self.maker.observe(engine);
+        self.vendor.observe(engine);
         let figures = engine.peer().is_established().then(|| engine.figures(now));
         let rate = self.rate(now, figures.map_or(0, |figures| figures.sequence.accepted));
         // Nothing is computed for a picture that would be discarded.
@@ -178,7 +178,7 @@ impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
         for (sample, monitor) in samples.iter_mut().zip(engine.sources().monitors()) {
             *sample = monitor.newest().copied();
         }
-        let sight = self.maker.sight(engine, now, self.last_fallback, (figures, rate));
+        let sight = self.vendor.session_view(engine, now, self.last_fallback, (figures, rate));
         let frame = Frame {
             commanded: engine.commanded(),
             wanted: law.motion().and_then(Motion::setpoint).filter(|_| commands).map(|setpoint| setpoint.positions),
@@ -188,7 +188,7 @@ impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
         };
         place.newest = Some((sight, frame));
         if self.heard {
-            place.maker = Some(self.maker.clone());
+            place.vendor = Some(self.vendor.clone());
         }
         if self.heard || now >= self.settle_due {
             place.settled = Some(settled(engine));
@@ -213,13 +213,13 @@ fn settled<const N: usize, P: Controller<N>, L: Law<N>>(engine: &Engine<'_, N, P
 
 /// An application whose engine is displayed by companions.
 #[derive(Debug)]
-pub struct Shown<A, M: Maker, const N: usize> {
+pub struct Shown<A, M: VendorUi, const N: usize> {
     /// The application that the control loop calls.
     pub inner: A,
     taps: Vec<Tap<M, N>>,
 }
 
-impl<A, M: Maker, const N: usize> Shown<A, M, N> {
+impl<A, M: VendorUi, const N: usize> Shown<A, M, N> {
     /// Wraps `inner`, and sends pictures of its engine to `taps`.
     pub const fn new(inner: A, taps: Vec<Tap<M, N>>) -> Self {
         Self { inner, taps }
@@ -231,7 +231,7 @@ where
     P: Controller<N, Event = M::Event>,
     L: Law<N>,
     A: Application<N, P, L>,
-    M: Clone + Shows<N, P> + Send + 'static,
+    M: Clone + VendorObserve<N, P> + Send + 'static,
 {
     fn next(&mut self) -> impl Future<Output = Input> {
         self.inner.next()
@@ -244,9 +244,9 @@ where
     fn event(&mut self, event: Event<P::Event>) {
         for tap in &mut self.taps {
             if let Event::Peer(of_peer) = &event
-                && let Some(notice) = tap.maker.notice(&event, Instant::ZERO)
+                && let Some(notice) = tap.vendor.notice(&event, Instant::ZERO)
             {
-                tap.maker.take(of_peer, &notice);
+                tap.vendor.take(of_peer, &notice);
                 tap.heard = true;
             }
         }
@@ -272,7 +272,7 @@ where
 mod tests {
     use super::*;
     use crate::host::target::Target;
-    use crate::maker::ur::UrController;
+    use crate::vendor::ur::UrController;
 
     #[test]
     fn sixty_pictures_a_second_at_any_rate_of_states_and_none_while_nobody_looks() {

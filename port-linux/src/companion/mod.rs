@@ -16,10 +16,10 @@
 //! 4. The session ends: the arm is at standstill, or the link is lost, and nothing more is put into the feed.
 //! 5. Companions end in the order in which they started ([`Started::ending`]). A blocked one is abandoned after 15 s.
 
-mod beside;
 mod lane;
 #[cfg(feature = "record")]
 mod recording;
+mod running;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -29,13 +29,13 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::mpsc::Sender;
 
-pub use self::beside::Beside;
-pub(crate) use self::beside::Counting;
-pub use self::beside::Ends;
 pub use self::lane::Shown;
 pub use self::lane::Views;
 #[cfg(feature = "record")]
 pub use self::recording::Recording;
+pub(crate) use self::running::Counting;
+pub use self::running::Ends;
+pub use self::running::RunningCompanions;
 pub use self::view::{Frame, SessionView, Settled};
 use crate::exit::Failure;
 use crate::feed::notice::Remark;

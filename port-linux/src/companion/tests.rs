@@ -13,15 +13,16 @@ use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::channel;
 
 use super::{
-    Beside, Companion, Companions, Ended, Ends, Frame, LONGEST, Needs, Remarks, Session, SessionView, Settled, Started,
+    Companion, Companions, Ended, Ends, Frame, LONGEST, Needs, Remarks, RunningCompanions, Session, SessionView,
+    Settled, Started,
 };
 use crate::exit::Failure;
 use crate::feed::{EVENTS, Feed};
 use crate::host::Target;
 use crate::host::clock::Clock;
 use crate::json::text;
-use crate::maker::ur::UrController;
 use crate::show::{Arm, Snapshot};
+use crate::vendor::ur::UrController;
 
 /// A shared list of events, in order.
 type Log = Arc<Mutex<Vec<String>>>;
@@ -70,7 +71,8 @@ impl Companion<6> for Noting {
 fn start(companions: &Companions<6>, ends: &mut Ends) -> Result<Vec<String>, Failure> {
     let target = Target::resolve(&"127.0.0.1".parse().map_err(Failure::Usage)?)?;
     let feed = Feed::new(EVENTS);
-    let beside = Beside::start(companions, &UrController::new(target), &[], Clock::start(), &feed, || None, ends)?;
+    let beside =
+        RunningCompanions::start(companions, &UrController::new(target), &[], Clock::start(), &feed, || None, ends)?;
     Ok(beside.notices.into_iter().map(|(_, text, _)| text).collect())
 }
 

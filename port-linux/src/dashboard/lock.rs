@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
 use super::connection::{Connection, LINE_MEMORY};
-use super::kept::KeptRole;
+use super::stored_role::KeptRole;
 use super::transport::Transport as _;
 use crate::exit::Failure;
 use crate::host::clock::{Clock, std_duration};

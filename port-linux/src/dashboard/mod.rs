@@ -3,8 +3,8 @@
 
 pub mod answer;
 pub mod connection;
-mod kept;
 mod lock;
+mod stored_role;
 pub mod transport;
 
 use outrigger_config::RobotAddress;

@@ -44,12 +44,12 @@ pub struct Entry {
     /// The time of the entry since the start of the process. For bytes, the time right after they were read.
     pub at: Instant,
     /// The bytes or the event.
-    pub what: What,
+    pub what: EntryContent,
 }
 
 /// The kind and the content of a feed entry.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum EntryContent {
     /// A connection to this port of the controller was established.
     Opened {
         /// The port as the controller numbers it.
@@ -122,21 +122,21 @@ impl Feed {
     }
 
     /// Adds an entry to the feed. Never waits for a reader. Without a reader the entry is discarded.
-    pub fn put(&self, at: Instant, what: What) {
+    pub fn put(&self, at: Instant, what: EntryContent) {
         self.ring.put(at, Kept::Whole(what), &[]);
     }
 
-    /// Adds a [`What::Received`] to the feed, by one copy of its bytes.
+    /// Adds a [`EntryContent::Received`] to the feed, by one copy of its bytes.
     fn received(&self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
         self.ring.put(at, Kept::Received { port, first_start }, bytes);
     }
 
-    /// Adds a [`What::Sent`] to the feed, by one copy of its bytes.
+    /// Adds a [`EntryContent::Sent`] to the feed, by one copy of its bytes.
     fn sent(&self, at: Instant, port: u16, bytes: &[u8]) {
         self.ring.put(at, Kept::Sent { port }, bytes);
     }
 
-    /// Adds a [`What::Engine`] to the feed, by one copy of its bytes.
+    /// Adds a [`EntryContent::Engine`] to the feed, by one copy of its bytes.
     pub(crate) fn engine(&self, at: Instant, bytes: &[u8]) {
         self.ring.put(at, Kept::Engine, bytes);
     }
@@ -247,7 +247,7 @@ mod tests {
 
     fn put(feed: &Feed, numbers: std::ops::Range<u64>) {
         for number in numbers {
-            feed.put(Instant::from_micros(number), What::Closed { port: 30_003 });
+            feed.put(Instant::from_micros(number), EntryContent::Closed { port: 30_003 });
         }
     }
 

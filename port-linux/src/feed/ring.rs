@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use outrigger_wire::time::Instant;
 
-use super::{Entry, What};
+use super::{Entry, EntryContent};
 
 /// The initial memory of a slot \[B\], enough for a state and the engine's record of it. A longer entry enlarges its
 /// slot for good.
@@ -15,7 +15,7 @@ const ROOM: usize = 1536;
 #[derive(Debug)]
 pub(super) struct Ring {
     /// The slots of the entries. Their number is a power of two.
-    places: Box<[Mutex<Place>]>,
+    places: Box<[Mutex<RingSlot>]>,
     /// A lock that is held while an entry is put in, so that there is one writer at a time.
     putting: Mutex<()>,
     /// The number of the next entry.
@@ -24,7 +24,7 @@ pub(super) struct Ring {
 }
 
 #[derive(Debug)]
-struct Place {
+struct RingSlot {
     number: Option<u64>,
     at: Instant,
     what: Kept,
@@ -37,7 +37,7 @@ pub(super) enum Kept {
     Received { port: u16, first_start: Option<usize> },
     Sent { port: u16 },
     Engine,
-    Whole(What),
+    Whole(EntryContent),
 }
 
 /// The result of looking for an entry by its number.
@@ -56,7 +56,7 @@ impl Ring {
         let place = || {
             let mut bytes = vec![1; ROOM];
             bytes.clear();
-            Mutex::new(Place { number: None, at: Instant::ZERO, what: Kept::Engine, bytes })
+            Mutex::new(RingSlot { number: None, at: Instant::ZERO, what: Kept::Engine, bytes })
         };
         Self {
             places: (0..capacity.next_power_of_two()).map(|_| place()).collect(),
@@ -66,7 +66,7 @@ impl Ring {
         }
     }
 
-    fn place(&self, number: u64) -> Option<&Mutex<Place>> {
+    fn place(&self, number: u64) -> Option<&Mutex<RingSlot>> {
         self.places.get(number as usize & (self.places.len() - 1))
     }
 
@@ -98,7 +98,7 @@ impl Ring {
             return Found::Nothing;
         }
         if let Some(place) = self.place(number) {
-            let place: MutexGuard<'_, Place> = place.lock().unwrap_or_else(PoisonError::into_inner);
+            let place: MutexGuard<'_, RingSlot> = place.lock().unwrap_or_else(PoisonError::into_inner);
             if place.number == Some(number) {
                 return Found::Entry(place.entry());
             }
@@ -119,15 +119,15 @@ impl Ring {
     }
 }
 
-impl Place {
+impl RingSlot {
     fn entry(&self) -> Entry {
         let bytes = || self.bytes.as_slice().into();
         let what = match &self.what {
             Kept::Received { port, first_start } => {
-                What::Received { port: *port, bytes: bytes(), first_start: *first_start }
+                EntryContent::Received { port: *port, bytes: bytes(), first_start: *first_start }
             }
-            Kept::Sent { port } => What::Sent { port: *port, bytes: bytes() },
-            Kept::Engine => What::Engine(bytes()),
+            Kept::Sent { port } => EntryContent::Sent { port: *port, bytes: bytes() },
+            Kept::Engine => EntryContent::Engine(bytes()),
             Kept::Whole(what) => what.clone(),
         };
         Entry { at: self.at, what }

@@ -3,7 +3,7 @@
 use outrigger_wire::frame::Boundaries;
 use outrigger_wire::time::Instant;
 
-use super::{FRI, Feed, What, WireFormat};
+use super::{EntryContent, FRI, Feed, WireFormat};
 
 /// A copier of the traffic of one connection after another into a feed.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl Tap {
         let format = WireFormat::of(port);
         self.connection = format.map(|format| (port, Some(Boundaries::new(format.framing()))));
         if self.connection.is_some() {
-            self.feed.put(at, What::Opened { port });
+            self.feed.put(at, EntryContent::Opened { port });
         }
     }
 
@@ -53,7 +53,7 @@ impl Tap {
     /// Reports that the connection was closed.
     pub fn closed(&mut self, at: Instant) {
         if let Some((port, _)) = self.connection.take() {
-            self.feed.put(at, What::Closed { port });
+            self.feed.put(at, EntryContent::Closed { port });
         }
     }
 }

@@ -16,5 +16,5 @@ pub use self::clock::Clock;
 pub use self::machine::{InForce, apply, describe, in_force};
 pub use self::os::set_fifo;
 pub use self::reactor::{Datagrams, block_on, sleep_until};
-pub use self::signals::{Leaves, Signals};
+pub use self::signals::{OnSignal, Signals};
 pub use self::target::Target;

@@ -85,7 +85,7 @@ thread_local! {
 /// # Errors
 /// Returns the error of the operating system.
 pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
-    let bell = Arc::new(Bell { event: Event::new()?, rung: AtomicBool::new(false), asleep: AtomicBool::new(false) });
+    let bell = Arc::new(WakeUp { event: Event::new()?, rung: AtomicBool::new(false), asleep: AtomicBool::new(false) });
     let waker = Waker::from(Arc::clone(&bell));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
@@ -108,13 +108,13 @@ pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
 }
 
 /// A wake-up call by which other threads end a sleep.
-struct Bell {
+struct WakeUp {
     event: Event,
     rung: AtomicBool,
     asleep: AtomicBool,
 }
 
-impl Wake for Bell {
+impl Wake for WakeUp {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -145,7 +145,7 @@ impl Turn {
     /// Sleeps until a descriptor is ready, another thread wakes this one or a time is due. If this thread was woken
     /// already, mostly because of what the future itself passed on, the kernel is called only every second time. So
     /// descriptors are served even if this thread is woken all the time.
-    fn sleep(&mut self, bell: &Bell) -> io::Result<()> {
+    fn sleep(&mut self, bell: &WakeUp) -> io::Result<()> {
         std::mem::swap(&mut self.asked, &mut self.ready);
         loop {
             bell.asleep.store(true, Ordering::SeqCst);

@@ -24,7 +24,7 @@ const FAREWELL: StdDuration = StdDuration::from_millis(100);
 
 /// The consequence of ending the process immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaves {
+pub enum OnSignal {
     /// The process leaves nothing behind: no arm is moving, and no work is running.
     Nothing,
     /// The process may leave an arm in motion.
@@ -42,7 +42,7 @@ pub struct Signals {
 struct Hub {
     clock: Clock,
     wishes: Wishes,
-    leaves: Leaves,
+    leaves: OnSignal,
     listener: UnboundedSender<&'static str>,
 }
 
@@ -54,7 +54,7 @@ impl Signals {
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] if the operating system refuses.
-    pub fn listen(leaves: Leaves) -> Result<Self, Failure> {
+    pub fn listen(leaves: OnSignal) -> Result<Self, Failure> {
         let (listener, wishes) = unbounded_channel();
         let mut hub = HUB.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *hub {
@@ -95,11 +95,11 @@ pub fn ask(who: &'static str) {
     let now = known.clock.now();
     let wished = known.wishes.take(who, now);
     // A process that commands an arm keeps listening until the arm is at standstill.
-    let leaves = if known.listener.is_closed() { Leaves::Nothing } else { known.leaves };
-    let heard = wished != Wished::First || known.listener.send(who).is_ok();
+    let leaves = if known.listener.is_closed() { OnSignal::Nothing } else { known.leaves };
+    let heard = wished != EndRequest::First || known.listener.send(who).is_ok();
     drop(hub);
     // Without a listener the end is in progress, too.
-    if wished == Wished::AtOnce || !heard {
+    if wished == EndRequest::AtOnce || !heard {
         end_at_once(who, leaves);
     }
 }
@@ -126,10 +126,10 @@ pub(crate) fn before_exit(last: fn()) {
 }
 
 /// Ends the process immediately, because `who` requested the end while it was in progress.
-fn end_at_once(who: &str, leaves: Leaves) -> ! {
+fn end_at_once(who: &str, leaves: OnSignal) -> ! {
     let what = match leaves {
-        Leaves::Nothing => "",
-        Leaves::AnArm => ", rest is NOT confirmed; look at the arm",
+        OnSignal::Nothing => "",
+        OnSignal::AnArm => ", rest is NOT confirmed; look at the arm",
     };
     let text = format!("outrigger: {who} while it was ending: ended at once{what}\n");
     within(FAREWELL, move || {
@@ -144,7 +144,7 @@ fn end_at_once(who: &str, leaves: Leaves) -> ! {
 
 /// The meaning of a further request to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wished {
+enum EndRequest {
     /// The first request, or the message that the terminal was closed.
     First,
     /// A repetition of the previous request.
@@ -166,14 +166,14 @@ impl Wishes {
         self.ending = false;
     }
 
-    fn take(&mut self, who: &'static str, now: Instant) -> Wished {
+    fn take(&mut self, who: &'static str, now: Instant) -> EndRequest {
         if self.last.is_some_and(|(before, at)| before == who && now.since(at) < AGAIN) {
-            return Wished::Same;
+            return EndRequest::Same;
         }
         self.last = Some((who, now));
         let under_way = std::mem::replace(&mut self.ending, true);
         // This is not a second request: the kernel, the view and the keys all report a closed terminal.
-        if under_way && who != HANG_UP { Wished::AtOnce } else { Wished::First }
+        if under_way && who != HANG_UP { EndRequest::AtOnce } else { EndRequest::First }
     }
 }
 
@@ -186,10 +186,10 @@ mod tests {
     fn a_signal_sent_twice_at_once_is_one_wish_and_later_another() {
         let mut wishes = Wishes::default();
         let mut take = |who, ms: u64| wishes.take(who, Instant::from_micros(1_000 * ms));
-        assert_eq!(take("SIGTERM", 5_000), Wished::First);
-        assert_eq!(take("SIGTERM", 5_001), Wished::Same, "to the process, then to its group");
-        assert_eq!(take("SIGINT", 5_002), Wished::AtOnce, "another signal");
-        assert_eq!(take("SIGINT", 5_400), Wished::AtOnce, "asked again");
+        assert_eq!(take("SIGTERM", 5_000), EndRequest::First);
+        assert_eq!(take("SIGTERM", 5_001), EndRequest::Same, "to the process, then to its group");
+        assert_eq!(take("SIGINT", 5_002), EndRequest::AtOnce, "another signal");
+        assert_eq!(take("SIGINT", 5_400), EndRequest::AtOnce, "asked again");
     }
 
     #[test]
@@ -198,13 +198,13 @@ mod tests {
         let mut take = |who, ms: u64| wishes.take(who, Instant::from_micros(1_000 * ms));
         assert_eq!(
             [take(HANG_UP, 1), take(HANG_UP, 900), take(HANG_UP, 901)],
-            [Wished::First, Wished::First, Wished::Same]
+            [EndRequest::First, EndRequest::First, EndRequest::Same]
         );
-        assert_eq!(take("quit", 2_000), Wished::AtOnce);
+        assert_eq!(take("quit", 2_000), EndRequest::AtOnce);
         let mut next_session = Wishes { ending: true, ..Wishes::default() };
         next_session.begin();
-        assert_eq!(next_session.take(INTERRUPT, Instant::ZERO), Wished::First, "the session before has ended");
+        assert_eq!(next_session.take(INTERRUPT, Instant::ZERO), EndRequest::First, "the session before has ended");
         let mut ended_from_inside = Wishes { ending: true, ..Wishes::default() };
-        assert_eq!(ended_from_inside.take(INTERRUPT, Instant::ZERO), Wished::AtOnce);
+        assert_eq!(ended_from_inside.take(INTERRUPT, Instant::ZERO), EndRequest::AtOnce);
     }
 }

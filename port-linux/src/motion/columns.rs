@@ -244,7 +244,7 @@ fn mentions_degrees(text: &str) -> bool {
     let has_radians = words.iter().any(|word| RADIANS.contains(&word.text.to_lowercase().as_str()));
     let behind = |place: usize| words.get(place + 1).map_or("", |next| next.text);
     let before = |place: usize| place.checked_sub(1).and_then(|place| words.get(place)).map_or("", |word| word.text);
-    let is_unit = |place: usize, word: &Word<'_>| {
+    let is_unit = |place: usize, word: &TextWord<'_>| {
         let unit = word.text.to_lowercase();
         let is_named = DEGREES.contains(&unit.as_str()) && !(behind(place) == "of" && behind(place + 1) == "freedom");
         // "Grad" is degrees in German, but also the gradient of a learned policy.
@@ -267,7 +267,7 @@ fn mentions_degrees(text: &str) -> bool {
 }
 
 /// A word of a text, with its context.
-struct Word<'a> {
+struct TextWord<'a> {
     text: &'a str,
     /// The text between it and the word before.
     between: &'a str,
@@ -276,7 +276,7 @@ struct Word<'a> {
     is_behind_number: bool,
 }
 
-impl Word<'_> {
+impl TextWord<'_> {
     /// Returns `true` if a word that has other meanings, too, is used as a unit.
     fn is_in_place(&self) -> bool {
         self.is_in_brackets || self.is_behind_in || self.between.ends_with(['/', '_'])
@@ -284,8 +284,8 @@ impl Word<'_> {
 }
 
 /// Returns the words of a text: letters and digits, without underscores.
-fn words(text: &str) -> Vec<Word<'_>> {
-    let mut words: Vec<Word<'_>> = vec![];
+fn words(text: &str) -> Vec<TextWord<'_>> {
+    let mut words: Vec<TextWord<'_>> = vec![];
     let mut rest = text;
     while let Some(start) = rest.find(char::is_alphanumeric) {
         let (between, from) = rest.split_at(start);
@@ -293,7 +293,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
         let before = words.last().map_or("", |before| before.text);
         let is_number = before.starts_with(|c: char| c.is_ascii_digit())
             && before.bytes().all(|byte| byte.is_ascii_digit() || byte.eq_ignore_ascii_case(&b'e'));
-        words.push(Word {
+        words.push(TextWord {
             text: word,
             between,
             is_in_brackets: between.trim_end().ends_with(['[', '(']) && behind.trim_start().starts_with([']', ')']),

@@ -1,25 +1,25 @@
 //! Motions of any length: read from a file, checked, followed, and recorded for display.
 
-pub mod asked;
+mod active;
 mod columns;
+mod controller_move;
 mod csv;
-mod fed;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
-mod given;
 pub mod impedance;
 mod json;
 pub mod pieces;
-mod played;
+mod playback;
 mod reading;
 mod recording;
+pub mod request;
 mod spaced;
 mod stage;
 mod start;
 mod timed;
 mod trace;
-mod under_way;
+mod waypoint_feed;
 
 use std::fmt;
 use std::io::Read as _;
@@ -32,22 +32,22 @@ use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Traje
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-pub(crate) use self::fed::{Feeding, Task};
-pub use self::given::Asked;
-pub use self::given::Given;
-pub use self::given::Step;
-pub(crate) use self::given::{Giving, Off, is_within};
-pub(crate) use self::played::{Played, Playing};
+pub(crate) use self::active::{ActiveMotion, MotionRefusal};
+pub use self::controller_move::MoveProgress;
+pub use self::controller_move::MoveRequest;
+pub use self::controller_move::MoveStep;
+pub(crate) use self::controller_move::{MoveExecutor, Off, is_within};
+pub(crate) use self::playback::{PlaybackExecutor, PlaybackProgress};
 pub use self::reading::Reading;
 pub(crate) use self::spaced::thinned;
-pub use self::stage::Stage;
-pub(crate) use self::stage::Standing;
+pub(crate) use self::stage::MotionReport;
+pub use self::stage::MotionStage;
 pub use self::start::Start;
 pub(crate) use self::start::{SAME, rests};
 pub use self::timed::seconds;
 pub use self::trace::Moment;
 pub use self::trace::Trace;
-pub(crate) use self::under_way::{Against, UnderWay};
+pub(crate) use self::waypoint_feed::{Task, WaypointFeed};
 use crate::exit::Failure;
 
 /// A motion through any number of waypoints. Each waypoint is a setpoint with the time at which it is due.

@@ -45,7 +45,7 @@ fn rows<const N: usize>(path: &Path, port: u16) -> Result<Vec<Row<N>>, Failure> 
                 if !matches!(message, Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_)) {
                     return;
                 }
-                let mut seen = Seen::<N>::default();
+                let mut seen = RecordedState::<N>::default();
                 message.visit_state(&mut seen);
                 let (Some(time), Some(positions)) = (seen.time, seen.positions) else { return };
                 let at = time - *first.get_or_insert(time);
@@ -89,18 +89,18 @@ fn moving<const N: usize>(rows: &[Row<N>]) -> Result<Vec<Row<N>>, String> {
 }
 
 /// The values of a recorded state from which the motion is made.
-struct Seen<const N: usize> {
+struct RecordedState<const N: usize> {
     time: Option<f64>,
     positions: Option<[f32; N]>,
 }
 
-impl<const N: usize> Default for Seen<N> {
+impl<const N: usize> Default for RecordedState<N> {
     fn default() -> Self {
         Self { time: None, positions: None }
     }
 }
 
-impl<const N: usize> FieldVisitor for Seen<N> {
+impl<const N: usize> FieldVisitor for RecordedState<N> {
     fn field(&mut self, name: &str, value: Value<'_>) {
         match (name, value) {
             ("time" | "timestamp", Value::F64(time)) => self.time = Some(time),

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use outrigger_core::trajectory::{Place, Spacing, Waypoint};
+use outrigger_core::trajectory::{Spacing, Waypoint, WaypointUse};
 use outrigger_wire::time::Duration;
 
 use super::Motion;
@@ -33,9 +33,9 @@ pub(crate) fn spaced<const N: usize>(all: Vec<Waypoint<N>>, spacing: &Spacing) -
     let mut kept: Vec<Waypoint<N>> = Vec::with_capacity(all.len());
     for (number, next) in (1..).zip(&all) {
         match spacing.place(&kept, next, number == all.len()) {
-            Place::LeftOut => continue,
-            Place::InPlace => drop(kept.pop()),
-            Place::Kept => {}
+            WaypointUse::LeftOut => continue,
+            WaypointUse::InPlace => drop(kept.pop()),
+            WaypointUse::Kept => {}
         }
         kept.push(*next);
     }

@@ -6,7 +6,7 @@ use outrigger_core::trajectory::Progress;
 
 /// The stage of a requested motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum MotionStage {
     /// The motion waits for the arm's standstill, and then starts.
     Waits,
     /// The motion is being executed: the arm follows it.
@@ -30,7 +30,7 @@ pub enum Stage {
     NotFound(LocateError),
 }
 
-impl Stage {
+impl MotionStage {
     /// Returns `true` if the motion moves the arm, or is about to.
     pub(crate) const fn goes_on(self) -> bool {
         matches!(self, Self::Waits | Self::Runs)
@@ -54,17 +54,17 @@ impl Stage {
 
 /// The state of a motion, for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct MotionReport {
     /// The number of the motion in this session, from 1.
     pub number: u32,
-    pub stage: Stage,
+    pub stage: MotionStage,
     /// The part of the motion that is completed \[%\].
     pub(crate) percent: u8,
     /// The duration of the motion at full speed, in tenths of a second.
     pub(crate) tenths: u32,
 }
 
-impl Standing {
+impl MotionReport {
     /// Returns the word for the stage of the motion that the law follows. If it follows none, returns the word of the
     /// newest motion, or `None` without any motion.
     pub(crate) fn word(newest: Option<Self>, law: Progress) -> Option<&'static str> {
@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn a_motion_that_has_ended_is_not_called_endless_and_none_is_named_where_there_is_none() {
-        let standing = |stage| Some(Standing { number: 1, stage, percent: 100, tenths: 40 });
-        assert_eq!(Standing::word(standing(Stage::Done), Progress::Endless), Some("done"));
-        assert_eq!(Standing::word(standing(Stage::Cancelled), Progress::Endless), Some("cancelled"));
-        assert_eq!(Standing::word(standing(Stage::Runs), Progress::Running), Some("running"));
-        assert_eq!(Standing::word(None, Progress::Suspended), Some("suspended"));
-        assert_eq!(Standing::word(None, Progress::Endless), None);
+        let standing = |stage| Some(MotionReport { number: 1, stage, percent: 100, tenths: 40 });
+        assert_eq!(MotionReport::word(standing(MotionStage::Done), Progress::Endless), Some("done"));
+        assert_eq!(MotionReport::word(standing(MotionStage::Cancelled), Progress::Endless), Some("cancelled"));
+        assert_eq!(MotionReport::word(standing(MotionStage::Runs), Progress::Running), Some("running"));
+        assert_eq!(MotionReport::word(None, Progress::Suspended), Some("suspended"));
+        assert_eq!(MotionReport::word(None, Progress::Endless), None);
     }
 }

@@ -7,7 +7,7 @@ use outrigger_core::command::Limits;
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-use super::given::Asked;
+use super::controller_move::MoveRequest;
 
 /// The longest move \[s\], as for motions from files.
 const LONGEST: f64 = 86_400.0;
@@ -29,7 +29,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_micros((number * 1e6).round() as u64))
 }
 
-impl<const N: usize> Asked<N> {
+impl<const N: usize> MoveRequest<N> {
     /// Sets the requested duration of the move at full speed, if `time` is given.
     #[must_use]
     pub const fn lasting(self, time: Option<Duration>) -> Self {
@@ -85,14 +85,15 @@ mod tests {
     use outrigger_wire::robot::Pose;
 
     use super::*;
-    use crate::motion::asked::{How, MadeBy, Moving, Ready, Refuses, Stands, Wish, ready};
+    use crate::motion::request::{How, MadeBy, Moving, Ready, Refuses, Stands, Wish, ready};
 
     const GOAL: JointPositions<6> = JointPositions([0.3, 0.0, 0.0, 0.0, 0.0, 0.0]);
 
     #[test]
     fn a_move_in_a_given_time_takes_it_to_a_millisecond_within_the_limits_or_is_refused_with_the_least() {
         let limits = Limits::<6>::default();
-        let asked = |to: MoveTarget<6>, millis| Asked::new(to, None, None).lasting(Some(Duration::from_millis(millis)));
+        let asked =
+            |to: MoveTarget<6>, millis| MoveRequest::new(to, None, None).lasting(Some(Duration::from_millis(millis)));
         for way in [0.01_f32, 0.3, 1.5, 6.0] {
             let to = MoveTarget::joints(JointPositions([way, 0.0, 0.0, 0.0, 0.0, -0.5 * way]));
             let refused = asked(to, 1).check_time(&JointPositions::ZERO, &limits).expect_err("too soon");

@@ -8,7 +8,7 @@
 //! block_on(async {
 //!     let net = Net::listening(listen, Clock::start(), None).await?;
 //!     println!("a KRC may send to {}", net.local()?);
-//!     // From here on `maker::krc::run`, or `core::drive` with an engine of one's own: see the examples `two_arms` and `haptic`.
+//!     // From here on `vendor::krc::run`, or `core::drive` with an engine of one's own: see the examples `two_arms` and `haptic`.
 //!     Ok::<(), Box<dyn std::error::Error>>(())
 //! })?
 //! # ; Ok::<(), Box<dyn std::error::Error>>(())

@@ -16,8 +16,8 @@ use outrigger_wire::time::Duration;
 use super::*;
 use crate::host::reactor;
 use crate::law::BoxedLaw;
-use crate::maker::krc::KrcTally;
-use crate::maker::{Summary as _, Tally as _};
+use crate::vendor::krc::KrcTally;
+use crate::vendor::{Summary as _, Tally as _};
 
 /// The maximum number of datagrams received before the newest measurement among them is answered.
 const BURST: usize = 64;

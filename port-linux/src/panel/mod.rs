@@ -16,17 +16,17 @@ pub(crate) use self::onlooker::{next_of, next_remark};
 pub use self::operators::Operators;
 pub use self::operators::Wish;
 use crate::exit::Failure;
-use crate::feed::{Feed, What};
+use crate::feed::{EntryContent, Feed};
 use crate::host::clock::Clock;
 use crate::host::reactor;
 use crate::host::signals::{Signals, end_is_under_way};
-use crate::maker::{Maker, Showing, Shows};
 use crate::released::ReleasedBy;
 use crate::show::events::{PeerEvent as _, name_figures, time_of};
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Episodes, PACE, Unmet};
 use crate::show::words::Observer;
 use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables, is_verbose};
+use crate::vendor::{EventDisplay, VendorObserve, VendorUi};
 
 /// The longest time to wait for the first session. A session that is lost later is awaited without limit.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
@@ -40,11 +40,11 @@ pub(crate) trait Ends {
     fn released(&self) -> Option<ReleasedBy>;
 }
 
-/// The operator interface of a session with the controller `maker`.
+/// The operator interface of a session with the controller `vendor`.
 #[derive(Debug)]
 pub struct Panel<M> {
     clock: Clock,
-    maker: M,
+    vendor: M,
     show: Show,
     keys: UnboundedReceiver<Key>,
     signals: Option<Signals>,
@@ -77,14 +77,14 @@ pub struct Panel<M> {
     last_seconds: LastSeconds,
 }
 
-impl<M: Maker> Panel<M> {
+impl<M: VendorUi> Panel<M> {
     /// Creates a panel for these `operators` with output in `format`. It ends after `seconds`, if given.
     #[must_use]
     pub fn new(
         title: &str,
         format: Format,
         clock: Clock,
-        maker: M,
+        vendor: M,
         operators: Operators,
         seconds: Option<u64>,
     ) -> Self {
@@ -93,7 +93,7 @@ impl<M: Maker> Panel<M> {
         Self {
             show: Show::start(format, title, sender),
             clock,
-            maker,
+            vendor,
             keys,
             signals,
             next_look: now,
@@ -191,7 +191,7 @@ impl<M: Maker> Panel<M> {
             self.last_seconds = LastSeconds::default();
         }
         let at = time_of(event).unwrap_or_else(|| self.clock.now());
-        let Some(mut notice) = self.maker.notice(event, at) else { return };
+        let Some(mut notice) = self.vendor.notice(event, at) else { return };
         match event {
             Event::GradeLow(low) => {
                 self.last_seconds.explain(low, &mut notice);
@@ -212,7 +212,7 @@ impl<M: Maker> Panel<M> {
             }
         }
         if let Some(feed) = &self.feed {
-            feed.put(notice.at, What::Notice(notice.clone()));
+            feed.put(notice.at, EntryContent::Notice(notice.clone()));
         }
         // On a busy machine the grade changes many times a second. Scripts receive all changes.
         let people = self.show.format() != Format::Json;
@@ -228,13 +228,13 @@ impl<M: Maker> Panel<M> {
             Event::GradeLow(_) if people && !self.verbose => {}
             // An end that was requested needs no explanation.
             Event::Transition(transition) if self.ending && transition.to == Mode::Offline => {}
-            Event::Peer(event) => match self.maker.take(event, &notice) {
-                Showing::Newest if people => {
+            Event::Peer(event) => match self.vendor.take(event, &notice) {
+                EventDisplay::Newest if people => {
                     self.newest = Some(notice);
                     self.show_newest(at, false);
                 }
-                Showing::Always | Showing::Newest => self.show.notice(notice),
-                Showing::Never => {}
+                EventDisplay::Always | EventDisplay::Newest => self.show.notice(notice),
+                EventDisplay::Never => {}
             },
             _ => self.show.notice(notice),
         }
@@ -244,14 +244,14 @@ impl<M: Maker> Panel<M> {
     pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
         let notice = Notice { at: self.clock.now(), kind, text, fields };
         if let Some(feed) = &self.feed {
-            feed.put(notice.at, What::Notice(notice.clone()));
+            feed.put(notice.at, EntryContent::Notice(notice.clone()));
         }
         self.show.notice(notice);
     }
 
     /// Returns `true` if the controller runs on this machine.
     pub(crate) fn is_here(&self) -> bool {
-        self.maker.is_here()
+        self.vendor.is_here()
     }
 
     /// Displays the newest frequent event if the interval has passed, or in any case if `last` is `true`.
@@ -271,18 +271,18 @@ impl<M: Maker> Panel<M> {
     pub(crate) fn variables<const N: usize, P, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Variables>
     where
         P: Controller<N, Event = M::Event>,
-        M: Shows<N, P>,
+        M: VendorObserve<N, P>,
     {
-        self.maker.variables(engine)
+        self.vendor.variables(engine)
     }
 
     /// Observes the session without displaying it.
     pub fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
     where
         P: Controller<N, Event = M::Event>,
-        M: Shows<N, P>,
+        M: VendorObserve<N, P>,
     {
-        self.maker.observe(engine);
+        self.vendor.observe(engine);
         self.needed = engine.grade_needed();
     }
 
@@ -294,7 +294,7 @@ impl<M: Maker> Panel<M> {
         values: impl FnOnce() -> Vec<(String, String)>,
     ) where
         P: Controller<N, Event = M::Event>,
-        M: Shows<N, P>,
+        M: VendorObserve<N, P>,
     {
         self.look_at(engine);
         let stands = engine.peer().is_established();
@@ -302,7 +302,7 @@ impl<M: Maker> Panel<M> {
             let figures = engine.figures(now);
             self.last_seconds.look(now, &figures);
             if let Some(feed) = &self.feed {
-                feed.put(now, What::Link { mode: engine.mode(), figures: Box::new(figures) });
+                feed.put(now, EntryContent::Link { mode: engine.mode(), figures: Box::new(figures) });
             }
         }
         self.last_fallback = engine.latch().or(self.last_fallback);
@@ -317,15 +317,15 @@ impl<M: Maker> Panel<M> {
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
         self.show.epoch(engine.mode_machine().epoch());
-        let sight = self.maker.sight(engine, now, self.last_fallback, (figures, rate));
-        let snapshot = self.maker.snapshot(&sight);
+        let sight = self.vendor.session_view(engine, now, self.last_fallback, (figures, rate));
+        let snapshot = self.vendor.snapshot(&sight);
         let commanded = engine.state().filter(|_| snapshot.mode == Mode::Command);
         let unmet = self.unmet.as_mut().map(|shown| shown.next(&snapshot)).unwrap_or_default();
         self.show.snapshot(Snapshot {
             // After the end of a session they do not belong to this link.
             intervals: engine.histograms().interval.bins().filter(|bin| stands && bin.count > 0).collect(),
             values: values().into_iter().chain(snapshot.values).collect(),
-            terminals: self.maker.terminals(engine),
+            terminals: self.vendor.terminals(engine),
             law_error: commanded.and_then(|state| LawError::of(engine.law(), state)),
             ..snapshot
         });
@@ -341,7 +341,7 @@ impl<M: Maker> Panel<M> {
     pub fn finish(mut self) -> Result<(), Failure> {
         self.show_newest(self.clock.now(), true);
         self.show.finish();
-        if self.begun { Ok(()) } else { Err(self.maker.nothing_came()) }
+        if self.begun { Ok(()) } else { Err(self.vendor.nothing_came()) }
     }
 }
 

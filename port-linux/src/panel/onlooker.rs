@@ -14,8 +14,8 @@ use crate::exit::Outcome;
 use crate::feed::Progress;
 use crate::feed::notice::Remark;
 use crate::host::reactor::yield_once;
-use crate::maker::{Maker, Shows};
 use crate::released::ReleasedBy;
+use crate::vendor::{VendorObserve, VendorUi};
 
 /// An observer of a session that requests nothing, until the operator, the time or the disk ends it.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Onlooker<M> {
     for_a_reader: bool,
 }
 
-impl<M: Maker> Onlooker<M> {
+impl<M: VendorUi> Onlooker<M> {
     pub(crate) const fn new(panel: Panel<M>) -> Self {
         Self { panel, progress: vec![], remarks: None, companions: None, for_a_reader: false }
     }
@@ -72,7 +72,7 @@ impl<M: Maker> Onlooker<M> {
 impl<const N: usize, P, L: Law<N>, M> Application<N, P, L> for Onlooker<M>
 where
     P: Controller<N, Event = M::Event>,
-    M: Shows<N, P>,
+    M: VendorObserve<N, P>,
 {
     async fn next(&mut self) -> Input {
         loop {
@@ -112,7 +112,7 @@ where
     }
 }
 
-impl<M: Maker> Ends for Onlooker<M> {
+impl<M: VendorUi> Ends for Onlooker<M> {
     fn is_ending(&self) -> bool {
         self.panel.is_ending()
     }

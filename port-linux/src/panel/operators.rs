@@ -6,7 +6,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::exit::Failure;
 use crate::host::os::HANG_UP;
-use crate::host::signals::{Leaves, Signals};
+use crate::host::signals::{OnSignal, Signals};
 use crate::released::ReleasedBy;
 use crate::show::Key;
 
@@ -91,7 +91,7 @@ impl Operators {
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] if signals cannot be handled.
-    pub fn here(leaves: Leaves) -> Result<Self, Failure> {
+    pub fn here(leaves: OnSignal) -> Result<Self, Failure> {
         Ok(Self { signals: Some(Signals::listen(leaves)?), ..Self::elsewhere() })
     }
 

@@ -15,7 +15,7 @@ use outrigger_wire::time::{Duration, Instant};
 use super::derived::{Io, Modes, State, pose_in_frame};
 use super::file::{File, Level};
 use crate::feed::recorded::{CONFIGURATION, ENGINE, raw_topic, sent_topic};
-use crate::feed::{Entry, Message, Streams, What, WireFormat, name_of};
+use crate::feed::{Entry, EntryContent, Message, Streams, WireFormat, name_of};
 use crate::show::Notice;
 
 /// The recording that is being written, and the decoder of its streams.
@@ -52,15 +52,15 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         let at = entry.at;
         self.at = at;
         match &entry.what {
-            What::Opened { port } => {
+            EntryContent::Opened { port } => {
                 self.streams.opened(*port);
                 self.file.log(Level::Info, at, "link", &format!("connected to port {}", name_of(*port)))
             }
-            What::Closed { port } => {
+            EntryContent::Closed { port } => {
                 self.source = self.source.filter(|source| source != port);
                 self.file.log(Level::Warning, at, "link", &format!("the connection to port {} is gone", name_of(*port)))
             }
-            What::Sent { port, bytes } => {
+            EntryContent::Sent { port, bytes } => {
                 self.streams.sent(*port, bytes);
                 let topic = WireFormat::of(*port).and_then(WireFormat::commands);
                 if let (Some(topic), Ok(command)) = (topic, Command::new_checked(bytes)) {
@@ -69,11 +69,11 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
                 }
                 self.file.raw(&sent_topic(*port), at, bytes)
             }
-            What::Configuration(text) => self.file.raw(CONFIGURATION, at, text.as_bytes()),
-            What::Engine(bytes) => self.file.raw(ENGINE, at, bytes),
-            What::Received { port, bytes, first_start } => self.received(at, *port, bytes, *first_start),
-            What::Notice(notice) => self.notice(notice),
-            What::Link { mode, figures } => self.link(at, *mode, figures),
+            EntryContent::Configuration(text) => self.file.raw(CONFIGURATION, at, text.as_bytes()),
+            EntryContent::Engine(bytes) => self.file.raw(ENGINE, at, bytes),
+            EntryContent::Received { port, bytes, first_start } => self.received(at, *port, bytes, *first_start),
+            EntryContent::Notice(notice) => self.notice(notice),
+            EntryContent::Link { mode, figures } => self.link(at, *mode, figures),
         }
     }
 

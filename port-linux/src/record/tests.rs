@@ -206,9 +206,9 @@ fn every_message_fits_its_own_schema_also_before_the_first_state() {
     let engine = KrcEngine::new(KrcConfig::default(), BoxedLaw::<7>::idle(), ()).unwrap();
     let mut figures = engine.figures(at(0));
     assert_eq!(figures.age, None);
-    feed.put(at(0), crate::feed::What::Link { mode: Mode::Offline, figures: Box::new(figures) });
+    feed.put(at(0), crate::feed::EntryContent::Link { mode: Mode::Offline, figures: Box::new(figures) });
     figures.age = Some(outrigger_wire::time::Duration::from_millis(2));
-    feed.put(at(100), crate::feed::What::Link { mode: Mode::Monitor, figures: Box::new(figures) });
+    feed.put(at(100), crate::feed::EntryContent::Link { mode: Mode::Monitor, figures: Box::new(figures) });
     tap.opened(at(101), 30_003);
     tap.received(at(102), &packet(1.0));
     tap.opened(at(103), 30_001);
@@ -242,7 +242,7 @@ fn a_recording_that_is_cut_off_anywhere_is_refused_once_everything_before_was_re
             (next >> 56) as u8
         };
         let bytes = (0..500).map(|_| noise()).collect();
-        feed.put(Instant::from_micros(number), crate::feed::What::Sent { port: 30_003, bytes });
+        feed.put(Instant::from_micros(number), crate::feed::EntryContent::Sent { port: 30_003, bytes });
     }
     let whole = Recorded::of(feed, reader).bytes;
     let path = std::env::temp_dir().join(format!("outrigger-cut-{}.mcap", std::process::id()));

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use super::slot::Status;
 use crate::json;
 use crate::motion::impedance::{self, ImpedanceRefusal};
-use crate::motion::{Against, Stage, Standing};
+use crate::motion::{MotionRefusal, MotionReport, MotionStage};
 use crate::released::ReleasedBy;
 use crate::show::Variables;
 use crate::show::words::{self, Observer};
@@ -44,7 +44,7 @@ pub(super) enum Verdict {
     /// The motion was started. The status in the answer describes it.
     Moves,
     /// The motion was not started, or not cancelled, for this reason.
-    Motion(Against),
+    Motion(MotionRefusal),
     /// The motion was rejected, because another one is being received or checked.
     Reads,
     /// The result of a command to the controller's dashboard server.
@@ -115,7 +115,7 @@ struct Object<'l> {
     #[serde(flatten)]
     standing: Option<InFull>,
     #[serde(flatten)]
-    outcome: Option<Came<'l>>,
+    outcome: Option<OutcomeMembers<'l>>,
 }
 
 /// The members of the JSON object that only a status has.
@@ -136,7 +136,7 @@ struct InFull {
 /// The members that the result of a request adds to the JSON object of an answer.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Came<'l> {
+enum OutcomeMembers<'l> {
     Moves {
         motion: Option<Moving>,
     },
@@ -242,20 +242,22 @@ impl Answer {
 
 impl Verdict {
     /// Returns the members that this result adds to the answer to the request `word`. `None` for [`Verdict::Done`].
-    fn outcome<'l>(&self, word: &'l str, status: &Status, here: bool) -> Option<Came<'l>> {
+    fn outcome<'l>(&self, word: &'l str, status: &Status, here: bool) -> Option<OutcomeMembers<'l>> {
         let error = match self {
             Self::Done => return None,
-            Self::Moves => return Some(Came::Moves { motion: status.motion.map(|motion| moving(motion, here)) }),
+            Self::Moves => {
+                return Some(OutcomeMembers::Moves { motion: status.motion.map(|motion| moving(motion, here)) });
+            }
             Self::Output(write, news) => return Some(of_output(write, news)),
             Self::Impedance(set) => return Some(of_impedance(*set)),
-            Self::Dashboard(Outcome::Taken) => return Some(Came::Taken { text: Outcome::Taken.text() }),
-            Self::Withdrew(effect) => return Some(Came::Withdrew { effect: effect.name() }),
+            Self::Dashboard(Outcome::Taken) => return Some(OutcomeMembers::Taken { text: Outcome::Taken.text() }),
+            Self::Withdrew(effect) => return Some(OutcomeMembers::Withdrew { effect: effect.name() }),
             Self::Refused(reason, unmet) => {
                 let rest = words::causes_first(*unmet).into_iter().filter(|other| other != reason);
                 let all = [*reason].into_iter().chain(rest);
                 let error = Wrong::new("Refused", word, "every precondition held", reason.text()).found(reason.name());
                 let reasons = all.map(|one| why(one, status.low.as_ref(), here)).collect();
-                return Some(Came::Refused { error, reasons });
+                return Some(OutcomeMembers::Refused { error, reasons });
             }
             Self::Motion(against) => not_moved(word, against),
             Self::Reads => {
@@ -289,32 +291,38 @@ impl Verdict {
                 Wrong::new("Full", "output", "at most 16", text)
             }
         };
-        Some(Came::Wrong { error })
+        Some(OutcomeMembers::Wrong { error })
     }
 }
 
 /// Returns the members for the result `news` of setting an output.
-fn of_output<'l>(write: &Write, news: &WriteNews) -> Came<'l> {
+fn of_output<'l>(write: &Write, news: &WriteNews) -> OutcomeMembers<'l> {
     let (output, name, text) = (words::of_write(write), words::name_of_news(news), words::of_news(news));
     match news {
-        WriteNews::Confirmed(after) => Came::Set { output, news: name, after_ms: Some(json::millis(*after)), text },
-        WriteNews::NeverShown => Came::Set { output, news: name, after_ms: None, text },
+        WriteNews::Confirmed(after) => {
+            OutcomeMembers::Set { output, news: name, after_ms: Some(json::millis(*after)), text }
+        }
+        WriteNews::NeverShown => OutcomeMembers::Set { output, news: name, after_ms: None, text },
         _ => {
             let expected = "an output that the controller shows as set";
-            Came::NotSet { output, news: name, error: Wrong::new("NotSet", "output", expected, text).found(name) }
+            OutcomeMembers::NotSet {
+                output,
+                news: name,
+                error: Wrong::new("NotSet", "output", expected, text).found(name),
+            }
         }
     }
 }
 
 /// Returns the members for the result of changing stiffness and damping.
-fn of_impedance<'l>(set: Result<(), ImpedanceRefusal>) -> Came<'l> {
+fn of_impedance<'l>(set: Result<(), ImpedanceRefusal>) -> OutcomeMembers<'l> {
     let output = "impedance".to_owned();
     match set {
-        Ok(()) => Came::Set { output, news: "sent", after_ms: None, text: impedance::SET.into() },
+        Ok(()) => OutcomeMembers::Set { output, news: "sent", after_ms: None, text: impedance::SET.into() },
         Err(refusal) => {
             let wrong =
                 Wrong::new("NotSet", "output", "stiffness and damping of the scheme in force", refusal.to_string());
-            Came::NotSet { output, news: "refused", error: wrong.found("refused") }
+            OutcomeMembers::NotSet { output, news: "refused", error: wrong.found("refused") }
         }
     }
 }
@@ -350,34 +358,34 @@ pub(super) fn status(
 }
 
 /// Describes why a motion is not started, or not cancelled.
-fn not_moved<'w>(word: &'w str, against: &Against) -> Wrong<'w> {
+fn not_moved<'w>(word: &'w str, against: &MotionRefusal) -> Wrong<'w> {
     let (expected, mut found, text) = match against {
         // A reason is reported like any other rejection.
-        Against::Reason(_) => ("every precondition held", String::new(), "it must not begin now".to_owned()),
-        Against::Busy(Standing { number, percent, .. }) => {
+        MotionRefusal::Reason(_) => ("every precondition held", String::new(), "it must not begin now".to_owned()),
+        MotionRefusal::Busy(MotionReport { number, percent, .. }) => {
             let found = format!("motion {number}, at {percent} %");
             let text = format!("{found}, is under way: wait for its end, or `cancel` it");
             ("no motion under way", found, text)
         }
-        Against::Guided => {
+        MotionRefusal::Guided => {
             let text = "a hand or a force moves the arm: `stiffen` it first".to_owned();
             ("an arm that does not give way", String::new(), text)
         }
-        Against::Law => {
+        MotionRefusal::Law => {
             let text = "the law follows no motion of joints: run with law.kind = \"joint-servo\", or with session.path = \"player\" \
                         on a UR"
                 .to_owned();
             ("a law that follows joints", String::new(), text)
         }
-        Against::Feed(why @ FeedError::Forwarded) => ("an arm at rest", String::new(), why.to_string()),
-        Against::Feed(why) => {
+        MotionRefusal::Feed(why @ FeedError::Forwarded) => ("an arm at rest", String::new(), why.to_string()),
+        MotionRefusal::Feed(why) => {
             ("a motion that goes on from there", why.to_string(), format!("on the way to its first waypoint: {why}"))
         }
-        Against::Elsewhere => {
+        MotionRefusal::Elsewhere => {
             let text = "the arm is not where the motion begins any more: ask again".to_owned();
             ("an arm where the motion begins", String::new(), text)
         }
-        Against::Nothing => {
+        MotionRefusal::Nothing => {
             let text = "no motion is under way that somebody asked for; `release` stops what the law does".to_owned();
             ("a motion under way", String::new(), text)
         }
@@ -393,10 +401,10 @@ fn numbers_or_null<S: Serializer>(variables: &Option<Variables>, serializer: S) 
     variables.map(|variables| variables.arrays(|real| real)).serialize(serializer)
 }
 
-fn moving(Standing { number, stage, percent, tenths }: Standing, here: bool) -> Moving {
+fn moving(MotionReport { number, stage, percent, tenths }: MotionReport, here: bool) -> Moving {
     let reason = match stage {
-        Stage::Refused(reason) | Stage::Missed(reason) => Some(why(reason, None, here)),
-        Stage::NotFound(why) => {
+        MotionStage::Refused(reason) | MotionStage::Missed(reason) => Some(why(reason, None, here)),
+        MotionStage::NotFound(why) => {
             Some(Why { name: why.name(), text: why.text().to_owned(), advice: why.advice(), by: None })
         }
         _ => None,
@@ -443,7 +451,7 @@ impl<'l> Object<'l> {
     }
 
     fn with(self, wrong: Wrong<'l>) -> Self {
-        Self { outcome: Some(Came::Wrong { error: wrong }), ..self }
+        Self { outcome: Some(OutcomeMembers::Wrong { error: wrong }), ..self }
     }
 }
 

@@ -28,14 +28,14 @@ pub(super) type Named = (Asker, u32);
 
 /// A request that causes motion, with its state and validity.
 #[derive(Clone, Debug)]
-pub(super) struct Claim {
+pub(super) struct MotionClaim {
     pub(super) named: Named,
     /// The end of the request's validity. `None` after the validity was checked.
     until: Option<Instant>,
     state: Arc<AtomicU8>,
 }
 
-impl Claim {
+impl MotionClaim {
     pub(super) fn new(named: Named, until: Instant) -> Self {
         Self { named, until: Some(until), state: Arc::new(AtomicU8::new(WAITS)) }
     }
@@ -106,7 +106,7 @@ pub(super) struct Claims<'c> {
     issued: &'c Issued,
     next: u32,
     /// The newest requests, with the `id` of each.
-    newest: VecDeque<(Option<u32>, Claim)>,
+    newest: VecDeque<(Option<u32>, MotionClaim)>,
 }
 
 impl<'c> Claims<'c> {
@@ -120,9 +120,9 @@ impl<'c> Claims<'c> {
     }
 
     /// Accepts a request that causes motion and was received at `at`. Returns `None` if its challenge is not valid.
-    pub(super) fn accept(&mut self, id: Option<u32>, challenge: Option<Challenge>, at: Instant) -> Option<Claim> {
+    pub(super) fn accept(&mut self, id: Option<u32>, challenge: Option<Challenge>, at: Instant) -> Option<MotionClaim> {
         let until = self.issued.spend(challenge?, at)?;
-        let claim = Claim::new((self.asker, self.next), until);
+        let claim = MotionClaim::new((self.asker, self.next), until);
         self.next = self.next.wrapping_add(1);
         if self.newest.len() >= REMEMBERED {
             self.newest.pop_front();
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_request_that_waited_for_too_long_is_not_fresh_unless_it_was_judged_before_its_checks() {
         let late = NOW + Duration::from_millis(2_001);
-        let claim = || Claim::new((Asker(0), 0), NOW + Duration::from_secs(2));
+        let claim = || MotionClaim::new((Asker(0), 0), NOW + Duration::from_secs(2));
         assert_eq!(claim().take(late), Err(Verdict::NotFresh));
         assert_eq!(claim().judged(late).map(|_| ()), Err(Verdict::NotFresh));
         assert_eq!(claim().judged(NOW).and_then(|claim| claim.take(late)), Ok(()));

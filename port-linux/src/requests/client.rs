@@ -16,12 +16,12 @@ use tokio::time::MissedTickBehavior;
 
 use super::answer::{self, Answer, Line, Verdict};
 use super::claim::{Claims, Issued};
-use super::letter::{Asked, Letter, Reply};
+use super::envelope::{Envelope, Reply, RequestKind};
 use super::places::{OF_ONE_PROCESS, PLACES, Use};
 use super::plans::Planner;
 use super::shared::Shared;
 use super::slot::Status;
-use super::step::Step;
+use super::step::ClientAction;
 use crate::host::clock::std_duration;
 use crate::host::os::local::Stream;
 use crate::host::pace::Pace;
@@ -158,31 +158,31 @@ async fn read<const N: usize>(
         while let Some(step) = behind.take().or_else(|| next(&mut received, &mut planner, &mut claims)) {
             presence.spoke(at);
             // A release does not wait for the rate limit, unless it follows another release.
-            let stops =
-                matches!(&step, Step::Withdrew(_)) || matches!(&step, Step::PassOn(_, asked, _) if asked.stops());
+            let stops = matches!(&step, ClientAction::Withdrew(_))
+                || matches!(&step, ClientAction::PassOn(_, asked, _) if asked.stops());
             if !stops || stopped {
                 pause(wait).await;
             }
             stopped = stops;
-            let collected = matches!(step, Step::Collected);
+            let collected = matches!(step, ClientAction::Collected);
             let said = match step {
-                Step::Collected => true,
-                Step::PassOn(id, asked, _) if asked.stops() => {
+                ClientAction::Collected => true,
+                ClientAction::PassOn(id, asked, _) if asked.stops() => {
                     // A release is carried out even if nobody reads its answer.
                     let to = lines.clone().try_reserve_owned().ok();
-                    let letter = Letter::new(asked, Reply { id, to });
+                    let letter = Envelope::new(asked, Reply { id, to });
                     shared.pass_on(&shared.releases, letter).await
                 }
-                Step::PassOn(id, asked, claim) => {
-                    if matches!(asked, Asked::Guide(..)) {
+                ClientAction::PassOn(id, asked, claim) => {
+                    if matches!(asked, RequestKind::Guide(..)) {
                         presence.guides.store(true, Ordering::Relaxed);
                     }
                     pause(shared.share(&shared.passed_on)).await;
                     let Ok(to) = lines.clone().reserve_owned().await else { return };
                     let reply = Reply { id, to: Some(to) };
-                    shared.pass_on(&shared.asks, Letter { claim, ..Letter::new(asked, reply) }).await
+                    shared.pass_on(&shared.asks, Envelope { claim, ..Envelope::new(asked, reply) }).await
                 }
-                Step::Move(id, epoch, wish, claim) => {
+                ClientAction::Move(id, epoch, wish, claim) => {
                     pause(shared.share(&shared.passed_on)).await;
                     let Ok(to) = lines.clone().reserve_owned().await else { return };
                     let (word, status) = ("move", shared.slot.get());
@@ -207,8 +207,8 @@ async fn read<const N: usize>(
                         Ok((Ok(motion), claim)) => {
                             presence.moves.store(true, Ordering::Relaxed);
                             let reply = Reply { id, to: Some(to) };
-                            let letter = Letter::new(Asked::Move(epoch, asker), reply);
-                            let letter = Letter { motion: Some(motion), claim, ..letter };
+                            let letter = Envelope::new(RequestKind::Move(epoch, asker), reply);
+                            let letter = Envelope { motion: Some(motion), claim, ..letter };
                             shared.pass_on(&shared.asks, letter).await
                         }
                         Ok((Err(wrong), _)) => {
@@ -222,8 +222,8 @@ async fn read<const N: usize>(
                         }
                     }
                 }
-                Step::Say(line) | Step::Withdrew(line) => lines.send(Line::Text(line)).await.is_ok(),
-                Step::Watch(id) => {
+                ClientAction::Say(line) | ClientAction::Withdrew(line) => lines.send(Line::Text(line)).await.is_ok(),
+                ClientAction::Watch(id) => {
                     presence.watches.store(true, Ordering::Relaxed);
                     watching.send(Some(id)).is_ok()
                 }
@@ -253,7 +253,7 @@ async fn late<const N: usize>(due: Option<Instant>, shared: &Shared<N>) {
 /// line is stored in `behind`.
 async fn overtake<const N: usize>(
     (from, received): (&mut (impl AsyncRead + Unpin), &mut Lines),
-    behind: &mut Option<Step<N>>,
+    behind: &mut Option<ClientAction<N>>,
     (planner, claims, presence): (&mut Planner<'_, N>, &mut Claims<'_>, &Presence),
     shared: &Shared<N>,
     lines: &mpsc::Sender<Line>,
@@ -267,15 +267,15 @@ async fn overtake<const N: usize>(
             presence.spoke(at);
             *behind = match step {
                 // If this was the motion, it is withdrawn by now. The answer is sent if there is room.
-                Step::Withdrew(line) => {
+                ClientAction::Withdrew(line) => {
                     let _ = lines.try_send(Line::Text(line));
                     None
                 }
-                Step::PassOn(id, asked, _) if asked.stops() && !overtaken => {
+                ClientAction::PassOn(id, asked, _) if asked.stops() && !overtaken => {
                     overtaken = true;
-                    let letter = Letter::new(asked, Reply { id, to: lines.clone().try_reserve_owned().ok() });
+                    let letter = Envelope::new(asked, Reply { id, to: lines.clone().try_reserve_owned().ok() });
                     let sent = shared.pass_on_now(&shared.releases, letter);
-                    (!sent).then_some(Step::PassOn(id, asked, None))
+                    (!sent).then_some(ClientAction::PassOn(id, asked, None))
                 }
                 step => Some(step),
             };
@@ -433,7 +433,7 @@ mod tests {
                 still
             });
             let letter = bench.releases.recv().await.expect("it comes");
-            assert_eq!(letter.asked, Asked::Release(ReleasedBy::Request));
+            assert_eq!(letter.asked, RequestKind::Release(ReleasedBy::Request));
             flood.abort();
             drop(deaf.await);
         });
@@ -451,7 +451,7 @@ mod tests {
             let mut stream = client(&bench, 4096);
             stream.write_all(b"{\"do\":\"status\"}\n{\"do\":\"release\"}\n").await.unwrap();
             let release = bench.releases.recv().await.expect("it comes");
-            assert_eq!(release.asked, Asked::Release(ReleasedBy::Request));
+            assert_eq!(release.asked, RequestKind::Release(ReleasedBy::Request));
         });
     }
 
@@ -471,21 +471,23 @@ mod tests {
                 never = overtake((&mut from, &mut received), &mut behind, ours, &bench.shared, &lines) => match never {},
                 letter = bench.releases.recv() => letter,
             };
-            assert_eq!(letter.expect("it comes").asked, Asked::Release(ReleasedBy::Request));
-            assert!(matches!(behind, Some(Step::PassOn(None, Asked::Cancel, None))), "it keeps its place in the order");
+            assert_eq!(letter.expect("it comes").asked, RequestKind::Release(ReleasedBy::Request));
+            assert!(matches!(behind, Some(ClientAction::PassOn(None, RequestKind::Cancel, None))), "it keeps its place in the order");
             assert!(bench.releases.try_recv().is_err(), "and so does what is behind it");
         });
         assert!(bench.asks.try_recv().is_err());
     }
 
     /// Returns the steps that result from lines of one client, each received at this time after the first \[ms\].
-    fn understood(bench: &Bench, lines: &[(u64, &str)]) -> Vec<Step<6>> {
+    fn understood(bench: &Bench, lines: &[(u64, &str)]) -> Vec<ClientAction<6>> {
         let issued = Issued::new(Asker(0), Instant::ZERO);
         let (mut planner, mut claims) = (Planner::new(&bench.shared.plans, Asker(0)), Claims::new(Asker(0), &issued));
-        let mut steps: Vec<Step<6>> = vec![];
+        let mut steps: Vec<ClientAction<6>> = vec![];
         for (ms, line) in lines {
             let newest = steps.iter().rev().find_map(|step| match step {
-                Step::Say(line) => line.split("\"challenge\":").nth(1).and_then(|rest| rest.split([',', '}']).next()),
+                ClientAction::Say(line) => {
+                    line.split("\"challenge\":").nth(1).and_then(|rest| rest.split([',', '}']).next())
+                }
                 _ => None,
             });
             let line = format!("{}\n", line.replace("NEWEST", newest.unwrap_or_default()));
@@ -521,16 +523,19 @@ mod tests {
                 understood(&bench, &[(0, status), (hour, &fresh), (hour, &fresh), (hour, &fresh), (hour, &bare)]);
             let [_, late, taken, again, without] = &steps[..] else { panic!("five lines") };
             for refused in [late, again, without] {
-                let Step::Say(line) = refused else { panic!("{asks} is passed on") };
+                let ClientAction::Say(line) = refused else { panic!("{asks} is passed on") };
                 let said = line.starts_with("{\"id\":7,\"ok\":false") && line.contains("\"what\":\"NotFresh\"");
                 assert!(said && line.contains("\"challenge\":"), "{line}");
             }
-            assert!(matches!(taken, Step::PassOn(Some(7), _, Some(_)) | Step::Move(Some(7), _, _, Some(_))), "{asks}");
+            assert!(
+                matches!(taken, ClientAction::PassOn(Some(7), _, Some(_)) | ClientAction::Move(Some(7), _, _, Some(_))),
+                "{asks}"
+            );
         }
         // Requests that stop the arm are always carried out.
         for asks in [r#""do":"release""#, r#""do":"cancel""#, r#""do":"stiffen""#, r#""do":"acknowledge""#] {
             let steps = understood(&bench, &[(hour, &format!("{{{asks}}}"))]);
-            assert!(matches!(steps[..], [Step::PassOn(None, _, None)]), "{asks}");
+            assert!(matches!(steps[..], [ClientAction::PassOn(None, _, None)]), "{asks}");
         }
     }
 
@@ -541,13 +546,18 @@ mod tests {
         let request = r#"{"id":7,"do":"request","epoch":0,"challenge":NEWEST}"#;
         let withdraw = |what: u32| format!(r#"{{"id":8,"do":"withdraw","what":{what}}}"#);
         let steps = understood(&bench, &[(0, status), (1, request), (2, &withdraw(6)), (3, &withdraw(7))]);
-        let [_, Step::PassOn(_, _, Some(claim)), Step::Withdrew(other), Step::Withdrew(own)] = &steps[..] else {
+        let [_, ClientAction::PassOn(_, _, Some(claim)), ClientAction::Withdrew(other), ClientAction::Withdrew(own)] =
+            &steps[..]
+        else {
             panic!("a request, and two withdrawals");
         };
         assert!(other.contains("\"effect\":\"none\"") && own.contains("\"effect\":\"taken-back\""), "{other}{own}");
         assert_eq!(claim.take(Instant::from_micros(1_000_000)), Err(Verdict::Withdrawn));
         let steps = understood(&bench, &[(0, &withdraw(7))]);
-        assert!(matches!(&steps[..], [Step::Withdrew(line)] if line.contains("\"effect\":\"none\"")), "another client");
+        assert!(
+            matches!(&steps[..], [ClientAction::Withdrew(line)] if line.contains("\"effect\":\"none\"")),
+            "another client"
+        );
     }
 
     #[test]
@@ -557,8 +567,8 @@ mod tests {
             let mut stream = client(&bench, 4096);
             stream.write_all(b"{\"id\":1,\"do\":\"resend\",\"epoch\":0}\n").await.unwrap();
             stream.shutdown().await.unwrap();
-            let Letter { asked, reply, .. } = bench.asks.recv().await.expect("it comes");
-            assert_eq!(asked, Asked::Resend(Epoch::from_number(0)));
+            let Envelope { asked, reply, .. } = bench.asks.recv().await.expect("it comes");
+            assert_eq!(asked, RequestKind::Resend(Epoch::from_number(0)));
             let answer = Answer { id: reply.id, word: "resend", status: Status::default(), verdict: Verdict::Done };
             drop(reply.to.expect("a place").send(Line::Answer(answer)));
             let mut text = String::new();

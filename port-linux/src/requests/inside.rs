@@ -10,13 +10,13 @@ use outrigger_wire::sensor::SampleValue;
 use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::answer::{Answer, Line};
-use super::claim::Claim;
-use super::letter::{Asked, Letter, Reply};
-use super::said;
+use super::claim::MotionClaim;
+use super::envelope::{Envelope, Reply, RequestKind};
+use super::failure_text;
 use super::shared::Shared;
 use super::slot::Status;
 use super::upload_permit::UploadPermit;
-use crate::motion::asked::{Moving, Ready, Stands};
+use crate::motion::request::{Moving, Ready, Stands};
 use crate::released::ReleasedBy;
 
 /// The maximum number of outstanding answers.
@@ -31,7 +31,7 @@ pub struct Client<const N: usize> {
     answers: mpsc::Receiver<Line>,
     next: u32,
     /// The reserved place in the queue for the message that this client has disconnected.
-    gone: Option<OwnedPermit<Letter<N>>>,
+    gone: Option<OwnedPermit<Envelope<N>>>,
 }
 
 /// The result of a request of this client.
@@ -56,18 +56,18 @@ impl<const N: usize> Client<N> {
     /// [`status`](Self::status). The request is rejected if there was a stop or a fallback since then. Returns
     /// `false` if the request was not queued: there are too many requests, or the session is over.
     pub fn request(&mut self, seen: Epoch) -> bool {
-        self.pass_on(Asked::Request(seen), None, None).is_some()
+        self.pass_on(RequestKind::Request(seen), None, None).is_some()
     }
 
     /// Releases the arm, which is stopped. Returns `false` if the session is over.
     pub fn release(&mut self) -> bool {
         // A release that is already queued has the same effect.
-        self.shared.is_releasing() || self.pass_on(Asked::Release(ReleasedBy::Program), None, None).is_some()
+        self.shared.is_releasing() || self.pass_on(RequestKind::Release(ReleasedBy::Program), None, None).is_some()
     }
 
     /// Acknowledges the reason of the last fallback. Returns `false` like [`request`](Self::request).
     pub fn acknowledge(&mut self) -> bool {
-        self.pass_on(Asked::Acknowledge, None, None).is_some()
+        self.pass_on(RequestKind::Acknowledge, None, None).is_some()
     }
 
     /// Passes on a reading of the source `source`, in its own unit, like `outrigger ask ROBOT sample`, but without an
@@ -81,7 +81,7 @@ impl<const N: usize> Client<N> {
         let sample = self.shared.sample((source, counted, None), self.shared.now());
         let sample = sample.map_err(|(_, expected, found)| format!("expected {expected}, found {found}"))?;
         let epoch = self.status().epoch;
-        let sent = self.pass_on(Asked::Sample(epoch, sample), None, None);
+        let sent = self.pass_on(RequestKind::Sample(epoch, sample), None, None);
         sent.map(drop).ok_or_else(|| "too much is asked just now".into())
     }
 
@@ -105,19 +105,19 @@ impl<const N: usize> Client<N> {
         self.asker
     }
 
-    /// Returns the permit to upload a program. It can be used after [`Asked::Script`] was granted.
+    /// Returns the permit to upload a program. It can be used after [`RequestKind::Script`] was granted.
     pub fn upload_permit(&self) -> UploadPermit {
         self.shared.upload_permit()
     }
 
     /// Sends a request. Returns the number that the result will have, or `None` if there are too many requests.
-    pub fn ask(&mut self, asked: Asked) -> Option<u32> {
+    pub fn ask(&mut self, asked: RequestKind) -> Option<u32> {
         self.pass_on_for_an_answer(asked, None)
     }
 
     /// Requests the start of a prepared motion, by a caller that has seen this epoch.
     pub fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
-        self.pass_on_for_an_answer(Asked::Move(epoch, self.asker), Some(motion))
+        self.pass_on_for_an_answer(RequestKind::Move(epoch, self.asker), Some(motion))
     }
 
     /// Streams speeds or positions. Each command is valid for its own time, and the newest one counts.
@@ -126,23 +126,23 @@ impl<const N: usize> Client<N> {
         self.shared.stream(forward);
     }
 
-    fn pass_on_for_an_answer(&mut self, asked: Asked, motion: Option<Ready<N>>) -> Option<u32> {
+    fn pass_on_for_an_answer(&mut self, asked: RequestKind, motion: Option<Ready<N>>) -> Option<u32> {
         let to = self.lines.clone().try_reserve_owned().ok();
         // A release is sent even if there is no room for its answer.
-        if to.is_none() && !matches!(asked, Asked::Release(_)) {
+        if to.is_none() && !matches!(asked, RequestKind::Release(_)) {
             return None;
         }
         self.pass_on(asked, motion, to)
     }
 
     /// Queues a request. `to` is the reserved place for its answer, if it gets one.
-    fn pass_on(&mut self, asked: Asked, motion: Option<Ready<N>>, to: Option<OwnedPermit<Line>>) -> Option<u32> {
+    fn pass_on(&mut self, asked: RequestKind, motion: Option<Ready<N>>, to: Option<OwnedPermit<Line>>) -> Option<u32> {
         let id = self.next;
         // No challenge is needed, because nothing but this process can delay the request. A long wait in the queue is
         // checked all the same.
-        let acts = asked.epoch().is_some() || matches!(asked, Asked::Renew(_));
-        let claim = acts.then(|| Claim::new((self.asker, id), self.shared.now() + FRESH_FOR));
-        let letter = Letter { asked, reply: Reply { id: Some(id), to }, motion, claim };
+        let acts = asked.epoch().is_some() || matches!(asked, RequestKind::Renew(_));
+        let claim = acts.then(|| MotionClaim::new((self.asker, id), self.shared.now() + FRESH_FOR));
+        let letter = Envelope { asked, reply: Reply { id: Some(id), to }, motion, claim };
         self.shared.hand_over(letter).then(|| {
             self.next = self.next.wrapping_add(1);
             id
@@ -157,7 +157,7 @@ impl<const N: usize> Client<N> {
                 Line::Answer(answer) => {
                     let (id, status) = (answer.id.unwrap_or_default(), answer.status);
                     let line = answer.line(self.shared.is_here());
-                    let failure = serde_json::from_str(&line).ok().and_then(|answer| said::failure(&answer));
+                    let failure = serde_json::from_str(&line).ok().and_then(|answer| failure_text::failure(&answer));
                     let done = failure.map_or(Ok(()), |failure| Err(failure.to_string()));
                     return Some(Decided { id, status, done });
                 }
@@ -169,7 +169,7 @@ impl<const N: usize> Client<N> {
 impl<const N: usize> Drop for Client<N> {
     fn drop(&mut self) {
         // The motion or guidance of this client ends with it.
-        let letter = Letter::new(Asked::Gone(self.asker), Reply { id: None, to: None });
+        let letter = Envelope::new(RequestKind::Gone(self.asker), Reply { id: None, to: None });
         match self.gone.take() {
             Some(place) => {
                 drop(place.send(letter));

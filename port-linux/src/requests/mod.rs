@@ -6,18 +6,18 @@
 //! full queue.
 
 mod answer;
-mod bell;
 mod board;
 mod claim;
 mod client;
-mod desk;
+mod envelope;
+pub mod failure_text;
 pub mod guidance;
 mod inside;
-mod letter;
+mod notify;
 mod places;
 mod planned;
 mod plans;
-pub mod said;
+mod queue;
 mod setting;
 mod shared;
 mod slot;
@@ -37,11 +37,11 @@ use tokio::task::{Id, JoinSet};
 
 pub use self::board::line as board_line;
 use self::client::{Presence, attend};
-use self::desk::Spent;
-pub(crate) use self::desk::{Desk, next_asked};
+pub use self::envelope::RequestKind;
 pub use self::inside::{Client, Decided};
-pub use self::letter::Asked;
 use self::places::Places;
+use self::queue::Spent;
+pub(crate) use self::queue::{RequestQueue, next_asked};
 pub use self::setting::{FORMS, Setting};
 use self::shared::Shared;
 pub use self::slot::{Contacts, Status};
@@ -49,10 +49,10 @@ pub use self::streamed::{Streaming, Unheeded};
 pub use self::upload_permit::{UploadGuard, UploadPermit};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
-use crate::host::os::local::{self, Listener, Place};
+use crate::host::os::local::{self, Listener, RequestSocket};
 use crate::host::worker::Worker;
-use crate::motion::asked::Moving;
 use crate::motion::impedance;
+use crate::motion::request::Moving;
 use crate::show::complain;
 
 /// Returns `true` if a run accepts the request only with a valid challenge, because it can cause motion. A change of
@@ -84,7 +84,7 @@ impl<const N: usize> Local<N> {
 #[derive(Debug)]
 pub(crate) struct Requests {
     /// The socket for other processes. `None` if only clients of this process are accepted.
-    place: Option<Place>,
+    place: Option<RequestSocket>,
     /// The reason why there is no socket for other processes, although they were to be accepted.
     refused: Option<Failure>,
     /// Ends the thread when it is dropped.
@@ -105,11 +105,11 @@ impl Requests {
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
         moving: Moving<N>,
         clock: Clock,
-    ) -> Result<(Self, Desk<N>, Local<N>), Failure> {
+    ) -> Result<(Self, RequestQueue<N>, Local<N>), Failure> {
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
         let runtime = crate::host::runtime::one_threaded()?;
         let taken = listens.then(|| {
-            let place = Place::take(&local::directory(), seat)?;
+            let place = RequestSocket::take(&local::directory(), seat)?;
             let _inside = runtime.enter();
             let listener = place.listener().map_err(failed)?;
             Ok((place, listener))
@@ -122,7 +122,7 @@ impl Requests {
         };
         let (releases, released) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
-        let (desk, spent) = Desk::new(released, asked, clock);
+        let (desk, spent) = RequestQueue::new(released, asked, clock);
         let (open, closing) = watch::channel(());
         let here = seat.ip().is_loopback();
         let loop_side = (desk.slot(), desk.bell(), desk.stands(), desk.upload_permits(), desk.newest());
@@ -141,7 +141,7 @@ impl Requests {
 
     /// Returns the path of the socket for other processes, if there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.place.as_ref().map(Place::path)
+        self.place.as_ref().map(RequestSocket::path)
     }
 
     /// Returns the reason why there is no socket for other processes, although they were to be accepted.
@@ -235,7 +235,7 @@ mod tests {
 
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-    use super::letter::Asked;
+    use super::envelope::RequestKind;
     use super::shared::tests::{Bench, bench};
     use super::*;
     use crate::released::ReleasedBy;
@@ -249,7 +249,7 @@ mod tests {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
         let folder = std::env::temp_dir().join(format!("outrigger-hung-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
-        let place = Place::take(&folder, SocketAddr::from(([192, 0, 2, 1], 30_003))).expect("a new directory");
+        let place = RequestSocket::take(&folder, SocketAddr::from(([192, 0, 2, 1], 30_003))).expect("a new directory");
         let Bench { shared, mut releases, open, asks: _asks, .. } = bench();
         let (clock, closing, (_spent, dropped)) = (Clock::start(), open.subscribe(), mpsc::unbounded_channel());
         let runtime = crate::host::runtime::one_threaded().expect("a runtime");
@@ -277,7 +277,7 @@ mod tests {
         let letter = crate::host::runtime::one_threaded().expect("a runtime").block_on(release);
         let took = clock.now().since(began);
         let letter = letter.expect("a release is never kept waiting").expect("the run goes on");
-        assert_eq!(letter.asked, Asked::Release(ReleasedBy::Request));
+        assert_eq!(letter.asked, RequestKind::Release(ReleasedBy::Request));
         watcher.get_mut().write_all(b"{\"id\":7,\"do\":\"status\"}\n").expect("it has its place");
         while !line.starts_with("{\"id\":7,\"ok\":true") {
             line.clear();
@@ -310,7 +310,7 @@ mod tests {
     fn a_client_that_gives_its_place_away_is_read_once_more() {
         let folder = std::env::temp_dir().join(format!("outrigger-last-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
-        let place = Place::take(&folder, SocketAddr::from(([192, 0, 2, 1], 30_003))).expect("a new directory");
+        let place = RequestSocket::take(&folder, SocketAddr::from(([192, 0, 2, 1], 30_003))).expect("a new directory");
         let Bench { shared, mut releases, open, .. } = bench();
         crate::host::runtime::one_threaded().expect("a runtime").block_on(async {
             let listener = place.listener().expect("a listener");
@@ -322,7 +322,7 @@ mod tests {
             client.write_all(b"{\"do\":\"release\"}\n").expect("room");
             leave.send(()).expect("it is there");
             attending.await.expect("no panic");
-            assert_eq!(releases.try_recv().expect("it is passed on").asked, Asked::Release(ReleasedBy::Request));
+            assert_eq!(releases.try_recv().expect("it is passed on").asked, RequestKind::Release(ReleasedBy::Request));
         });
         drop(place);
         let _ = std::fs::remove_dir_all(&folder);

@@ -7,9 +7,9 @@ use outrigger_wire::time::Instant;
 use super::answer::{self, Answer, Verdict};
 use super::plans::{LATE, Planner};
 use super::shared::Shared;
-use super::step::Step;
-use crate::motion::asked::Wish;
+use super::step::ClientAction;
 use crate::motion::pieces::Piece;
+use crate::motion::request::Wish;
 
 impl<const N: usize> Shared<N> {
     /// Handles a piece of a motion, received at `at`. A motion is answered twice: at its beginning, and at its end or
@@ -20,11 +20,11 @@ impl<const N: usize> Shared<N> {
         (id, epoch): (Option<u32>, Epoch),
         piece: Piece<'_, N>,
         at: Instant,
-    ) -> Step<N> {
+    ) -> ClientAction<N> {
         let (begins, ends) = (matches!(piece, Piece::Begin(_)), matches!(piece, Piece::End));
         if planner.failed && !begins {
             planner.failed = !ends;
-            return Step::Collected;
+            return ClientAction::Collected;
         }
         let status = self.slot.get();
         let told = |verdict| Answer { id, word: "move", status, verdict }.line(self.here);
@@ -38,19 +38,19 @@ impl<const N: usize> Shared<N> {
             match piece {
                 Piece::Begin(heading) => {
                     let begun = !self.is_reading() && planner.begin((id, epoch), heading, at);
-                    if begun { Ok(Step::Say(told(Verdict::Done))) } else { Err(told(Verdict::Reads)) }
+                    if begun { Ok(ClientAction::Say(told(Verdict::Done))) } else { Err(told(Verdict::Reads)) }
                 }
-                Piece::Rows(rows) => planner.add(epoch, rows, at).map(|()| Step::Collected).map_err(unfit),
+                Piece::Rows(rows) => planner.add(epoch, rows, at).map(|()| ClientAction::Collected).map_err(unfit),
                 Piece::End => {
                     let motion = planner.end(epoch, at).map_err(unfit);
-                    motion.map(|motion| Step::Move(id, epoch, Wish::Motion(Box::new(motion)), None))
+                    motion.map(|motion| ClientAction::Move(id, epoch, Wish::Motion(Box::new(motion)), None))
                 }
             }
         };
         taken.unwrap_or_else(|line| {
             planner.give_up();
             planner.failed = !ends;
-            Step::Say(line)
+            ClientAction::Say(line)
         })
     }
 

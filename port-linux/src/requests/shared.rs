@@ -14,22 +14,22 @@ use outrigger_wire::time::Instant;
 use tokio::sync::mpsc;
 
 use super::answer::{self, Answer, Effect, Verdict};
-use super::bell::Bell;
 use super::claim::{Claims, Withdrawal};
+use super::envelope::{Envelope, Reply, RequestKind};
 use super::guidance;
-use super::letter::{Asked, Letter, Reply};
+use super::notify::Notify;
 use super::plans::{Planner, Plans};
 use super::setting::Setting;
-use super::slot::{Slot, Status};
-use super::step::Step;
-use super::streamed::Newest;
+use super::slot::{LatestStatus, Status};
+use super::step::ClientAction;
+use super::streamed::LatestCommand;
 use super::streamed::Streamed;
 use super::upload_permit::{UploadPermit, UploadPermits};
 use crate::host::clock::Clock;
 use crate::host::pace::Pace;
-use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
 use crate::motion::impedance::{self, Impedance};
 use crate::motion::pieces::{Piece, Pieces};
+use crate::motion::request::{Moving, Ready, Stands, Wish, ready};
 use crate::released::ReleasedBy;
 
 /// The rate limit on lines of all clients together: lines per second in the long run, and lines at once. It limits
@@ -54,7 +54,7 @@ struct Source {
 
 /// The parts that the control loop owns: the session's status, the bell, the arm's position, upload permits and the
 /// streamed command.
-type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, UploadPermits, Newest<N>);
+type LoopSide<const N: usize> = (LatestStatus, Notify, Arc<Mutex<Stands<N>>>, UploadPermits, LatestCommand<N>);
 
 /// The state that all clients share.
 #[derive(Debug)]
@@ -64,20 +64,20 @@ pub(super) struct Shared<const N: usize> {
     sources: Vec<Source>,
     variables: Vec<VariableSettings>,
     clock: Clock,
-    pub(super) slot: Slot,
-    bell: Bell,
+    pub(super) slot: LatestStatus,
+    bell: Notify,
     /// The position of the arm a short time ago, and the limits of its motions.
     stands: Arc<Mutex<Stands<N>>>,
     /// The permits for clients that upload third-party programs.
     upload_permits: UploadPermits,
-    newest: Newest<N>,
+    newest: LatestCommand<N>,
     moving: Moving<N>,
     /// The motion that a client is sending piece by piece.
     pub(super) plans: Plans<N>,
     /// `true` while a motion is checked: see [`ReadPermit`].
     reads: Arc<AtomicBool>,
-    pub(super) releases: mpsc::Sender<Letter<N>>,
-    pub(super) asks: mpsc::Sender<Letter<N>>,
+    pub(super) releases: mpsc::Sender<Envelope<N>>,
+    pub(super) asks: mpsc::Sender<Envelope<N>>,
     /// The rate limit of requests to the control loop.
     pub(super) passed_on: Mutex<Pace>,
     /// The rate limit of lines of all clients together.
@@ -97,8 +97,8 @@ impl<const N: usize> Shared<N> {
         moving: Moving<N>,
         clock: Clock,
         (slot, bell, stands, upload_permits, newest): LoopSide<N>,
-        releases: mpsc::Sender<Letter<N>>,
-        asks: mpsc::Sender<Letter<N>>,
+        releases: mpsc::Sender<Envelope<N>>,
+        asks: mpsc::Sender<Envelope<N>>,
     ) -> Self {
         let of = |source: &SourceSettings| Source {
             name: source.name.clone(),
@@ -141,14 +141,14 @@ impl<const N: usize> Shared<N> {
     }
 
     /// Queues a request for the control loop, and waits for room. Returns `false` if the loop has ended.
-    pub(super) async fn pass_on(&self, lane: &mpsc::Sender<Letter<N>>, letter: Letter<N>) -> bool {
+    pub(super) async fn pass_on(&self, lane: &mpsc::Sender<Envelope<N>>, letter: Envelope<N>) -> bool {
         let sent = lane.send(letter).await.is_ok();
         self.bell.ring();
         sent
     }
 
     /// Queues a request for the control loop if there is room. Returns `false` if there is none.
-    pub(super) fn pass_on_now(&self, lane: &mpsc::Sender<Letter<N>>, letter: Letter<N>) -> bool {
+    pub(super) fn pass_on_now(&self, lane: &mpsc::Sender<Envelope<N>>, letter: Envelope<N>) -> bool {
         let sent = lane.try_send(letter).is_ok();
         self.bell.ring();
         sent
@@ -165,8 +165,8 @@ impl<const N: usize> Shared<N> {
     }
 
     /// Queues a request at once if there is room and the rate permits. Returns `false` otherwise.
-    pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
-        let ends = letter.asked.stops() || matches!(letter.asked, Asked::Gone(_));
+    pub(super) fn hand_over(&self, letter: Envelope<N>) -> bool {
+        let ends = letter.asked.stops() || matches!(letter.asked, RequestKind::Gone(_));
         let lane = if letter.asked.stops() { &self.releases } else { &self.asks };
         let may = ends || self.passed_on.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
         may && self.pass_on_now(lane, letter)
@@ -245,7 +245,7 @@ impl<const N: usize> Shared<N> {
         if !asked.load(Ordering::Relaxed) {
             return;
         }
-        let letter = Letter::new(Asked::Gone(asker), Reply { id: None, to: None });
+        let letter = Envelope::new(RequestKind::Gone(asker), Reply { id: None, to: None });
         self.pass_on(&self.asks, letter).await;
         // Cleared only now: the wait may be dropped while the queue is full, and the motion would continue without
         // its client.
@@ -258,15 +258,15 @@ impl<const N: usize> Shared<N> {
         (planner, claims): (&mut Planner<'_, N>, &mut Claims<'_>),
         line: Result<Message<'_>, Fault<'_>>,
         at: Instant,
-    ) -> Step<N> {
+    ) -> ClientAction<N> {
         let now = self.slot.get();
         let Message { id, challenge, ask } = match line {
             Ok(message) => message,
-            Err(fault) => return Step::Say(answer::fault(&fault, &now)),
+            Err(fault) => return ClientAction::Say(answer::fault(&fault, &now)),
         };
         let refused = |claims: &Claims<'_>| {
             let refused = Answer { id, word: ask.word(), status: now, verdict: Verdict::NotFresh };
-            Step::Say(refused.line_with(self.here, Some(claims.issue(at))))
+            ClientAction::Say(refused.line_with(self.here, Some(claims.issue(at))))
         };
         // The claim is checked before the end of a plan consumes the plan. The rest of a failed plan is discarded
         // without an answer.
@@ -276,12 +276,12 @@ impl<const N: usize> Shared<N> {
             return refused(claims);
         }
         let step = self.meant((planner, claims), (id, ask), at, &now);
-        let moves = super::causes_motion(&ask) && matches!(step, Step::PassOn(..) | Step::Move(..));
+        let moves = super::causes_motion(&ask) && matches!(step, ClientAction::PassOn(..) | ClientAction::Move(..));
         let claim = if moves { early.or_else(|| claims.accept(id, challenge, at)) } else { None };
         match step {
             _ if moves && claim.is_none() => refused(claims),
-            Step::PassOn(id, asked, _) => Step::PassOn(id, asked, claim),
-            Step::Move(id, epoch, wish, _) => Step::Move(id, epoch, wish, claim),
+            ClientAction::PassOn(id, asked, _) => ClientAction::PassOn(id, asked, claim),
+            ClientAction::Move(id, epoch, wish, _) => ClientAction::Move(id, epoch, wish, claim),
             other => other,
         }
     }
@@ -293,70 +293,74 @@ impl<const N: usize> Shared<N> {
         (id, ask): (Option<u32>, Ask<'_>),
         at: Instant,
         now: &Status,
-    ) -> Step<N> {
+    ) -> ClientAction<N> {
         let asker = planner.asker;
         let asked = match ask {
-            Ask::Status => return Step::Say(self.status(id, ask.word(), now, Some(claims.issue(at)))),
-            Ask::Watch => return Step::Watch(id),
-            Ask::Request(epoch) => Asked::Request(epoch),
-            Ask::Resume(epoch) => Asked::Resume(epoch),
-            Ask::Release => Asked::Release(ReleasedBy::Request),
-            Ask::Acknowledge => Asked::Acknowledge,
-            Ask::HandBack(epoch) => Asked::HandBack(epoch),
-            Ask::Resend(epoch) => Asked::Resend(epoch),
-            Ask::Renew => Asked::Renew(asker),
-            Ask::Stiffen => Asked::Stiffen,
-            Ask::Cancel => Asked::Cancel,
+            Ask::Status => return ClientAction::Say(self.status(id, ask.word(), now, Some(claims.issue(at)))),
+            Ask::Watch => return ClientAction::Watch(id),
+            Ask::Request(epoch) => RequestKind::Request(epoch),
+            Ask::Resume(epoch) => RequestKind::Resume(epoch),
+            Ask::Release => RequestKind::Release(ReleasedBy::Request),
+            Ask::Acknowledge => RequestKind::Acknowledge,
+            Ask::HandBack(epoch) => RequestKind::HandBack(epoch),
+            Ask::Resend(epoch) => RequestKind::Resend(epoch),
+            Ask::Renew => RequestKind::Renew(asker),
+            Ask::Stiffen => RequestKind::Stiffen,
+            Ask::Cancel => RequestKind::Cancel,
             Ask::Withdraw { what } => match claims.withdraw(what) {
-                Withdrawal::AtTheLoop(named) => Asked::Withdraw(named),
+                Withdrawal::AtTheLoop(named) => RequestKind::Withdraw(named),
                 withdrawal => {
                     let back = withdrawal == Withdrawal::TakenBack;
                     let verdict = Verdict::Withdrew(if back { Effect::TakenBack } else { Effect::Nothing });
-                    return Step::Withdrew(Answer { id, word: ask.word(), status: *now, verdict }.line(self.here));
+                    return ClientAction::Withdrew(
+                        Answer { id, word: ask.word(), status: *now, verdict }.line(self.here),
+                    );
                 }
             },
             Ask::Dashboard { how, .. } => {
                 let expected = "a board: beside a run it is `outrigger dashboard ROBOT` that does this";
-                return Step::Say(answer::value(id, now, "how", expected, how));
+                return ClientAction::Say(answer::value(id, now, "how", expected, how));
             }
             Ask::Move { epoch, how } => {
                 let piece = Piece::of(how).transpose();
                 return match piece {
                     Ok(Some(piece)) => self.planned(planner, (id, epoch), piece, at),
                     Ok(None) => match Wish::of(how) {
-                        Ok(wish) => Step::Move(id, epoch, wish, None),
-                        Err(expected) => Step::Say(answer::value(id, now, "how", &expected, how)),
+                        Ok(wish) => ClientAction::Move(id, epoch, wish, None),
+                        Err(expected) => ClientAction::Say(answer::value(id, now, "how", &expected, how)),
                     },
-                    Err(expected) => Step::Say(answer::value(id, now, "how", &expected, how)),
+                    Err(expected) => ClientAction::Say(answer::value(id, now, "how", &expected, how)),
                 };
             }
             Ask::Freedrive { epoch, how } | Ask::Force { epoch, how } => {
                 let hand = matches!(ask, Ask::Freedrive { .. });
                 match if hand { guidance::freedrive(how) } else { guidance::force(how) } {
-                    Ok((what, limits)) => Asked::Guide(epoch, asker, what, limits),
-                    Err(expected) => return Step::Say(answer::value(id, now, "how", &expected, how)),
+                    Ok((what, limits)) => RequestKind::Guide(epoch, asker, what, limits),
+                    Err(expected) => return ClientAction::Say(answer::value(id, now, "how", &expected, how)),
                 }
             }
             Ask::ToolContact { epoch, how } => match guidance::contact(how) {
-                Ok(stops) => Asked::ToolContact(epoch, stops),
-                Err(expected) => return Step::Say(answer::value(id, now, "how", &expected, how)),
+                Ok(stops) => RequestKind::ToolContact(epoch, stops),
+                Err(expected) => return ClientAction::Say(answer::value(id, now, "how", &expected, how)),
             },
             Ask::Set { epoch, output } if let Some(how) = output.strip_prefix(impedance::WORD) => {
                 match Impedance::of(how) {
-                    Ok(asked) => Asked::Impedance(epoch, asked),
-                    Err(expected) => return Step::Say(answer::value(id, now, "output", &expected, output)),
+                    Ok(asked) => RequestKind::Impedance(epoch, asked),
+                    Err(expected) => return ClientAction::Say(answer::value(id, now, "output", &expected, output)),
                 }
             }
             Ask::Set { epoch, output } => match Setting::of(output, &self.variables) {
-                Ok(Setting(write)) => Asked::Set(epoch, write),
-                Err(expected) => return Step::Say(answer::value(id, now, "output", &expected, output)),
+                Ok(Setting(write)) => RequestKind::Set(epoch, write),
+                Err(expected) => return ClientAction::Say(answer::value(id, now, "output", &expected, output)),
             },
             Ask::Sample { epoch, source, values, seq } => match self.sample((source, values, seq), at) {
-                Ok(sample) => Asked::Sample(epoch, sample),
-                Err((key, expected, found)) => return Step::Say(answer::value(id, now, key, &expected, &found)),
+                Ok(sample) => RequestKind::Sample(epoch, sample),
+                Err((key, expected, found)) => {
+                    return ClientAction::Say(answer::value(id, now, key, &expected, &found));
+                }
             },
         };
-        Step::PassOn(id, asked, None)
+        ClientAction::PassOn(id, asked, None)
     }
 
     /// Returns a scaled reading of a source; or the wrong key, what was expected and what was found.
@@ -415,7 +419,7 @@ pub(super) mod tests {
     use tokio::sync::watch;
 
     use super::*;
-    use crate::motion::asked::{MadeBy, Refuses};
+    use crate::motion::request::{MadeBy, Refuses};
 
     fn source(name: &str, input: SourceInput) -> SourceSettings {
         let judged = SourceConfig::new(SourceId(0), 2, f32::MIN, f32::MAX);
@@ -424,9 +428,9 @@ pub(super) mod tests {
 
     pub(in crate::requests) struct Bench {
         pub(in crate::requests) shared: Arc<Shared<6>>,
-        pub(in crate::requests) releases: mpsc::Receiver<Letter<6>>,
-        pub(in crate::requests) asks: mpsc::Receiver<Letter<6>>,
-        pub(in crate::requests) slot: Slot,
+        pub(in crate::requests) releases: mpsc::Receiver<Envelope<6>>,
+        pub(in crate::requests) asks: mpsc::Receiver<Envelope<6>>,
+        pub(in crate::requests) slot: LatestStatus,
         pub(in crate::requests) open: watch::Sender<()>,
     }
 
@@ -443,10 +447,11 @@ pub(super) mod tests {
 
     pub(in crate::requests) fn bench_at(clock: Clock) -> Bench {
         let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
-        let slot = Slot::default();
+        let slot = LatestStatus::default();
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
         let moving = Moving { limits: Limits::default(), by: MadeBy::Law, refuses: Refuses::default() };
-        let loop_side = (slot.clone(), Bell::default(), Arc::default(), UploadPermits::default(), Newest::default());
+        let loop_side =
+            (slot.clone(), Notify::default(), Arc::default(), UploadPermits::default(), LatestCommand::default());
         let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }
@@ -471,7 +476,7 @@ pub(super) mod tests {
             let moves = AtomicBool::new(true);
             bench.shared.gone(Asker(3), &moves).await;
             bench.shared.gone(Asker(3), &moves).await;
-            assert_eq!(bench.asks.try_recv().expect("a letter").asked, Asked::Gone(Asker(3)));
+            assert_eq!(bench.asks.try_recv().expect("a letter").asked, RequestKind::Gone(Asker(3)));
             assert!(bench.asks.try_recv().is_err(), "it was told once");
         });
     }
@@ -513,7 +518,7 @@ pub(super) mod tests {
     fn the_end_of_an_asker_is_passed_on_though_the_first_attempt_is_dropped_at_a_full_lane() {
         let mut bench = bench();
         crate::host::runtime::one_threaded().unwrap().block_on(async {
-            let letter = || Letter::new(Asked::Cancel, Reply { id: None, to: None });
+            let letter = || Envelope::new(RequestKind::Cancel, Reply { id: None, to: None });
             while bench.shared.asks.try_send(letter()).is_ok() {}
             let moves = AtomicBool::new(true);
             {
@@ -523,7 +528,7 @@ pub(super) mod tests {
             }
             while bench.asks.try_recv().is_ok() {}
             bench.shared.gone(Asker(3), &moves).await;
-            assert_eq!(bench.asks.try_recv().expect("a letter").asked, Asked::Gone(Asker(3)));
+            assert_eq!(bench.asks.try_recv().expect("a letter").asked, RequestKind::Gone(Asker(3)));
         });
     }
 }

@@ -7,7 +7,7 @@ use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 
 use super::streamed::Streaming;
-use crate::motion::Standing;
+use crate::motion::MotionReport;
 use crate::released::ReleasedBy;
 use crate::show::Variables;
 
@@ -45,7 +45,7 @@ pub struct Status {
     /// The variables of a program on the controller, at the last update.
     pub variables: Option<Variables>,
     /// The requested motion that was started last.
-    pub motion: Option<Standing>,
+    pub motion: Option<MotionReport>,
     /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
     /// The reason for which the motion is held while commanding continues.
@@ -80,9 +80,9 @@ impl Default for Status {
 
 /// The newest status of the run, shared by the control loop and the thread of requests.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Slot(Arc<Mutex<Status>>);
+pub(super) struct LatestStatus(Arc<Mutex<Status>>);
 
-impl Slot {
+impl LatestStatus {
     /// Stores the status. Returns `false` if a reader holds the lock.
     pub(super) fn put(&self, status: Status) -> bool {
         self.0.try_lock().is_ok_and(|mut slot| {

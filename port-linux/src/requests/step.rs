@@ -2,12 +2,12 @@
 
 use outrigger_core::mode::Epoch;
 
-use super::claim::Claim;
-use super::letter::Asked;
-use crate::motion::asked::Wish;
+use super::claim::MotionClaim;
+use super::envelope::RequestKind;
+use crate::motion::request::Wish;
 
 /// The action that follows from a line of a client.
-pub(super) enum Step<const N: usize> {
+pub(super) enum ClientAction<const N: usize> {
     /// Send this answer.
     Say(String),
     /// Send no answer, because the line was a piece of a motion.
@@ -15,9 +15,9 @@ pub(super) enum Step<const N: usize> {
     /// Send this answer to a withdrawal.
     Withdrew(String),
     /// Check the motion, then let the control loop decide.
-    Move(Option<u32>, Epoch, Wish<N>, Option<Claim>),
+    Move(Option<u32>, Epoch, Wish<N>, Option<MotionClaim>),
     /// Send each change of the status from now on.
     Watch(Option<u32>),
     /// Let the control loop decide.
-    PassOn(Option<u32>, Asked, Option<Claim>),
+    PassOn(Option<u32>, RequestKind, Option<MotionClaim>),
 }

@@ -20,15 +20,15 @@ pub(super) struct Streamed<const N: usize> {
 
 /// The slot for the newest streamed command, until the control loop takes it.
 #[derive(Clone, Debug)]
-pub(super) struct Newest<const N: usize>(Arc<Mutex<Option<Streamed<N>>>>);
+pub(super) struct LatestCommand<const N: usize>(Arc<Mutex<Option<Streamed<N>>>>);
 
-impl<const N: usize> Default for Newest<N> {
+impl<const N: usize> Default for LatestCommand<N> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<const N: usize> Newest<N> {
+impl<const N: usize> LatestCommand<N> {
     /// Stores a command in the slot, in place of an earlier one.
     pub(super) fn put(&self, streamed: Streamed<N>) {
         // No code that holds the lock can panic.

@@ -14,7 +14,7 @@ use outrigger_wire::time::Duration as CoreDuration;
 
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;
-use crate::motion::{Feeding, Moment, Motion, Start, Task, Trace, begins_beside};
+use crate::motion::{Moment, Motion, Start, Task, Trace, WaypointFeed, begins_beside};
 use crate::released::ReleasedBy;
 use crate::show::{Format, words};
 
@@ -162,7 +162,7 @@ where
         let law = AnyLaw::JointServo(law);
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
-        job.task = Some(Task::Feed(Feeding::new(motion.into_waypoints(), next, Some(Arc::clone(&trace)))));
+        job.task = Some(Task::Feed(WaypointFeed::new(motion.into_waypoints(), next, Some(Arc::clone(&trace)))));
         let ended = match asks {
             None => {
                 let running = Running::start(&self.beside, job, true)?;
@@ -342,12 +342,12 @@ fn goes_on_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
 mod tests {
     use outrigger_core::engine::ur::{Ur, UrConfig};
 
-    use super::super::beside::{Beside, Job};
+    use super::super::session_runner::{Job, SessionRunner};
     use super::*;
     use crate::host::os::INTERRUPT;
     use crate::panel::Operators;
-    use crate::run::Finished;
-    use crate::run::attached::{Seen, Watcher};
+    use crate::run::RunResult;
+    use crate::run::tee::{SessionState, Subscriber};
 
     const GOAL: JointPositions<2> = JointPositions([0.5, 0.0]);
 
@@ -386,20 +386,20 @@ mod tests {
 
     type UrEvent = <Ur<'static> as outrigger_core::engine::ControllerKind>::Event;
 
-    impl Beside<6, Ur<'static>> for Interrupted {
+    impl SessionRunner<6, Ur<'static>> for Interrupted {
         fn command(
             &self,
             _: Job<6, Ur<'static>>,
             _: Operators,
-            watcher: Watcher<6, UrEvent>,
-        ) -> Result<Finished, Failure> {
-            let stopped = Seen { mode: Mode::Monitor, ending: true, ..Seen::default() };
+            watcher: Subscriber<6, UrEvent>,
+        ) -> Result<RunResult, Failure> {
+            let stopped = SessionState { mode: Mode::Monitor, ending: true, ..SessionState::default() };
             watcher.seen.iter().for_each(|seen| *seen.lock().expect("nobody panics") = stopped.clone());
             std::thread::sleep(GLANCE * 4);
-            Ok(Finished::of_release(ReleasedBy::Signal(INTERRUPT)))
+            Ok(RunResult::of_release(ReleasedBy::Signal(INTERRUPT)))
         }
 
-        fn look(&self, _: UrConfig, _: Format, _: Operators, _: Watcher<6, UrEvent>) -> Result<(), Failure> {
+        fn look(&self, _: UrConfig, _: Format, _: Operators, _: Subscriber<6, UrEvent>) -> Result<(), Failure> {
             Ok(())
         }
     }
@@ -408,7 +408,7 @@ mod tests {
     fn whoever_ends_a_motion_by_control_c_is_not_asked_whether_it_goes_on() {
         let robot = Robot::ur("127.0.0.1").expect("an address").quiet();
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
-        let beside: Arc<dyn Beside<6, Ur<'static>>> = Arc::new(Interrupted);
+        let beside: Arc<dyn SessionRunner<6, Ur<'static>>> = Arc::new(Interrupted);
         let running = Running::start(&beside, robot.job(law, None).expect("a job"), false).expect("a thread");
         let stands = || Stands {
             progress: Progress::Suspended,

@@ -1,11 +1,11 @@
 //! The main interface of this library: a robot, a law, and its sensors.
 
-mod beside;
 mod follow;
 mod place;
 mod play;
 mod running;
 mod sensor;
+mod session_runner;
 mod states;
 
 use std::fmt;
@@ -18,16 +18,16 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::OperatorConfig;
 use outrigger_wire::time::Duration;
 
-use self::beside::{Beside, Job};
 pub use self::follow::{Followed, Stopped};
 pub use self::place::Arrival;
 pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;
+use self::session_runner::{Job, SessionRunner};
 pub use self::states::States;
 use crate::companion::{Companion, Companions};
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
-pub use crate::run::attached::Seen;
+pub use crate::run::tee::SessionState;
 use crate::show::Format;
 
 /// A robot with `N` joints, with the settings of its sessions. Created by [`Robot::ur`] or [`Robot::krc`].
@@ -44,11 +44,11 @@ pub struct Robot<const N: usize, P: Controller<N>> {
     asked: bool,
     motion: Option<String>,
     companions: Companions<N>,
-    beside: Arc<dyn Beside<N, P>>,
+    beside: Arc<dyn SessionRunner<N, P>>,
 }
 
 impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
-    fn new(name: String, config: Config<N, P::Options>, beside: Arc<dyn Beside<N, P>>) -> Self {
+    fn new(name: String, config: Config<N, P::Options>, beside: Arc<dyn SessionRunner<N, P>>) -> Self {
         let run = RunSettings { request: Start::Start, end: End::Over, ..RunSettings::default() };
         let (host, format) = (HostSettings::default(), Format::Remarks);
         Self { name, config, host, run, format, asked: false, motion: None, companions: vec![], beside }

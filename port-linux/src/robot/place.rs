@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use outrigger_core::command::{Destination, LocateError, MoveTarget, Place};
+use outrigger_core::command::{ArmPosition, Destination, LocateError, MoveTarget};
 use outrigger_core::engine::ur::{CommandPath, Ur};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::Reason;
@@ -12,7 +12,7 @@ use outrigger_wire::robot::{JointPositions, State};
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
-use crate::motion::{Asked, Given, Giving, Off, SAME, Step, Task, is_within, rests};
+use crate::motion::{MoveExecutor, MoveProgress, MoveRequest, MoveStep, Off, SAME, Task, is_within, rests};
 use crate::released::ReleasedBy;
 
 /// The interval at which the progress is checked.
@@ -72,15 +72,15 @@ impl Robot<6, Ur<'static>> {
     /// for a pose that the arm does not reach according to the controller; [`Failure::Fault`] if the move was
     /// rejected after commanding had started; otherwise the errors of [`run`](Self::run).
     pub fn move_to(&self, target: impl Into<MoveTarget<6>>, speed: f32, acceleration: f32) -> Result<Arrival, Failure> {
-        self.move_to_watched(Asked::new(target.into(), Some(speed), Some(acceleration)), |_, _| {})
+        self.move_to_watched(MoveRequest::new(target.into(), Some(speed), Some(acceleration)), |_, _| {})
     }
 
     /// Moves the arm like [`move_to`](Self::move_to), optionally [in a given time](Asked::lasting). Calls `watch`
     /// several times a second, with the progress and the start position of the arm.
     pub fn move_to_watched(
         &self,
-        asked: Asked<6>,
-        mut watch: impl FnMut(&Given<6>, &JointPositions<6>),
+        asked: MoveRequest<6>,
+        mut watch: impl FnMut(&MoveProgress<6>, &JointPositions<6>),
     ) -> Result<Arrival, Failure> {
         asked.check(&self.config.limits).map_err(Failure::BadInput)?;
         self.check_companions()?;
@@ -95,14 +95,16 @@ impl Robot<6, Ur<'static>> {
         asked.check_time(&from, &self.config.limits).map_err(Failure::BadInput)?;
         // This type of law is known to `outrigger replay`.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
-        let told = Arc::<Mutex<Given<6>>>::default();
+        let told = Arc::<Mutex<MoveProgress<6>>>::default();
         let mut job = self.job(law, None)?;
         job.config.peer.path = CommandPath::Player;
-        job.task = Some(Task::Give(Giving::new(asked, Arc::clone(&told))));
+        job.task = Some(Task::Give(MoveExecutor::new(asked, Arc::clone(&told))));
         let running = Running::start(&self.beside, job, true)?;
         let glance = || *told.lock().unwrap_or_else(PoisonError::into_inner);
         let mut given = glance();
-        while !running.has_ended() && !matches!(given.step, Step::Ended | Step::Refused(_) | Step::NotFound(_)) {
+        while !running.has_ended()
+            && !matches!(given.step, MoveStep::Ended | MoveStep::Refused(_) | MoveStep::NotFound(_))
+        {
             watch(&given, &from);
             std::thread::sleep(GLANCE);
             given = glance();
@@ -110,18 +112,18 @@ impl Robot<6, Ur<'static>> {
         let ended = running.end(match given.step {
             _ if given.touched => ReleasedBy::Contact,
             _ if given.cancelled => ReleasedBy::Cancelled,
-            Step::Refused(_) | Step::NotFound(_) => ReleasedBy::Refused,
-            Step::Waiting | Step::Runs | Step::Ended => ReleasedBy::Finished,
+            MoveStep::Refused(_) | MoveStep::NotFound(_) => ReleasedBy::Refused,
+            MoveStep::Waiting | MoveStep::Runs | MoveStep::Ended => ReleasedBy::Finished,
         })?;
         given = glance();
         match given.step {
-            Step::Refused(reason) => return Err(self.refused(reason, given.destination.as_ref())),
-            Step::NotFound(error) => {
+            MoveStep::Refused(reason) => return Err(self.refused(reason, given.destination.as_ref())),
+            MoveStep::NotFound(error) => {
                 let what = format!("{error}; {}", error.advice());
                 let is_known = error == LocateError::OutOfReach;
                 return Err(if is_known { Failure::BadInput(what) } else { Failure::Fault(what) });
             }
-            Step::Waiting | Step::Runs | Step::Ended => {}
+            MoveStep::Waiting | MoveStep::Runs | MoveStep::Ended => {}
         }
         let elapsed = Duration::from_micros(clock.now().since(started).as_micros());
         Ok(arrival(&asked.target, &given, &stood, ended, elapsed))
@@ -147,10 +149,16 @@ impl Robot<6, Ur<'static>> {
 
 /// Returns the result of a move to `target` after the end of the session. `stood` is the state of the arm before the
 /// move.
-fn arrival(target: &MoveTarget<6>, given: &Given<6>, stood: &State<6>, ended: Ended, elapsed: Duration) -> Arrival {
+fn arrival(
+    target: &MoveTarget<6>,
+    given: &MoveProgress<6>,
+    stood: &State<6>,
+    ended: Ended,
+    elapsed: Duration,
+) -> Arrival {
     let at = given.at.unwrap_or(stood.positions);
     let off = Off::of(target, given.destination.as_ref(), &at, given.tool.or(stood.tcp_pose));
-    let is_over = given.step == Step::Ended && given.begun && !given.cancelled && !given.touched;
+    let is_over = given.step == MoveStep::Ended && given.begun && !given.cancelled && !given.touched;
     let is_done = is_over && matches!(ended, Ended::Released(_)) && off.is_arrived(target.is_linear());
     let Off { joints: end_error, tool: tool_error } = off;
     Arrival { ended, has_begun: given.begun, is_done, elapsed, end_error, tool_error }
@@ -159,8 +167,10 @@ fn arrival(target: &MoveTarget<6>, given: &Given<6>, stood: &State<6>, ended: En
 /// Returns `true` if the arm is already at the target.
 fn is_there(target: &MoveTarget<6>, stood: &State<6>) -> bool {
     match target.place() {
-        Place::Joints(goal) => stood.positions.zip_with(goal.as_array(), |at, goal| (at - goal).abs()).max_abs() < SAME,
-        Place::Pose(pose) => {
+        ArmPosition::Joints(goal) => {
+            stood.positions.zip_with(goal.as_array(), |at, goal| (at - goal).abs()).max_abs() < SAME
+        }
+        ArmPosition::Pose(pose) => {
             stood.tcp_pose.is_some_and(|at| is_within([pose.distance_to(&at), pose.angle_to(&at)], TOOL_THERE))
         }
     }
@@ -174,14 +184,14 @@ mod tests {
 
     const GOAL: [f32; 6] = [0.3, 0.0, 0.0, 0.0, 0.0, 0.0];
 
-    fn of(given: &Given<6>, ended: Ended) -> Arrival {
+    fn of(given: &MoveProgress<6>, ended: Ended) -> Arrival {
         let stood = State::default();
         arrival(&MoveTarget::joints(JointPositions(GOAL)), given, &stood, ended, Duration::ZERO)
     }
 
     #[test]
     fn a_move_that_was_refused_before_it_began_is_as_far_from_its_goal_as_the_arm_is() {
-        let refused = of(&Given::default(), Ended::Fallback(Reason::GradeLow));
+        let refused = of(&MoveProgress::default(), Ended::Fallback(Reason::GradeLow));
         assert!(!refused.is_done && !refused.has_begun);
         assert_eq!(refused.end_error.map(|error| error.max_abs()), Some(0.3));
     }
@@ -189,15 +199,15 @@ mod tests {
     #[test]
     fn a_move_is_done_at_its_goal_whoever_releases_the_arm_afterwards_and_not_by_a_contact_or_a_fault() {
         let at = |q: f32| Some(JointPositions([q, 0.0, 0.0, 0.0, 0.0, 0.0]));
-        let ended = Given { at: at(0.2995), begun: true, step: Step::Ended, ..Given::default() };
+        let ended = MoveProgress { at: at(0.2995), begun: true, step: MoveStep::Ended, ..MoveProgress::default() };
         for (given, by, is_done) in [
             (ended, Ended::Released(ReleasedBy::Finished), true),
             (ended, Ended::Released(ReleasedBy::Request), true),
             (ended, Ended::Fallback(Reason::LinkClosed), false),
-            (Given { at: at(0.25), ..ended }, Ended::Released(ReleasedBy::Finished), false),
-            (Given { touched: true, ..ended }, Ended::Released(ReleasedBy::Contact), false),
-            (Given { cancelled: true, ..ended }, Ended::Released(ReleasedBy::Cancelled), false),
-            (Given { step: Step::Runs, ..ended }, Ended::Released(ReleasedBy::Request), false),
+            (MoveProgress { at: at(0.25), ..ended }, Ended::Released(ReleasedBy::Finished), false),
+            (MoveProgress { touched: true, ..ended }, Ended::Released(ReleasedBy::Contact), false),
+            (MoveProgress { cancelled: true, ..ended }, Ended::Released(ReleasedBy::Cancelled), false),
+            (MoveProgress { step: MoveStep::Runs, ..ended }, Ended::Released(ReleasedBy::Request), false),
         ] {
             assert_eq!(of(&given, by).is_done, is_done, "{given:?} {by:?}");
         }

@@ -11,7 +11,7 @@ use outrigger_core::mode::Mode;
 use super::follow::{Stands, attended};
 use super::{Followed, Robot, Running, Stopped};
 use crate::exit::Failure;
-use crate::motion::{Motion, Played, Playing, Start, Task, Trace, begins_beside, thinned};
+use crate::motion::{Motion, PlaybackExecutor, PlaybackProgress, Start, Task, Trace, begins_beside, thinned};
 
 impl Robot<6, Ur<'static>> {
     /// Follows `motion` like [`follow`](Self::follow), but the controller executes the motion: our program there
@@ -73,9 +73,9 @@ impl Robot<6, Ur<'static>> {
         if let Some(beside) = begins_beside(&at, &begin, &tolerances) {
             return Err(wrong(beside));
         }
-        let told = Arc::<Mutex<Played<6>>>::default();
+        let told = Arc::<Mutex<PlaybackProgress<6>>>::default();
         let limits = self.config.limits;
-        let playing = Playing::new(motion.into_waypoints(), tolerances, limits, Arc::clone(&told));
+        let playing = PlaybackExecutor::new(motion.into_waypoints(), tolerances, limits, Arc::clone(&told));
         // This type of law is known to `outrigger replay`.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let mut job = self.job(law, None)?;
@@ -88,7 +88,7 @@ impl Robot<6, Ur<'static>> {
         let running = Running::start(&self.beside, job, true)?;
         let look = || told.lock().unwrap_or_else(PoisonError::into_inner);
         let stands = || {
-            let Played { trace, against, refused, touched } = &mut *look();
+            let PlaybackProgress { trace, against, refused, touched } = &mut *look();
             // The reason is taken, so that it is reported once.
             let rests = matches!(trace.mode, Mode::Monitor | Mode::Offline);
             let refused = if rests { refused.take() } else { *refused };

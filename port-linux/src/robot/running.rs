@@ -11,13 +11,13 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::beside::{Beside, Job};
+use super::session_runner::{Job, SessionRunner};
 use crate::exit::Failure;
-use crate::host::signals::Leaves;
+use crate::host::signals::OnSignal;
 use crate::panel::Operators;
 use crate::released::ReleasedBy;
-use crate::run::Finished;
-use crate::run::attached::{Seen, Watcher};
+use crate::run::RunResult;
+use crate::run::tee::{SessionState, Subscriber};
 use crate::show::Key;
 
 /// The number of events that can wait for a reader. Events beyond it are only counted.
@@ -45,22 +45,26 @@ impl fmt::Display for Ended {
 /// A session in a thread of its own, created by [`Robot::start`](super::Robot::start). Dropping it brings the arm to
 /// rest.
 pub struct Running<const N: usize, E> {
-    thread: Option<JoinHandle<Result<Finished, Failure>>>,
+    thread: Option<JoinHandle<Result<RunResult, Failure>>>,
     operator: UnboundedSender<Key>,
-    seen: Arc<Mutex<Seen<N>>>,
+    seen: Arc<Mutex<SessionState<N>>>,
     events: Receiver<Event<E>>,
 }
 
 impl<const N: usize, E: Send + 'static> Running<N, E> {
-    pub(super) fn start<P>(beside: &Arc<dyn Beside<N, P>>, job: Job<N, P>, signals: bool) -> Result<Self, Failure>
+    pub(super) fn start<P>(
+        beside: &Arc<dyn SessionRunner<N, P>>,
+        job: Job<N, P>,
+        signals: bool,
+    ) -> Result<Self, Failure>
     where
         P: Controller<N, Event = E> + 'static,
     {
-        let operators = if signals { Operators::here(Leaves::AnArm)? } else { Operators::elsewhere() };
+        let operators = if signals { Operators::here(OnSignal::AnArm)? } else { Operators::elsewhere() };
         let operator = operators.sender();
-        let seen = Arc::<Mutex<Seen<N>>>::default();
+        let seen = Arc::<Mutex<SessionState<N>>>::default();
         let (sender, events) = sync_channel(EVENTS);
-        let watcher = Watcher { seen: Some(Arc::clone(&seen)), events: Some(sender), states: None };
+        let watcher = Subscriber { seen: Some(Arc::clone(&seen)), events: Some(sender), states: None };
         let beside = Arc::clone(beside);
         let thread = in_thread(move || beside.command(job, operators, watcher))?;
         Ok(Self { thread: Some(thread), operator, seen, events })
@@ -68,7 +72,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
 
     /// Returns the current state of the session: mode, reasons, link grade and robot state.
     #[must_use]
-    pub fn seen(&self) -> Seen<N> {
+    pub fn seen(&self) -> SessionState<N> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -97,12 +101,12 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
 
     /// Requests to command again. `seen` is the state that the caller has seen; if the mode has changed since, the
     /// request is rejected.
-    pub fn request(&self, seen: &Seen<N>) {
+    pub fn request(&self, seen: &SessionState<N>) {
         self.tell(Key::Request(seen.epoch));
     }
 
     /// Requests to command again, and to resume the motion that the last fallback suspended.
-    pub fn resume(&self, seen: &Seen<N>) {
+    pub fn resume(&self, seen: &SessionState<N>) {
         self.tell(Key::Resume(seen.epoch));
     }
 

@@ -9,12 +9,12 @@ use outrigger_core::engine::{Config, Controller};
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::beside::Beside;
 use super::running::in_thread;
+use super::session_runner::SessionRunner;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;
 use crate::released::ReleasedBy;
-use crate::run::attached::Watcher;
+use crate::run::tee::Subscriber;
 use crate::show::{Format, Key};
 
 /// The number of states that can wait for their reader: an eighth of a second at 500 Hz.
@@ -31,7 +31,7 @@ pub struct States<const N: usize> {
 
 impl<const N: usize> States<N> {
     pub(super) fn start<P>(
-        beside: &Arc<dyn Beside<N, P>>,
+        beside: &Arc<dyn SessionRunner<N, P>>,
         config: Config<N, P::Options>,
         format: Format,
     ) -> Result<Self, Failure>
@@ -43,7 +43,7 @@ impl<const N: usize> States<N> {
         let operators = Operators::elsewhere();
         let operator = operators.sender();
         let (sender, states) = sync_channel(WAITING);
-        let watcher = Watcher { seen: None, events: None, states: Some(sender) };
+        let watcher = Subscriber { seen: None, events: None, states: Some(sender) };
         let beside = Arc::clone(beside);
         let thread = in_thread(move || beside.look(config, format, operators, watcher))?;
         Ok(Self { states, operator, thread: Some(thread) })

@@ -6,8 +6,8 @@ use outrigger_core::engine::ur::UrConfig;
 use super::{Look, Plan, look, run};
 use crate::exit::Outcome;
 use crate::law::BoxedLaw;
-use crate::maker::krc::KrcController;
-use crate::maker::ur::UrController;
+use crate::vendor::krc::KrcController;
+use crate::vendor::ur::UrController;
 
 /// Runs an engine with `law` for a controller of Universal Robots.
 ///

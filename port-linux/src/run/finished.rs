@@ -9,7 +9,7 @@ use crate::show::words::{self, Observer};
 
 /// The result of a run: its last fallback, release or rejection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Finished {
+pub(crate) struct RunResult {
     /// The last fallback, unless it was acknowledged or commanding started again since.
     pub(crate) fallback: Option<Reason>,
     /// The cause of the last release since commanding started, otherwise the cause of the end.
@@ -21,7 +21,7 @@ pub(crate) struct Finished {
     pub(super) here: bool,
 }
 
-impl Finished {
+impl RunResult {
     /// Creates the result of a run that ended with this release and without a fault.
     #[cfg(test)]
     pub(crate) const fn of_release(released: ReleasedBy) -> Self {
@@ -58,18 +58,18 @@ mod tests {
 
     #[test]
     fn a_fallback_that_stands_and_a_request_that_was_never_granted_are_faults_with_their_reasons() {
-        let told = |finished: Finished| finished.outcome().err().map(|failure| (failure.code(), failure.to_string()));
-        let well = Finished { fallback: None, released: ReleasedBy::Finished, refused: None, here: false };
+        let told = |finished: RunResult| finished.outcome().err().map(|failure| (failure.code(), failure.to_string()));
+        let well = RunResult { fallback: None, released: ReleasedBy::Finished, refused: None, here: false };
         assert_eq!(told(well), None);
-        let (code, text) = told(Finished { fallback: Some(Reason::StateStale), ..well }).expect("a fault");
+        let (code, text) = told(RunResult { fallback: Some(Reason::StateStale), ..well }).expect("a fault");
         assert!(code == 4 && text.contains("(StateStale); "), "{text}");
         let unmet = ReasonSet::EMPTY.with(Reason::RobotNotRunning);
         let next = GradeCause { metric: Metric::Samples, grade: Grade::Ok, measured: 0, limit: 100 };
         let low = GradeLow { grade: Grade::Bad, needed: Grade::Ok, fell: None, next };
-        let (code, text) = told(Finished { refused: Some((unmet, low)), ..well }).expect("a fault");
+        let (code, text) = told(RunResult { refused: Some((unmet, low)), ..well }).expect("a fault");
         assert!(code == 4 && text.starts_with("commanding never began: not ready: "), "{text}");
         assert!(text.contains("(RobotNotRunning): in POWER_OFF or IDLE, power the arm on"), "{text}");
-        let unnamed = told(Finished { refused: Some((ReasonSet::EMPTY, low)), ..well });
+        let unnamed = told(RunResult { refused: Some((ReasonSet::EMPTY, low)), ..well });
         assert_eq!(unnamed, Some((4, "commanding never began: it was refused".into())));
     }
 }

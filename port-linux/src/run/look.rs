@@ -2,17 +2,17 @@
 
 use outrigger_core::engine::Config;
 
-use super::attached::{Attached, Watcher};
-use crate::companion::{Beside, Companions, Ended, Ends, Needs, Shown};
+use super::tee::{Subscriber, Tee};
+use crate::companion::{Companions, Ended, Ends, Needs, RunningCompanions, Shown};
 use crate::exit::{Outcome, despite};
 use crate::feed::{EVENTS, Feed};
 use crate::host::clock::Clock;
-use crate::host::signals::Leaves;
+use crate::host::signals::OnSignal;
 use crate::law::BoxedLaw;
-use crate::maker::apart::Apart;
-use crate::maker::{Vendor, Wanted};
 use crate::panel::{Onlooker, Operators, Panel};
 use crate::show::{Format, tell};
+use crate::vendor::extra_reception::Apart;
+use crate::vendor::{Vendor, Wanted};
 
 /// The settings of a session that is only observed.
 pub struct Look<const N: usize> {
@@ -39,7 +39,7 @@ pub(super) fn look<const N: usize, C: Vendor<N>>(
     look: &Look<N>,
 ) -> Outcome {
     let mut ends = Ends::default();
-    let session = Operators::here(Leaves::Nothing)
+    let session = Operators::here(OnSignal::Nothing)
         .and_then(|operators| watch(controller, config, look, operators, None, &mut ends));
     let (ended, failures) = ends.finish();
     if session.is_err() {
@@ -64,7 +64,7 @@ pub(crate) fn watch<const N: usize, C: Vendor<N>>(
     config: Config<N, C::Options>,
     look: &Look<N>,
     operators: Operators,
-    watcher: Option<Watcher<N, C::Event>>,
+    watcher: Option<Subscriber<N, C::Event>>,
     ends: &mut Ends,
 ) -> Outcome {
     let Look { title, format, seconds, for_a_reader, ref companions } = *look;
@@ -85,11 +85,11 @@ pub(crate) fn watch<const N: usize, C: Vendor<N>>(
         (false, true) => ((!companions.is_empty()).then(|| Feed::new(EVENTS)), None),
     };
     let beside = match &feed {
-        Some(feed) => Some(Beside::start(companions, &controller, &[], clock, feed, || None, ends)?),
+        Some(feed) => Some(RunningCompanions::start(companions, &controller, &[], clock, feed, || None, ends)?),
         None => None,
     };
     let (taps, notices, progress, remarks) = match beside {
-        Some(Beside { taps, notices, progress, remarks }) => (taps, notices, progress, Some(remarks)),
+        Some(RunningCompanions { taps, notices, progress, remarks }) => (taps, notices, progress, Some(remarks)),
         None => (vec![], vec![], vec![], None),
     };
     if format == Format::Remarks {
@@ -123,7 +123,7 @@ pub(crate) fn watch<const N: usize, C: Vendor<N>>(
         let progress = progress.into_iter().map(|counting| counting.progress).collect();
         let onlooker = Onlooker::new(panel).beside(progress, of_apart, remarks);
         let onlooker = if for_a_reader { onlooker.for_a_reader() } else { onlooker };
-        let mut onlooker = Shown::new(Attached::new(onlooker, watcher), taps);
+        let mut onlooker = Shown::new(Tee::new(onlooker, watcher), taps);
         C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
         if onlooker.inner.inner.has_begun() {
             ends.heard();

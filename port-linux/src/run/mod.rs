@@ -1,6 +1,5 @@
 //! A session that commands: as a service, or beside an application's own program.
 
-pub(crate) mod attached;
 mod chosen;
 mod ending;
 mod finished;
@@ -10,32 +9,33 @@ mod plan;
 mod service;
 mod start;
 pub mod tail;
+pub(crate) mod tee;
 
 use outrigger_core::engine::Config;
 
 pub use self::chosen::*;
-pub(crate) use self::finished::Finished;
+pub(crate) use self::finished::RunResult;
 pub use self::look::Look;
 use self::look::look;
 pub(crate) use self::look::watch;
 pub use self::plan::Plan;
 use self::service::Service;
-use crate::companion::{Beside, Ended, Ends, Needs, Shown};
+use crate::companion::{Ended, Ends, Needs, RunningCompanions, Shown};
 use crate::dashboard::LockedPendant;
 use crate::exit::{Failure, Outcome, despite};
-use crate::feed::{EVENTS, Feed, What};
+use crate::feed::{EVENTS, EntryContent, Feed};
 use crate::host::clock::Clock;
 use crate::host::lock::RobotLock;
-use crate::host::signals::Leaves;
+use crate::host::signals::OnSignal;
 use crate::law::BoxedLaw;
-use crate::maker::apart::Apart;
-use crate::maker::{Vendor, Wanted};
-use crate::motion::asked::{MadeBy, Moving, Refuses};
-use crate::motion::{Task, UnderWay};
+use crate::motion::request::{MadeBy, Moving, Refuses};
+use crate::motion::{ActiveMotion, Task};
 use crate::panel::Operators;
-use crate::requests::{Desk, Local};
-use crate::run::attached::{Attached, Watcher};
+use crate::requests::{Local, RequestQueue};
+use crate::run::tee::{Subscriber, Tee};
 use crate::show::{Format, complain, tell};
+use crate::vendor::extra_reception::Apart;
+use crate::vendor::{Vendor, Wanted};
 
 /// Runs an engine with `law` for `controller`.
 ///
@@ -48,7 +48,7 @@ fn run<const N: usize, C: Vendor<N>>(
     law: BoxedLaw<N>,
     plan: &Plan<N>,
 ) -> Outcome {
-    let operators = Operators::here(Leaves::AnArm)?;
+    let operators = Operators::here(OnSignal::AnArm)?;
     let (finished, failures) = session(controller, config, law, plan, operators, None, None)?;
     despite(failures.into_iter().map(Err), finished.outcome())
 }
@@ -64,9 +64,9 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     mut law: BoxedLaw<N>,
     plan: &Plan<N>,
     operators: Operators,
-    watcher: Option<Watcher<N, C::Event>>,
+    watcher: Option<Subscriber<N, C::Event>>,
     task: Option<Task<N>>,
-) -> Result<(Finished, Vec<Failure>), Failure> {
+) -> Result<(RunResult, Vec<Failure>), Failure> {
     plan.companions.iter().try_for_each(|companion| companion.check())?;
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
@@ -147,11 +147,11 @@ impl Feeds {
 /// The participants of a session beside its engine: operators, companions and requests.
 struct Sides<const N: usize, E> {
     operators: Operators,
-    watcher: Option<Watcher<N, E>>,
+    watcher: Option<Subscriber<N, E>>,
     task: Option<Task<N>>,
     /// The event that reports the path of the socket for requests to users.
     asked: Option<(String, Vec<(&'static str, String)>)>,
-    desk: Option<Desk<N>>,
+    desk: Option<RequestQueue<N>>,
     local: Option<Local<N>>,
 }
 
@@ -164,7 +164,7 @@ fn serve<const N: usize, C: Vendor<N>>(
     clock: Clock,
     sides: Sides<N, C::Event>,
     (feeds, ends): (Option<Feeds>, &mut Ends),
-) -> Result<(Finished, String), Failure> {
+) -> Result<(RunResult, String), Failure> {
     let recordings = plan.recordings().transpose()?;
     let Sides { operators, watcher, task, asked, desk, local } = sides;
     let (feed, variables) = feeds.map_or((None, None), |Feeds { feed, variables }| (Some(feed), variables));
@@ -172,9 +172,9 @@ fn serve<const N: usize, C: Vendor<N>>(
     let beside = match &feed {
         Some(feed) => {
             let names = plan.source_names();
-            let beside = Beside::start(&plan.companions, &controller, &names, clock, feed, client, ends)?;
+            let beside = RunningCompanions::start(&plan.companions, &controller, &names, clock, feed, client, ends)?;
             if needs.engine && !plan.text.is_empty() {
-                feed.put(clock.now(), What::Configuration(plan.text.clone()));
+                feed.put(clock.now(), EntryContent::Configuration(plan.text.clone()));
             }
             Some(beside)
         }
@@ -182,7 +182,7 @@ fn serve<const N: usize, C: Vendor<N>>(
     };
     drop(local);
     let (taps, notices, progress, companions) = match beside {
-        Some(Beside { taps, notices, progress, remarks }) => (taps, notices, progress, Some(remarks)),
+        Some(RunningCompanions { taps, notices, progress, remarks }) => (taps, notices, progress, Some(remarks)),
         None => (vec![], vec![], vec![], None),
     };
     crate::host::runtime::block_on(async {
@@ -210,7 +210,7 @@ fn serve<const N: usize, C: Vendor<N>>(
             service.record();
         }
         service.desk = desk;
-        service.under_way = UnderWay::new(task);
+        service.under_way = ActiveMotion::new(task);
         if let Some(desk) = &service.desk {
             service.under_way.spending(desk.spent());
         }
@@ -223,7 +223,7 @@ fn serve<const N: usize, C: Vendor<N>>(
         }
         notices.into_iter().for_each(|(kind, text, fields)| service.panel.say(kind, text, fields));
         let recorder = service.recorder();
-        let mut service = Shown::new(Attached::new(service, watcher), taps);
+        let mut service = Shown::new(Tee::new(service, watcher), taps);
         C::run(config, law, &mut net, &mut service, recorder).await?;
         if service.inner.inner.panel.has_begun() {
             ends.heard();

@@ -8,9 +8,9 @@ use outrigger_config::{HostSettings, RunSettings, SourceSettings, VariableSettin
 use crate::companion::{Companion, Companions};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
-use crate::motion::asked::Moving;
+use crate::motion::request::Moving;
 use crate::record::fallbacks::{Kept, Recordings, Whose};
-use crate::requests::{Desk, Local, Requests};
+use crate::requests::{Local, RequestQueue, Requests};
 use crate::show::Format;
 
 /// The size of the recorder \[B\]: several seconds of the fastest stream in each half.
@@ -89,7 +89,7 @@ impl<const N: usize> Plan<N> {
         moving: Moving<N>,
         clock: Clock,
         commands: bool,
-    ) -> Option<Result<(Requests, Desk<N>, Local<N>), Failure>> {
+    ) -> Option<Result<(Requests, RequestQueue<N>, Local<N>), Failure>> {
         let told = (&*self.sources, &*self.variables);
         let listens = self.asked && self.run.requests;
         // This setting applies to companions as well, in a run that accepts other processes.

@@ -17,7 +17,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::ending::{Ending, Releases};
-use super::finished::Finished;
+use super::finished::RunResult;
 use super::operator::{operator_help, unknown_word};
 use super::plan::{AROUND, Plan, RECORDER};
 use super::start::away_from;
@@ -32,18 +32,18 @@ use crate::host::machine;
 use crate::host::reactor::{when_called, yield_once};
 use crate::json;
 use crate::law::BoxedLaw;
-use crate::maker::{Maker, Shows, Summary, Tally};
 use crate::motion::impedance::{Impedance, SET as IMPEDANCE_SET};
-use crate::motion::{Standing, UnderWay};
+use crate::motion::{ActiveMotion, MotionReport};
 use crate::panel::Ends;
 use crate::panel::{Operators, Panel, Wish, next_of, next_remark};
 use crate::record::fallbacks::{Recordings, Report, next_report};
 use crate::released::ReleasedBy;
-use crate::requests::{Desk, next_asked};
+use crate::requests::{RequestQueue, next_asked};
 use crate::sensor::{Arrival, Sources};
 use crate::show::events::PeerEvent as _;
 use crate::show::values::lines;
 use crate::show::{Format, words};
+use crate::vendor::{Summary, Tally, VendorObserve, VendorUi};
 
 /// The interval for reporting invalid readings of one source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
@@ -52,7 +52,7 @@ const COMPLAINTS: Duration = Duration::from_secs(5);
 /// the event after which the coast is known.
 type Coast<E> = Box<dyn Fn(&E) -> Option<String>>;
 
-pub(super) struct Service<M: Maker, T, const N: usize> {
+pub(super) struct Service<M: VendorUi, T, const N: usize> {
     pub(super) panel: Panel<M>,
     tally: T,
     sources: Sources,
@@ -93,21 +93,21 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     /// The messages of companions for the operator.
     pub(super) companions: Option<Receiver<Remark>>,
     /// The queue of requests of other processes. `None` if they are not accepted.
-    pub(super) desk: Option<Desk<N>>,
+    pub(super) desk: Option<RequestQueue<N>>,
     /// `true` while the arm is away from the start of the law's motion, which is reported once.
     away: bool,
     /// The motion that a client has requested, in place of the law's own.
-    pub(super) under_way: UnderWay<N>,
+    pub(super) under_way: ActiveMotion<N>,
     /// The handle to the pendant that is locked while the arm is commanded, or has to be unlocked.
     pub(super) pendant: Option<LockedPendant>,
 }
 
-impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
+impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     /// Opens the sensors, and applies the settings for the operating system.
     pub(super) fn start(
         plan: &Plan<N>,
         clock: Clock,
-        maker: M,
+        vendor: M,
         coast: Coast<M::Event>,
         operators: Operators,
         feed: Option<Feed>,
@@ -115,7 +115,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     ) -> Result<Self, Failure> {
         let format = plan.format;
         let sources = Sources::open(&plan.sources, clock, matches!(format, Format::Lines | Format::Json))?;
-        let mut panel = Panel::new("run", format, clock, maker, operators, plan.seconds);
+        let mut panel = Panel::new("run", format, clock, vendor, operators, plan.seconds);
         if let Some(feed) = feed {
             panel = panel.with_feed(feed);
         }
@@ -153,7 +153,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             companions: None,
             desk: None,
             away: false,
-            under_way: UnderWay::new(None),
+            under_way: ActiveMotion::new(None),
             pendant: None,
         })
     }
@@ -189,7 +189,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             self.releases.pass_on(&input, Some(by));
         }
         if matches!(input, Input::Request(_) | Input::Resume(_))
-            && self.desk.as_ref().is_some_and(Desk::waits_for_a_program)
+            && self.desk.as_ref().is_some_and(RequestQueue::waits_for_a_program)
         {
             let text = "a program that somebody sent is on its way to the controller: request again";
             self.panel.say("operator", text.into(), vec![]);
@@ -275,15 +275,15 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
                 self.desk.iter_mut().for_each(|desk| desk.taken_over(&input));
                 return input;
             }
-            if let Some(input) = self.desk.as_mut().and_then(Desk::release) {
-                self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));
+            if let Some(input) = self.desk.as_mut().and_then(RequestQueue::release) {
+                self.releases.pass_on(&input, self.desk.as_ref().and_then(RequestQueue::releases));
                 return input;
             }
             let input = tokio::select! {
                 wish = self.panel.next() => self.wished(wish),
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
                 input = next_asked(&mut self.desk) => {
-                    self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));
+                    self.releases.pass_on(&input, self.desk.as_ref().and_then(RequestQueue::releases));
                     Some(input)
                 }
                 report = next_report(&mut self.recordings) => { self.recorded(&report); None }
@@ -322,7 +322,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     }
 
     /// Ends the display. Returns the result of the run, and a summary.
-    pub(super) fn finish(mut self, format: Format) -> Result<(Finished, String), Failure> {
+    pub(super) fn finish(mut self, format: Format) -> Result<(RunResult, String), Failure> {
         let given_back = self.pendant.take().map(LockedPendant::finish).unwrap_or_default();
         given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
@@ -343,7 +343,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         } else {
             tally.text()
         };
-        Ok((Finished { fallback: standing, released: releases.last(ending), refused, here }, text))
+        Ok((RunResult { fallback: standing, released: releases.last(ending), refused, here }, text))
     }
 }
 
@@ -360,7 +360,7 @@ struct Summed<T> {
 impl<const N: usize, P, M, T> Application<N, P, BoxedLaw<N>> for Service<M, T, N>
 where
     P: Controller<N, Event = M::Event>,
-    M: Shows<N, P>,
+    M: VendorObserve<N, P>,
     T: Tally<N, P> + Summary<Event = M::Event>,
 {
     async fn next(&mut self) -> Input {
@@ -386,7 +386,7 @@ where
             Event::Peer(event) => {
                 if event.touches() {
                     self.under_way.touch();
-                    self.desk.iter_mut().for_each(Desk::touched);
+                    self.desk.iter_mut().for_each(RequestQueue::touched);
                 }
                 if let Some(text) = (self.coast)(event) {
                     self.panel.say("coast", text, vec![]);
@@ -478,7 +478,7 @@ where
     }
 }
 
-impl<M: Maker, T, const N: usize> Ends for Service<M, T, N> {
+impl<M: VendorUi, T, const N: usize> Ends for Service<M, T, N> {
     fn is_ending(&self) -> bool {
         self.ending.is_some()
     }
@@ -503,11 +503,11 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
 
 /// Returns the law's values for display. An error of the law is shown only while commanding, because only then it is
 /// measured in every cycle.
-fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode, standing: Option<Standing>) -> Vec<(String, String)> {
+fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode, standing: Option<MotionReport>) -> Vec<(String, String)> {
     let values = law.values();
     if values.iter().next().is_some() {
         return if mode == Mode::Command { lines(&values) } else { vec![] };
     }
-    let word = Standing::word(standing, MotionStatus::of(law).progress);
+    let word = MotionReport::word(standing, MotionStatus::of(law).progress);
     word.into_iter().map(|word| ("motion".into(), word.into())).collect()
 }

@@ -90,7 +90,7 @@ pub async fn interpret(
     let between = Between::default();
     let sent = Cell::new(false);
     let observer = RefCell::new(observer);
-    let mut watcher = Watcher { observer: &observer, runs: Some(&between.runs), sent: Some(&sent) };
+    let mut watcher = ConnectionObserver { observer: &observer, runs: Some(&between.runs), sent: Some(&sent) };
     let mut program = None;
     let followed = {
         let mut uploading = Box::pin(async {
@@ -112,7 +112,7 @@ pub async fn interpret(
     let mut program = program.transpose();
     if sent.get() && !matches!(program, Ok(Some(ref ended)) if is_over(ended)) {
         // A program that accepts statements, or still executes one, is always stopped, whatever else has failed.
-        let mut watcher = Watcher { observer: &observer, runs: None, sent: None };
+        let mut watcher = ConnectionObserver { observer: &observer, runs: None, sent: None };
         let stopped = upload(uploads, script(STOP)?, at.program, &mut watcher, async || pending().await).await?;
         let stands =
             is_over(&stopped) || matches!(stopped, UploadOutcome::Started(_) | UploadOutcome::NoResultExpected);
@@ -134,13 +134,13 @@ fn script(text: &[u8]) -> Result<ScriptFile<'_>, Failure> {
 }
 
 /// The observer of the program's connection.
-struct Watcher<'a, 'o, O> {
+struct ConnectionObserver<'a, 'o, O> {
     observer: &'a RefCell<&'o mut O>,
     runs: Option<&'a Notify>,
     sent: Option<&'a Cell<bool>>,
 }
 
-impl<O: Observes> Hears for Watcher<'_, '_, O> {
+impl<O: Observes> Hears for ConnectionObserver<'_, '_, O> {
     fn event(&mut self, event: &UploadEvent<'_>) {
         if let (UploadEvent::Started(_), Some(runs)) = (event, self.runs) {
             runs.notify_one();

@@ -4,12 +4,12 @@
 //! controller's messages; this module transfers bytes.
 
 mod interpreter;
-mod said;
+mod interpreter_report;
 mod upload;
 mod words;
 
 pub use self::interpreter::{Interpreted, InterpreterPorts, Observes, interpret};
-pub use self::said::Said;
+pub use self::interpreter_report::InterpreterReport;
 pub(crate) use self::upload::{Carried, ready};
 pub use self::upload::{Hears, upload};
 pub use self::words::Words;

@@ -222,7 +222,7 @@ impl<'t> Words<'t> {
                 Some(Detail::Seen { evidence: evidence_name(evidence) })
             }
             UploadOutcome::Failed { started, position, text } => {
-                let place = position.map(|(line, column)| Place {
+                let place = position.map(|(line, column)| ErrorPosition {
                     line: self.file.source_line(line).map(|(line, _)| line),
                     column,
                     controller_line: line,
@@ -263,7 +263,7 @@ enum Detail {
         started: bool,
         text: String,
         #[serde(flatten)]
-        place: Option<Place>,
+        place: Option<ErrorPosition>,
     },
     Reported {
         code: i32,
@@ -280,7 +280,7 @@ enum Detail {
 /// The JSON object of an error's position: the line in the file, if it is known, and the line by the controller's
 /// count.
 #[derive(Serialize)]
-struct Place {
+struct ErrorPosition {
     line: Option<u32>,
     column: i32,
     controller_line: i32,
@@ -346,15 +346,15 @@ fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
 /// The JSON object of an event of an upload, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "event")]
-pub(super) struct Told {
+pub(super) struct UploadReport {
     kind: &'static str,
     #[serde(flatten)]
-    what: What,
+    what: UploadDetail,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum What {
+enum UploadDetail {
     Software {
         software: String,
     },
@@ -386,18 +386,18 @@ enum About {
     Code { code: i32, argument: i32 },
 }
 
-pub(super) fn event_object(event: &UploadEvent<'_>) -> Told {
+pub(super) fn event_object(event: &UploadEvent<'_>) -> UploadReport {
     let (kind, what) = match event {
-        UploadEvent::Software(software) => ("software", What::Software { software: software.to_string() }),
-        UploadEvent::Sent { replaces } => ("sent", What::Sent { replaces: *replaces }),
-        UploadEvent::Started(evidence) => ("started", What::Started { evidence: evidence_name(*evidence) }),
-        UploadEvent::Paused(paused) => ("paused", What::Paused { paused: *paused }),
+        UploadEvent::Software(software) => ("software", UploadDetail::Software { software: software.to_string() }),
+        UploadEvent::Sent { replaces } => ("sent", UploadDetail::Sent { replaces: *replaces }),
+        UploadEvent::Started(evidence) => ("started", UploadDetail::Started { evidence: evidence_name(*evidence) }),
+        UploadEvent::Paused(paused) => ("paused", UploadDetail::Paused { paused: *paused }),
         UploadEvent::Message(message) => message_object(message),
     };
-    Told { kind, what }
+    UploadReport { kind, what }
 }
 
-fn message_object(message: &ControllerMessage<'_>) -> (&'static str, What) {
+fn message_object(message: &ControllerMessage<'_>) -> (&'static str, UploadDetail) {
     let (code, argument) = message.code;
     let (kind, about) = match message.kind {
         ReportKind::Text => ("text", None),
@@ -412,7 +412,7 @@ fn message_object(message: &ControllerMessage<'_>) -> (&'static str, What) {
         _ => ("other", None),
     };
     let (title, text) = (json::latin1(message.title), json::latin1(message.text));
-    (kind, What::Message { source: message.source.raw(), about, title, text })
+    (kind, UploadDetail::Message { source: message.source.raw(), about, title, text })
 }
 
 /// Decodes a controller's extended ASCII, and replaces control characters, so that it cannot control the terminal.

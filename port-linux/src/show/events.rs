@@ -150,7 +150,7 @@ mod tests {
     use outrigger_core::command::outputs::{DigitalOutput, Write, WriteNews};
     use outrigger_core::engine::ur::UrEvent;
     use outrigger_core::link::{Grade, GradeCause, GradeChange, Metric};
-    use outrigger_core::mode::{Epoch, Mode, Transition, Word};
+    use outrigger_core::mode::{Epoch, Mode, OperatorAction, Transition};
     use outrigger_tests::require::committed::hold;
     use outrigger_wire::sensor::SourceId;
     use outrigger_wire::time::Duration;
@@ -243,8 +243,11 @@ mod tests {
         }));
         has(&told, &[("to", "Command")]);
         assert!(told.get("reason").is_none(), "{told}");
-        let told =
-            object(&Event::Refused(Refusal { word: Word::Request, by: Channel::Message, reason: Reason::Latched }));
+        let told = object(&Event::Refused(Refusal {
+            word: OperatorAction::Request,
+            by: Channel::Message,
+            reason: Reason::Latched,
+        }));
         has(&told, &[("kind", "refused"), ("word", "request"), ("by", "message"), ("reason", "Latched")]);
         let told = object(&Event::Lapsed(Lapse::TooLate));
         has(&told, &[("kind", "lapsed"), ("why", "TooLate")]);
@@ -262,7 +265,7 @@ mod tests {
         let events = [
             Event::Transition(transition),
             Event::Transition(Transition { from: Mode::Arming, to: Mode::Command, reason: None, ..transition }),
-            Event::Refused(Refusal { word: Word::Request, by: Channel::Message, reason: Reason::Latched }),
+            Event::Refused(Refusal { word: OperatorAction::Request, by: Channel::Message, reason: Reason::Latched }),
             Event::Lapsed(Lapse::TooLate),
             Event::Lapsed(Lapse::Latched),
             Event::Grade(fell),

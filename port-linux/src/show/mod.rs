@@ -10,8 +10,8 @@ pub mod histogram;
 pub mod link_story;
 pub mod log;
 mod progress;
+mod seen_epoch;
 pub mod sheet;
-mod shown;
 pub mod snapshot;
 mod states;
 mod straight;
@@ -31,8 +31,8 @@ use outrigger_wire::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
 pub use self::progress::Progress;
-pub use self::shown::seen;
-pub use self::snapshot::{Arm, Joint, LawError, Snapshot, Word};
+pub use self::seen_epoch::seen;
+pub use self::snapshot::{Arm, Joint, LawError, ReportedState, Snapshot};
 pub use self::states::States;
 pub use self::straight::complain;
 pub use self::straight::tell;
@@ -185,7 +185,7 @@ impl Messages {
 
     /// Records that the operator has seen this epoch. Later input was decided with this knowledge.
     pub fn show(&self, epoch: Epoch) {
-        shown::show(epoch);
+        seen_epoch::show(epoch);
     }
 }
 
@@ -418,7 +418,7 @@ fn speak(
             Standard::Output => format!("{text}\n"),
         };
         match out.write_all(text.as_bytes()) {
-            Ok(()) => shown::show(epoch),
+            Ok(()) => seen_epoch::show(epoch),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 unread.store(true, Ordering::Relaxed);
                 for _ in messages {}

@@ -147,7 +147,7 @@ pub struct Arm {
     /// The state of the program on the controller.
     pub program: Option<ProgramState>,
     /// The modes that the controller reports.
-    pub words: Vec<Word>,
+    pub words: Vec<ReportedState>,
 }
 
 /// The known values of a joint.
@@ -168,7 +168,7 @@ pub type Field = fn(&Joint) -> Option<f32>;
 
 /// A mode or a state that the controller reports, by name.
 #[derive(Clone, Copy, Debug)]
-pub struct Word {
+pub struct ReportedState {
     /// The key of the mode in JSON for scripts.
     pub key: &'static str,
     /// The name of the mode for people.
@@ -179,7 +179,7 @@ pub struct Word {
     pub number: i64,
 }
 
-impl Word {
+impl ReportedState {
     /// Creates a mode whose value has a name.
     #[must_use]
     pub const fn named(key: &'static str, name: &'static str, value: &'static str) -> Self {
@@ -196,7 +196,7 @@ impl Word {
 impl Arm {
     /// Creates the arm from `state`, for an arm that is commanded by speeds, with the modes `words`.
     #[must_use]
-    pub fn new<const N: usize>(state: &State<N>, words: Vec<Word>) -> Self {
+    pub fn new<const N: usize>(state: &State<N>, words: Vec<ReportedState>) -> Self {
         let joints = state.positions.iter().zip(state.velocities.iter()).zip(state.target_velocities.iter());
         let joints = joints.map(|((angle, speed), target)| Joint {
             angle,
@@ -293,7 +293,7 @@ impl Snapshot {
                 line.push_str(&format!("  round trip {:.2} ms", trip.as_secs_f64() * 1e3));
             }
         }
-        let words: Vec<_> = state.words.iter().map(Word::said).collect();
+        let words: Vec<_> = state.words.iter().map(ReportedState::said).collect();
         line.push_str(&format!("  {}  q ", words.join("/")));
         let degrees: Vec<_> = state.joints.iter().map(|joint| format!("{:.2}", joint.angle.to_degrees())).collect();
         line.push_str(&degrees.join(" "));

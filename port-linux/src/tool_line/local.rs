@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 #[cfg(unix)]
 use super::pty::Pty;
-use super::{Place, Turn};
+use super::{LocalEnd, Turn};
 use crate::exit::Failure;
 
 /// The local end of the tool's serial line, opened.
@@ -27,9 +27,9 @@ impl Local {
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] with advice if the port or the pseudo-terminal cannot be opened.
-    pub(super) async fn make(place: &Place) -> Result<Self, Failure> {
+    pub(super) async fn make(place: &LocalEnd) -> Result<Self, Failure> {
         match place {
-            Place::Tcp(at) => {
+            LocalEnd::Tcp(at) => {
                 let listener = TcpListener::bind(at).await.map_err(|error| {
                     let next = match error.kind() {
                         ErrorKind::AddrInUse => "; another program has this port: end that, or choose another",
@@ -42,9 +42,9 @@ impl Local {
                 Ok(Self::Tcp { listener, client: None })
             }
             #[cfg(unix)]
-            Place::Pty(name) => Ok(Self::Pty(Pty::make(name)?)),
+            LocalEnd::Pty(name) => Ok(Self::Pty(Pty::make(name)?)),
             #[cfg(not(unix))]
-            Place::Pty(name) => Err(Failure::BadInput(format!(
+            LocalEnd::Pty(name) => Err(Failure::BadInput(format!(
                 "cannot make the pseudo-terminal {}: this system has none; use --listen",
                 name.display()
             ))),

@@ -33,7 +33,7 @@ const WITH_BASE: u16 = 17;
 
 /// The kind and place of the local end of the tool's serial line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum LocalEnd {
     /// A TCP port at this local address.
     Tcp(SocketAddr),
     /// A pseudo-terminal with a symbolic link of this name.
@@ -66,7 +66,7 @@ pub struct Forwarding {
     /// The parameters of the serial line: rate, parity, stop bits and tool voltage.
     pub line: ToolCommunication,
     /// The local end at which clients use the line.
-    pub place: Place,
+    pub place: LocalEnd,
     /// The time between two attempts to reach the robot again. 1 s is usual.
     pub retry: Duration,
 }

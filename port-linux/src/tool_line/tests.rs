@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::local::Local;
 use super::relay::{Ended, connect, relay};
-use super::{Forwarding, Place, forward, tool_line_port, words};
+use super::{Forwarding, LocalEnd, forward, tool_line_port, words};
 use crate::exit::Failure;
 use crate::host::runtime::one_threaded;
 use crate::host::target::Target;
@@ -41,7 +41,7 @@ async fn robot() -> (TcpStream, TcpStream) {
 
 /// Opens a local TCP port for clients. Returns it with its address.
 async fn port() -> (Local, SocketAddr) {
-    let local = Local::make(&Place::Tcp(any())).await.expect("a port");
+    let local = Local::make(&LocalEnd::Tcp(any())).await.expect("a port");
     let Local::Tcp { listener, .. } = &local else { panic!("a port") };
     let at = listener.local_addr().expect("an address");
     (local, at)
@@ -170,7 +170,7 @@ fn a_client_that_comes_before_the_robot_is_reached_is_closed() {
         let forwarding = Forwarding {
             robot: Target::resolve(&address).expect("an address"),
             line: LINE,
-            place: Place::Tcp(free),
+            place: LocalEnd::Tcp(free),
             retry: outrigger_wire::time::Duration::from_secs(1),
         };
         let told = RefCell::new(vec![]);
@@ -221,8 +221,8 @@ fn a_pseudo_terminal_carries_bytes_of_every_value_and_its_name_goes_with_it() {
     let name = std::env::temp_dir().join(format!("outrigger-tool-line-{}", std::process::id()));
     one_threaded().expect("a runtime").block_on(async {
         let (mut robot, stream) = robot().await;
-        let mut local = Local::make(&Place::Pty(name.clone())).await.expect("a pseudo-terminal");
-        let taken = Local::make(&Place::Pty(name.clone())).await.expect_err("the name is taken");
+        let mut local = Local::make(&LocalEnd::Pty(name.clone())).await.expect("a pseudo-terminal");
+        let taken = Local::make(&LocalEnd::Pty(name.clone())).await.expect_err("the name is taken");
         assert!(matches!(&taken, Failure::BadInput(text) if text.contains("choose another name")), "{taken}");
         // Bytes that a terminal would take for commands, twice around.
         let bytes: Vec<u8> = (0..512_u32).map(|at| at as u8).collect();
@@ -265,7 +265,7 @@ fn a_reader_of_the_pseudo_terminal_gets_nothing_that_came_while_nobody_read() {
     let name = std::env::temp_dir().join(format!("outrigger-tool-line-unread-{}", std::process::id()));
     one_threaded().expect("a runtime").block_on(async {
         let (mut robot, stream) = robot().await;
-        let mut local = Local::make(&Place::Pty(name.clone())).await.expect("a pseudo-terminal");
+        let mut local = Local::make(&LocalEnd::Pty(name.clone())).await.expect("a pseudo-terminal");
         let told = RefCell::new(0);
         let mut tell = |_: &str| *told.borrow_mut() += 1;
         let story = async {
@@ -297,7 +297,7 @@ fn a_reader_of_the_pseudo_terminal_gets_nothing_that_came_while_nobody_read() {
 fn a_local_end_that_cannot_be_made_and_a_robot_without_the_urcap_are_told_with_what_to_do() {
     one_threaded().expect("a runtime").block_on(async {
         let (_local, at) = port().await;
-        let taken = Local::make(&Place::Tcp(at)).await.expect_err("the port is taken").to_string();
+        let taken = Local::make(&LocalEnd::Tcp(at)).await.expect_err("the port is taken").to_string();
         assert!(taken.starts_with(&format!("cannot listen on {at}: ")) && taken.contains("another program"), "{taken}");
         let free = TcpListener::bind(any()).await.and_then(|listener| listener.local_addr()).expect("a port");
         let refused = connect(free).await.expect_err("nobody listens");

@@ -134,7 +134,7 @@ fn group_of(file: &str) -> &'static str {
         ("/boards/w5500/", "network stack"),
         ("/boards/", "board"),
         ("/tests/", "board"),
-        ("/core/src/packed/", "serialisation"),
+        ("/core/src/postcard/", "serialisation"),
         ("/core/src/", "core"),
         ("/core/remote/src/", "core"),
         ("/core/wire/src/", "core"),

@@ -19,7 +19,7 @@ use outrigger_core::State;
 use outrigger_core::command::Sources;
 use outrigger_core::command::outputs::Outputs;
 use outrigger_core::engine::Event;
-use outrigger_core::engine::ur::{Facts, UrConfig, UrEvent};
+use outrigger_core::engine::ur::{PrimaryFacts, UrConfig, UrEvent};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::link::{Histograms, LinkMonitor};
 use outrigger_core::mode::{Evidence, Following, ModeMachine, Operator};
@@ -366,7 +366,7 @@ fn memory() -> [(&'static str, usize); 16] {
             "engine: what was sent in the last cycles, to compare the controller's target with",
             size_of::<Following<6>>(),
         ),
-        ("engine: what the controller told of itself: limits, kinematics, terminals", size_of::<Facts>()),
+        ("engine: what the controller told of itself: limits, kinematics, terminals", size_of::<PrimaryFacts>()),
         ("engine: outputs that wait or are to be confirmed", size_of::<Outputs>()),
         ("engine: sensors", size_of::<Sources>()),
         ("engine: the last state", size_of::<State<6>>()),

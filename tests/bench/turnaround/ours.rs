@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use outrigger::config::RobotAddress;
 use outrigger::host::{Clock, block_on};
-use outrigger::maker::ur::run as beside_ur;
 use outrigger::net::Net;
+use outrigger::vendor::ur::run as beside_ur;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};

@@ -10,7 +10,7 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_remote::telemetry::{
-    Chunk, CrashReport, Datagram as Sent, LinkActivity, Message, Motion, PeerDatagram, ResetCause, Stage, Status,
+    Chunk, CrashReport, Datagram as Sent, LinkActivity, Message, Motion, PeerDatagram, ResetCause, StartStage, Status,
     TelemetryError,
 };
 use outrigger_wire::frame::StreamCounts;
@@ -50,7 +50,7 @@ pub struct Telemetry {
     pub krc_motion: Option<Motion<7>>,
     /// The starts: cause, starts since power-on, the stage that the previous run reached, and the place of its panic,
     /// or `stack overflow`. Consecutive identical starts count once.
-    pub starts: Vec<(ResetCause, u32, Option<Stage>, Option<String>)>,
+    pub starts: Vec<(ResetCause, u32, Option<StartStage>, Option<String>)>,
     /// The newest report of what was received from the robot's address.
     pub activity: LinkActivity,
     /// The fallbacks by number: the reason, and the recording as far as it arrived.

@@ -22,7 +22,7 @@ use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::FaultKind;
-use outrigger_tests::cosim::{Buffers, Death, Read, Rig, SENSOR, Sensor, Setup, Way, core_time};
+use outrigger_tests::cosim::{Buffers, CrashPoint, Read, Rig, SENSOR, Sensor, Setup, Way, core_time};
 use outrigger_wire::robot::{JointPositions, SoftwareVersion};
 use outrigger_wire::sensor::SampleValue;
 use outrigger_wire::time::Duration;
@@ -374,8 +374,8 @@ pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
         if rig.is_awake() {
             match strike {
                 Strike::Cable => rig.cut_cable(None),
-                Strike::Death => rig.kill(Death::Silent),
-                Strike::Reset => rig.kill(Death::Reset),
+                Strike::Death => rig.kill(CrashPoint::Silent),
+                Strike::Reset => rig.kill(CrashPoint::Reset),
                 Strike::Sensors => rig.kill_sensors(),
                 Strike::Release => rig.input(Input::Release),
             }

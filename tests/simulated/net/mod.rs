@@ -1,4 +1,4 @@
-//! Regression runs: hundreds of seeded runs with each maker's simulated controller. They show whether an internal
+//! Regression runs: hundreds of seeded runs with each vendor's simulated controller. They show whether an internal
 //! change of the program changed its behaviour.
 //!
 //! A run is drawn from its number: its set-up, its faults, the operator's requests. The files `ur.txt` and `krc.txt`
@@ -12,7 +12,7 @@
 //! command that differs. `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs net` writes the two files anew,
 //! for an intended change. The difference of the files then shows the runs that behave differently.
 //!
-//! Differences that were decided when the engines of both makers became one (0.2): a datagram longer than any
+//! Differences that were decided when the engines of both vendors became one (0.2): a datagram longer than any
 //! measurement is received into a window of 917 bytes, and that is reported as its length. After a stall of the host
 //! during which more than 64 datagrams arrive, the newest of the first 64 is answered before the rest is read, as
 //! hosts always did and boards now do. One since then (run 245 with a KRC): a request is rejected while no data have
@@ -46,8 +46,8 @@ use outrigger_wire::time::Duration;
 pub(crate) struct Draw(Noise);
 
 impl Draw {
-    fn new(maker: u64, number: usize) -> Self {
-        Self(Noise::seeded((maker << 32) + number as u64))
+    fn new(vendor: u64, number: usize) -> Self {
+        Self(Noise::seeded((vendor << 32) + number as u64))
     }
 
     /// Returns a random one of these choices.
@@ -305,8 +305,8 @@ impl Net {
 
     /// Executes the run with this number. Returns the panic message as an error if it broke a rule of its rig.
     fn one(&self, number: usize) -> Result<Log, String> {
-        let maker = self.name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
-        let run = || (self.run)(&mut Draw::new(maker, number), number);
+        let vendor = self.name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
+        let run = || (self.run)(&mut Draw::new(vendor, number), number);
         catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
             let said = panic.downcast_ref::<String>().cloned();
             let said = said.or_else(|| panic.downcast_ref::<&str>().map(|said| (*said).to_owned()));

@@ -41,7 +41,7 @@ impl PeerEvent for UrEvent {
                     link_name(identity.states)
                 )
             }
-            Self::NotOurs(input) => format!("not-ours {input}"),
+            Self::UnownedInput(input) => format!("not-ours {input}"),
             Self::Report(report) => said(report),
             Self::Skipped { link, error } => format!("skipped {} {error}", link_name(*link)),
             Self::Malformed { link, error } => format!("malformed {} {error}", link_name(*link)),

@@ -11,7 +11,7 @@ use outrigger_core::law::{
 };
 use outrigger_core::mode::{Asker, GuideLimits, Mirrored, Mode};
 use outrigger_core::trajectory::{Setpoint, Waypoint};
-use outrigger_ros2::acceptance::{Command, Makes, Run, Standing};
+use outrigger_ros2::acceptance::{Command, MotionSource, Run, SessionFacts};
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way, core_time};
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, Pose, SoftwareVersion, Twist, Wrench};
 use outrigger_wire::time::Duration;
@@ -62,18 +62,18 @@ const LAWS: [Refusing; 4] = [
 ];
 
 /// Returns the facts by which the ROS 2 node decides which controllers are active.
-fn standing(rig: &Rig<'_>, (software, way): (SoftwareVersion, Way), (_, speeds, positions): &Refusing) -> Standing {
+fn standing(rig: &Rig<'_>, (software, way): (SoftwareVersion, Way), (_, speeds, positions): &Refusing) -> SessionFacts {
     let engine = rig.engine();
     let by = match way.path {
-        CommandPath::Player => Makes::Controller,
+        CommandPath::Player => MotionSource::Controller,
         path => {
             let torques = if path.is_torques() { *speeds } else { Some(ForwardError::NoTorques) };
             let follows = engine.law().motion().is_some();
-            Makes::Law { follows, speeds: *speeds, positions: *positions, torques }
+            MotionSource::Law { follows, speeds: *speeds, positions: *positions, torques }
         }
     };
     let (mode, latch, unmet) = (engine.mode(), engine.latch(), engine.unmet(core_time(rig.now())));
-    Standing { run: Some(Run { goals_request: false, mode, latch, unmet, by }), software: Some(software) }
+    SessionFacts { run: Some(Run { goals_request: false, mode, latch, unmet, by }), software: Some(software) }
 }
 
 /// Sends the command to the engine, as the run does for a client. Returns whether the engine accepts it.

@@ -10,7 +10,7 @@ use outrigger_core::trajectory::Tolerances;
 use outrigger_sim::controller::Action;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
-use outrigger_tests::cosim::{Buffers, Death, Rig, Setup};
+use outrigger_tests::cosim::{Buffers, CrashPoint, Rig, Setup};
 use outrigger_tests::noise::Noise;
 use outrigger_wire::forward::TrajectoryResult;
 use outrigger_wire::robot::{JointPositions, SoftwareVersion};
@@ -337,7 +337,7 @@ fn a_starved_one_rests_by_name_and_the_next_needs_no_program_and_no_stale_point_
 
 #[test]
 fn the_arm_is_at_rest_within_the_time_out_of_a_read_where_we_vanish() {
-    for death in [Death::Reset, Death::Silent] {
+    for death in [CrashPoint::Reset, CrashPoint::Silent] {
         each(|software, rig| {
             let swing = Swing::from(rig, 0.5, false);
             amid(rig, &swing);

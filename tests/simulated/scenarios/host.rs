@@ -10,7 +10,7 @@ use outrigger_core::mode::{Mode, Proof};
 use outrigger_core::robot::Reason;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::firmware::{AfterT, Firmware};
-use outrigger_tests::cosim::{Buffers, Command, Death, Motion, Reading, Rig, Setup};
+use outrigger_tests::cosim::{Buffers, Command, CrashPoint, Motion, Reading, Rig, Setup};
 use outrigger_wire::robot::SoftwareVersion;
 
 use super::{SOFTWARE, ms, secs};
@@ -246,7 +246,7 @@ fn a_sensor_that_is_gone_or_frozen_is_named() {
 #[test]
 fn the_death_of_the_process_leaves_an_arm_that_rests_by_itself() {
     for software in SOFTWARE {
-        for death in [Death::Reset, Death::Silent] {
+        for death in [CrashPoint::Reset, CrashPoint::Silent] {
             let mut buffers = Buffers::default();
             let mut rig = in_motion(software, &mut buffers);
             rig.run_past_a_command();

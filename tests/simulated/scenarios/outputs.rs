@@ -367,7 +367,7 @@ fn an_input_in_use_is_named_and_what_it_sets_goes_as_text_or_not_at_all() {
         rig.controller.write(other, &package);
         rig.ready();
         let not_ours = rig.record().events.iter().find_map(|(_, event)| match event {
-            Event::Peer(UrEvent::NotOurs(input)) => Some(input.to_string()),
+            Event::Peer(UrEvent::UnownedInput(input)) => Some(input.to_string()),
             _ => None,
         });
         let said = "standard_digital_output is in use by another RTDE client or a fieldbus";

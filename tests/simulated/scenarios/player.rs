@@ -238,12 +238,12 @@ fn a_pause_at_the_pendant_holds_the_move_and_a_protective_stop_ends_it() {
 
 #[test]
 fn a_move_ends_within_the_time_out_of_a_read_where_we_vanish() {
-    use outrigger_tests::cosim::Death;
+    use outrigger_tests::cosim::CrashPoint;
     each(false, |software, rig| {
         rig.delegate(by(rig, 2.0)).unwrap();
         rig.run_for(ms(1500));
         let at = rig.now();
-        rig.kill(Death::Silent);
+        rig.kill(CrashPoint::Silent);
         rig.run_for(secs(3));
         let rest = rig.record().rest_after(at).expect("at rest");
         assert!(rest < ms(40 + 24 + 300 + 60), "{software}: {rest:?}");

@@ -2,14 +2,14 @@
 
 use outrigger_core::engine::ur::{CommandPath, Delivery, Orders, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::mode::{Channel, Mode, Refusal, Word};
+use outrigger_core::mode::{Channel, Mode, OperatorAction, Refusal};
 use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
-use outrigger_tests::cosim::{Buffers, Death, Rig, Setup, Way};
+use outrigger_tests::cosim::{Buffers, CrashPoint, Rig, Setup, Way};
 use outrigger_wire::program::Ending;
 use outrigger_wire::robot::SoftwareVersion;
 
@@ -151,7 +151,7 @@ fn the_arm_is_at_rest_within_the_time_out_of_a_read_where_we_vanish() {
     for (software, way) in ways() {
         // In either case a joint needs 0.5/10 s, or 0.5/2 s if the stop is the controller's own; and its drive lags.
         let bound = ms(40) + ms(24) + ms(250) + ms(60);
-        for death in [Death::Reset, Death::Silent] {
+        for death in [CrashPoint::Reset, CrashPoint::Silent] {
             let mut buffers = Buffers::with_rtde();
             let mut rig = Rig::new(setup_by(software, way, 0.5), &mut buffers);
             rig.command();
@@ -283,7 +283,7 @@ fn registers_that_another_client_has_are_named_and_nothing_is_sent() {
         rig.controller.write(other, &package);
         let events = refused_before_anything_is_sent(rig, Reason::PathUnfit);
         let told = events.iter().find_map(|(_, event)| match event {
-            Event::Peer(UrEvent::NotOurs(input)) => Some(input.to_string()),
+            Event::Peer(UrEvent::UnownedInput(input)) => Some(input.to_string()),
             _ => None,
         });
         let said = "input_int_register_29 is in use by another RTDE client or a fieldbus";
@@ -357,7 +357,7 @@ fn a_robot_with_the_urcap_is_commanded_and_its_program_goes_on_only_when_handed_
         rig.command();
         rig.run_for(ms(900));
         let last = rig.controller.truth().q[5];
-        rig.kill(Death::Silent);
+        rig.kill(CrashPoint::Silent);
         rig.run_for(secs(4));
         let story = rig.record().story();
         assert!(rig.controller.truth().at_rest() && !rig.controller.program().0, "{software} {path:?}\n{story}");
@@ -366,7 +366,7 @@ fn a_robot_with_the_urcap_is_commanded_and_its_program_goes_on_only_when_handed_
 }
 
 /// Returns whether the last input concerning the program was rejected for this reason.
-fn refused(rig: &Rig<'_>, word: Word, reason: Reason) -> bool {
+fn refused(rig: &Rig<'_>, word: OperatorAction, reason: Reason) -> bool {
     let refusal = Event::Refused(Refusal { word, by: Channel::Message, reason });
     rig.record().events.last().is_some_and(|(_, event)| *event == refusal)
 }
@@ -379,21 +379,21 @@ fn a_program_is_handed_back_and_sent_again_at_rest_only_and_a_refusal_says_why()
         let mut setup = setup(software, path, 0.5);
         setup.config.peer.program.resident = true;
         let mut rig = Rig::new(setup, &mut buffers);
-        for (word, input) in [(Word::HandBack, Input::HandBack), (Word::Resend, Input::Resend)] {
+        for (word, input) in [(OperatorAction::HandBack, Input::HandBack), (OperatorAction::Resend, Input::Resend)] {
             rig.input(input);
             assert!(refused(&rig, word, Reason::LinkClosed), "{what}: before a session\n{}", rig.record().story());
         }
         rig.ready();
         rig.input(Input::HandBack);
-        assert!(refused(&rig, Word::HandBack, Reason::ProgramAway), "{what}\n{}", rig.record().story());
+        assert!(refused(&rig, OperatorAction::HandBack, Reason::ProgramAway), "{what}\n{}", rig.record().story());
         rig.input(Input::Resend);
         rig.run_for(secs(2));
         assert!(rig.controller.program().0, "{what}: it runs before anything is commanded\n{}", rig.record().story());
         rig.input(Input::Resend);
-        assert!(refused(&rig, Word::Resend, Reason::ProgramRuns), "{what}\n{}", rig.record().story());
+        assert!(refused(&rig, OperatorAction::Resend, Reason::ProgramRuns), "{what}\n{}", rig.record().story());
         rig.command();
         rig.run_for(ms(900));
-        for (word, input) in [(Word::HandBack, Input::HandBack), (Word::Resend, Input::Resend)] {
+        for (word, input) in [(OperatorAction::HandBack, Input::HandBack), (OperatorAction::Resend, Input::Resend)] {
             rig.input(input);
             assert!(refused(&rig, word, Reason::Commanded), "{what}\n{}", rig.record().story());
         }
@@ -401,7 +401,11 @@ fn a_program_is_handed_back_and_sent_again_at_rest_only_and_a_refusal_says_why()
         assert_eq!(rig.engine().mode(), Mode::Command, "{what}: it goes on\n{}", rig.record().story());
         rig.input(Input::Release);
         rig.input(Input::HandBack);
-        assert!(refused(&rig, Word::HandBack, Reason::Commanded), "{what}: it stops\n{}", rig.record().story());
+        assert!(
+            refused(&rig, OperatorAction::HandBack, Reason::Commanded),
+            "{what}: it stops\n{}",
+            rig.record().story()
+        );
         rig.run_to(Mode::Monitor);
         rig.run_for(secs(1));
         let stops = |rig: &Rig<'_>| rig.record().commands.iter().filter(|sent| sent.text.contains("stopj")).count();
@@ -423,7 +427,7 @@ fn where_no_program_stays_there_is_none_to_hand_back_or_to_send() {
         let mut buffers = Buffers::with_rtde();
         let mut rig = Rig::new(setup(SoftwareVersion::new(software.0, software.1), path, 0.5), &mut buffers);
         rig.command();
-        for (word, input) in [(Word::HandBack, Input::HandBack), (Word::Resend, Input::Resend)] {
+        for (word, input) in [(OperatorAction::HandBack, Input::HandBack), (OperatorAction::Resend, Input::Resend)] {
             rig.input(input);
             assert!(refused(&rig, word, Reason::NoSuchProgram), "{path:?}\n{}", rig.record().story());
         }
@@ -436,9 +440,9 @@ fn what_the_urcap_brings_is_not_sent_by_us() {
     let mut rig = Rig::new(with_urcap(SoftwareVersion::new(5, 15), CommandPath::ReverseSpeedJ), &mut buffers);
     rig.run_for(secs(4));
     rig.input(Input::Resend);
-    assert!(refused(&rig, Word::Resend, Reason::NoSuchProgram), "{}", rig.record().story());
+    assert!(refused(&rig, OperatorAction::Resend, Reason::NoSuchProgram), "{}", rig.record().story());
     rig.input(Input::HandBack);
-    assert!(refused(&rig, Word::HandBack, Reason::ProgramAway), "{}", rig.record().story());
+    assert!(refused(&rig, OperatorAction::HandBack, Reason::ProgramAway), "{}", rig.record().story());
 }
 
 /// Returns a set-up with the External Control protocol, with a program that is delivered in this way.
@@ -478,7 +482,7 @@ fn the_wire_of_external_control_carries_joint_speeds_and_its_program_stays_until
             let at = rig.now();
             match ending {
                 0 => {}
-                1 => rig.kill(Death::Silent),
+                1 => rig.kill(CrashPoint::Silent),
                 2 => rig.controller.act(Action::StopProgram),
                 _ => rig.cut_cable(None),
             }

@@ -10,7 +10,7 @@ use outrigger_core::law::{
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
-use outrigger_tests::cosim::{Buffers, Death, REST, Rig, SENSOR, Setup, Way};
+use outrigger_tests::cosim::{Buffers, CrashPoint, REST, Rig, SENSOR, Setup, Way};
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
@@ -140,7 +140,7 @@ fn silent(rig: &mut Rig<'_>, hush: impl FnOnce(&mut Rig<'_>)) -> f64 {
 fn a_source_that_falls_silent_leaves_no_torque_within_its_time() {
     // The order stays in force for 40 ms; a sensor is stale after 100 ms, a state after 40 ms.
     each(0.3, |what, rig| {
-        let lasted = silent(rig, |rig| rig.kill(Death::Silent));
+        let lasted = silent(rig, |rig| rig.kill(CrashPoint::Silent));
         assert!(lasted < 0.05, "{what}: our own death, {lasted} s");
     });
     each(0.3, |what, rig| {
@@ -173,7 +173,7 @@ fn the_program_alone_keeps_range_and_travel_while_a_torque_lasts() {
         let mut rig = Rig::new(setup, &mut buffers);
         rig.command();
         rig.run_for(ms(after));
-        rig.kill(Death::Silent);
+        rig.kill(CrashPoint::Silent);
         rig.run_for(secs(1));
         assert!(rig.controller.truth().at_rest(), "{}: {:?}", way.name(), rig.controller.truth().qd);
         rig.record().motion.iter().map(|motion| (motion.q[0] - start).abs()).fold(0.0, f64::max)

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use outrigger_config::{AnyConfiguration, Key, Takes, expert_keys, keys};
+use outrigger_config::{AnyConfiguration, Key, ValueKind, expert_keys, keys};
 use outrigger_core::client::rtde::Claim;
 use outrigger_core::law::{AnyLaw, LawConfig};
 
@@ -137,7 +137,7 @@ fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered()
                 taken.insert((shown.name.clone(), word.to_owned()));
             }
             for key in known.iter().filter(|key| key.name == shown.name) {
-                let Takes::Words(words) = &key.takes else { continue };
+                let ValueKind::Words(words) = &key.takes else { continue };
                 for word in shown.words() {
                     if !words.contains(&word.as_str()) {
                         wrong.push(format!("{} = {word:?} is offered, and no such word is known", key.name));
@@ -150,7 +150,7 @@ fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered()
     let mut refused = vec![];
     for file in files() {
         for key in keys(&file.text()).expect("a file of a kind") {
-            let Takes::Words(words) = key.takes else { continue };
+            let ValueKind::Words(words) = key.takes else { continue };
             for word in words {
                 match accepted(&file.with(&key.name, &format!("{word:?}")).text()) {
                     Ok(()) => drop(taken.insert((key.name.clone(), word.to_owned()))),

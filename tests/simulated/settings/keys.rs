@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use outrigger_config::{AnyConfiguration, Key, RunsOn, Takes, keys};
+use outrigger_config::{AnyConfiguration, Key, RunsOn, ValueKind, keys};
 use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::law::LawKind;
@@ -194,7 +194,7 @@ fn what_decides_which_files_are_accepted_decides_it() {
 fn every_word_that_may_be_chosen_is_another_choice() {
     for file in files() {
         for key in keys(&file.text()).expect("a file of a kind") {
-            let Takes::Words(words) = &key.takes else { continue };
+            let ValueKind::Words(words) = &key.takes else { continue };
             let mut choices = BTreeMap::new();
             for word in words {
                 if let Ok(reached) = reaches(&file.with(&key.name, &format!("{word:?}"))) {

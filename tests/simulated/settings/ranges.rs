@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use outrigger_config::{AnyConfiguration, Key, Takes, Written, keys};
+use outrigger_config::{AnyConfiguration, Key, ValueKind, Written, keys};
 use outrigger_core::law::LawKind;
 use outrigger_tests::settings::File;
 
@@ -99,7 +99,7 @@ fn known() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for file in files() {
         for key in keys(&file.text()).expect("a file of a kind") {
-            let words = if let Takes::Words(words) = &key.takes { words.clone() } else { vec![] };
+            let words = if let ValueKind::Words(words) = &key.takes { words.clone() } else { vec![] };
             names.insert(key.name.clone());
             for word in words {
                 let chosen = file.with(&key.name, &format!("{word:?}"));
@@ -111,7 +111,7 @@ fn known() -> BTreeSet<String> {
 }
 
 pub(super) const fn numeric(key: &Key) -> bool {
-    matches!(key.takes, Takes::Whole | Takes::Number | Takes::Numbers(_))
+    matches!(key.takes, ValueKind::Whole | ValueKind::Number | ValueKind::Numbers(_))
 }
 
 /// Returns values for a key of this shape: one number for all elements, or a pair if the key is a range with a low
@@ -121,14 +121,14 @@ pub(super) fn value(key: &Key, number: &str) -> Vec<String> {
         ("source[].range" | "law.expert.range" | "law.axis[].range", _, Some(Written { least, most, .. })) => {
             vec![format!("[{number}, {most}]"), format!("[{least}, {number}]")]
         }
-        (_, Takes::Numbers(count), _) => vec![format!("[{}]", vec![number; *count].join(", "))],
+        (_, ValueKind::Numbers(count), _) => vec![format!("[{}]", vec![number; *count].join(", "))],
         _ => vec![number.into()],
     }
 }
 
 /// Returns the nearest numbers outside the range, in a form that can be written.
 fn outside(key: &Key, range: &Written) -> [String; 2] {
-    if key.takes == Takes::Whole {
+    if key.takes == ValueKind::Whole {
         let [least, most] = [&range.least, &range.most].map(|end| end.parse::<i64>().expect("a whole number"));
         return [least - 1, most + 1].map(|number| number.to_string());
     }

@@ -6,7 +6,7 @@ use outrigger_core::engine::Input;
 use outrigger_core::engine::ur::{CommandPath, FormChoice, TextConfig, TextPath};
 use outrigger_core::mode::Mode;
 use outrigger_sim::firmware::{AfterT, Firmware};
-use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, Setup, rest_bound, stop_deceleration};
+use outrigger_tests::cosim::{Buffers, CrashPoint, Motion, REST, Rig, Setup, rest_bound, stop_deceleration};
 use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown, millis};
@@ -127,8 +127,8 @@ fn run(loss: Loss, software: SoftwareVersion, way: Way, mode: Mode) -> Rest {
     let lost = rig.now();
     let speed = rig.record().motion_at(lost).map_or(0.0, Motion::target_speed);
     match loss {
-        Loss::Process => rig.kill(Death::Reset),
-        Loss::Host => rig.kill(Death::Silent),
+        Loss::Process => rig.kill(CrashPoint::Reset),
+        Loss::Host => rig.kill(CrashPoint::Silent),
         Loss::Cable => rig.cut_cable(None),
         Loss::Sensor => rig.kill_sensors(),
     }

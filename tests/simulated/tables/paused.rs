@@ -76,14 +76,14 @@ impl Stop {
 
 /// The origin of the motion: a law or a program on the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Maker {
+enum Vendor {
     /// A law that commands the motion cycle by cycle.
     Law(Way),
     /// A program on the controller that executes the motion by itself.
     Program(CommandPath),
 }
 
-impl Maker {
+impl Vendor {
     fn all() -> impl Iterator<Item = Self> {
         let programs = [CommandPath::Player, CommandPath::ExternalControl];
         Way::ALL.into_iter().map(Self::Law).chain(programs.map(Self::Program))
@@ -127,17 +127,17 @@ struct Run<'m> {
     rig: Rig<'m>,
     played: Option<Played>,
     line: Vec<[f64; 6]>,
-    maker: Maker,
+    vendor: Vendor,
 }
 
 impl<'m> Run<'m> {
-    fn begin(maker: Maker, software: SoftwareVersion, buffers: &'m mut Buffers) -> Self {
-        let mut rig = Rig::new(maker.setup(software), buffers);
+    fn begin(vendor: Vendor, software: SoftwareVersion, buffers: &'m mut Buffers) -> Self {
+        let mut rig = Rig::new(vendor.setup(software), buffers);
         rig.command();
         let line = line(&MOTION, &rig.controller.truth().q);
-        let tolerances = Tolerances { goal: JointPositions([maker.exact() as f32; 6]), ..TOLERANCES };
-        let played = matches!(maker, Maker::Program(_)).then(|| Played::from_here(&rig, &MOTION, tolerances));
-        let mut run = Self { rig, played, line, maker };
+        let tolerances = Tolerances { goal: JointPositions([vendor.exact() as f32; 6]), ..TOLERANCES };
+        let played = matches!(vendor, Vendor::Program(_)).then(|| Played::from_here(&rig, &MOTION, tolerances));
+        let mut run = Self { rig, played, line, vendor };
         run.pass(Duration::from_millis(if run.played.is_some() { 2_000 } else { 1_300 }));
         run
     }
@@ -172,7 +172,7 @@ impl<'m> Run<'m> {
         let worst = self.rig.record().motion.iter().map(|motion| off(&self.line, &motion.q)).fold(0.0, f64::max);
         let end = off(&self.line[self.line.len() - 1..], &self.rig.controller.truth().q);
         println!("{what}: {:.1} mrad off its path at worst, {:.1} mrad off its end", worst * 1e3, end * 1e3);
-        let exact = self.maker.exact();
+        let exact = self.vendor.exact();
         assert!(
             worst < 0.02_f64.max(exact) && end < exact,
             "{what}: {worst} rad off its path, {end} rad off its end\n{story}"
@@ -181,10 +181,10 @@ impl<'m> Run<'m> {
 }
 
 /// Returns the way in which the motion ended, in words.
-fn outcome(maker: Maker, stop: Stop, lasts: Duration, software: SoftwareVersion) -> String {
-    let what = format!("{software}, {}, {stop:?} for {lasts:?}", maker.name());
+fn outcome(vendor: Vendor, stop: Stop, lasts: Duration, software: SoftwareVersion) -> String {
+    let what = format!("{software}, {}, {stop:?} for {lasts:?}", vendor.name());
     let mut buffers = Buffers::with_rtde();
-    let mut run = Run::begin(maker, software, &mut buffers);
+    let mut run = Run::begin(vendor, software, &mut buffers);
     assert_eq!(run.progress(), Progress::Running, "{what}\n{}", run.rig.record().story());
     run.rig.controller.act(stop.begin());
     run.pass(lasts);
@@ -218,13 +218,13 @@ fn outcome(maker: Maker, stop: Stop, lasts: Duration, software: SoftwareVersion)
 }
 
 /// Returns the outcome in words for all software versions that have the path; it must be the same for all.
-fn cell(maker: Maker, stop: Stop) -> String {
-    let fits = |software: &SoftwareVersion| maker.setup(*software).config.peer.unfit(*software).is_none();
+fn cell(vendor: Vendor, stop: Stop) -> String {
+    let fits = |software: &SoftwareVersion| vendor.setup(*software).config.peer.unfit(*software).is_none();
     let each: Vec<(SoftwareVersion, String)> = SOFTWARE
         .into_iter()
         .filter(fits)
         .map(|software| {
-            let outcomes: Vec<_> = stop.lasts().iter().map(|lasts| outcome(maker, stop, *lasts, software)).collect();
+            let outcomes: Vec<_> = stop.lasts().iter().map(|lasts| outcome(vendor, stop, *lasts, software)).collect();
             let words = match &outcomes[..] {
                 [held, longer] if held == "held" => format!("held; longer than 10 s {longer}"),
                 [one, longer] if one == longer => one.clone(),
@@ -235,17 +235,17 @@ fn cell(maker: Maker, stop: Stop) -> String {
         })
         .collect();
     let (_, first) = &each[0];
-    assert!(each.iter().all(|(_, words)| words == first), "{}, {stop:?}: {each:?}", maker.name());
+    assert!(each.iter().all(|(_, words)| words == first), "{}, {stop:?}: {each:?}", vendor.name());
     first.clone()
 }
 
 /// A pause holds the motion wherever a program on the controller carries it, and a stop loses no motion.
 #[test]
 fn a_motion_is_held_or_suspended_and_goes_on_with_the_program_or_by_word() {
-    let rows = in_parallel(&Maker::all().collect::<Vec<_>>(), |maker| {
-        let mut row = vec![maker.name()];
-        row.extend(Stop::ALL.map(|(stop, _)| cell(maker, stop)));
-        let carried = !matches!(maker, Maker::Law(Way { path: CommandPath::Text, .. }));
+    let rows = in_parallel(&Vendor::all().collect::<Vec<_>>(), |vendor| {
+        let mut row = vec![vendor.name()];
+        row.extend(Stop::ALL.map(|(stop, _)| cell(vendor, stop)));
+        let carried = !matches!(vendor, Vendor::Law(Way { path: CommandPath::Text, .. }));
         assert_eq!(row[2].starts_with("held;"), carried, "{row:?}");
         row
     });
@@ -303,7 +303,7 @@ fn a_motion_that_is_cancelled_while_it_is_held_moves_nothing_afterwards() {
                 }
                 let what = format!("{software}, {}, {stop:?}", way.name());
                 let mut buffers = Buffers::with_rtde();
-                let mut run = Run::begin(Maker::Law(way), software, &mut buffers);
+                let mut run = Run::begin(Vendor::Law(way), software, &mut buffers);
                 run.rig.controller.act(stop.begin());
                 run.pass(Duration::from_secs(2));
                 let stood = run.rig.controller.truth().q;

@@ -7,7 +7,7 @@ use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
 use outrigger_core::trajectory::Progress;
 use outrigger_sim::controller::Action;
-use outrigger_tests::cosim::{Buffers, Death, Rig, Setup, Way, rest_bound, stop_deceleration};
+use outrigger_tests::cosim::{Buffers, CrashPoint, Rig, Setup, Way, rest_bound, stop_deceleration};
 use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown, millis};
@@ -71,8 +71,8 @@ impl Trouble {
             Safeguard => rig.controller.act(Action::OpenSafeguard),
             Released => rig.input(Input::Release),
             Cable => rig.cut_cable(Some(Duration::from_millis(500))),
-            Process => rig.kill(Death::Reset),
-            Host => rig.kill(Death::Silent),
+            Process => rig.kill(CrashPoint::Reset),
+            Host => rig.kill(CrashPoint::Silent),
         }
     }
 

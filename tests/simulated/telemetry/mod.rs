@@ -9,8 +9,8 @@ use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_remote::telemetry::{
-    self, Boot, Chunk, CrashReport, DATAGRAM_MAX, Message, Pace, PeerDatagram, Recording, ResetCause, Sampler, Stage,
-    TelemetryError,
+    self, Boot, Chunk, CrashReport, DATAGRAM_MAX, Message, Pace, PeerDatagram, Recording, ResetCause, Sampler,
+    StartStage, TelemetryError,
 };
 use outrigger_wire::time::{Duration, Instant};
 
@@ -23,9 +23,9 @@ type UrDatagram<'a> = PeerDatagram<'a, 6, Ur<'a>>;
 const BOOT: Boot<'static> = Boot {
     cause: ResetCause::Watchdog,
     starts: 300,
-    before: Some(Stage::Interface),
+    before: Some(StartStage::Interface),
     crash: Some(CrashReport::Panic { file: "main.rs", line: 200 }),
-    stage: Stage::Running,
+    stage: StartStage::Running,
     clock: 400_000_000,
     is_clock_as_meant: false,
     refused: Some("source[1].input"),

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use outrigger::config::RobotAddress;
 use outrigger::host::Clock;
-use outrigger::maker::ur::run as beside_ur;
 use outrigger::net::Net;
+use outrigger::vendor::ur::run as beside_ur;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};

@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use outrigger::host::{Clock, block_on};
-use outrigger::maker::krc::run as beside_krc;
 use outrigger::net::Net;
+use outrigger::vendor::krc::run as beside_krc;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEvent};
 use outrigger_core::engine::{Engine, Event, Input};

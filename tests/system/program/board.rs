@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::thread;
 
 use outrigger_core::mode::Mode;
-use outrigger_remote::provision::{Asked, Copy, Fingerprint, Here, Origin, Refusal, Service};
+use outrigger_remote::provision::{BootInfo, Copy, Fingerprint, Origin, PendingRequest, Refusal, Service};
 
 const BOARD: &str = "\
 [robot]
@@ -93,13 +93,13 @@ fn serve(mut stream: UnixStream, kind: Kind, standing: &mut Standing) -> std::io
             let mut starts = false;
             match (asked, kind.refuses) {
                 (None, _) => {}
-                (Some(Asked::Hello), _) => {
+                (Some(PendingRequest::Hello), _) => {
                     let origin = match standing.in_force {
                         Some(_) => Origin::Flash { copy: 1, sequence: 7 },
                         None => Origin::CompiledIn,
                     };
                     let copies = [Copy::Damaged, standing.in_force.map_or(Copy::Empty, |_| Copy::InForce)];
-                    service.here(&Here {
+                    service.here(&BootInfo {
                         board: "a board",
                         build: "a build",
                         boot: standing.boot,
@@ -110,7 +110,7 @@ fn serve(mut stream: UnixStream, kind: Kind, standing: &mut Standing) -> std::io
                         origin,
                         in_force: standing.in_force.unwrap_or_default(),
                         copies,
-                        ..Here::default()
+                        ..BootInfo::default()
                     });
                 }
                 (Some(_), Some((why, text))) => service.refuse(why, text),
@@ -118,7 +118,7 @@ fn serve(mut stream: UnixStream, kind: Kind, standing: &mut Standing) -> std::io
                     service.writing();
                     stream.write_all(&service.poll_output().expect("an answer"))?;
                     starts = true;
-                    if !kind.cut && asked == Asked::Keep {
+                    if !kind.cut && asked == PendingRequest::Keep {
                         standing.in_force = Some(Fingerprint::of(service.image()));
                         service.kept(1, 7);
                     }

@@ -11,8 +11,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration as StdDuration;
 
 use outrigger::{
-    Checkpoint, Duration, Ended, Failure, JointVelocities, Law, Mode, Reason, ReleasedBy, Robot, Samples, Seen, Sensor,
-    SourceId, Start, State,
+    Checkpoint, Duration, Ended, Failure, JointVelocities, Law, Mode, Reason, ReleasedBy, Robot, Samples, Sensor,
+    SessionState, SourceId, Start, State,
 };
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::standstill::TELLING;
@@ -192,7 +192,7 @@ struct Session {
 }
 
 impl Session {
-    fn until(&self, what: &str, holds: impl Fn(&Seen<6>) -> bool) -> Seen<6> {
+    fn until(&self, what: &str, holds: impl Fn(&SessionState<6>) -> bool) -> SessionState<6> {
         let begin = self.clock.now();
         loop {
             let seen = self.running.seen();
@@ -220,7 +220,7 @@ fn a_handle_shows_the_session_takes_an_operators_words_and_ends_with_the_arm_at_
         let robot = Robot::ur(&robot).expect("an address").quiet();
         let running = robot.start(Turn, None).expect("a thread");
         let session = Session { running, clock: Clock::start() };
-        let turning = |seen: &Seen<6>| {
+        let turning = |seen: &SessionState<6>| {
             seen.mode == Mode::Command && seen.state.is_some_and(|state| (state.velocities.0[5] - 0.05).abs() < 0.005)
         };
         let first = session.until("turning by the one request", turning);

@@ -29,7 +29,7 @@ pub(super) enum Target {
 
 /// The location of a variable: its slot, among the global or the local variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum VariableSlot {
     Global(u32),
     Local(u32),
 }
@@ -63,14 +63,14 @@ pub(super) enum Binary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Constant(u32),
-    Load(Place),
+    Load(VariableSlot),
     /// Pushes an element of a variable, selected by this number of indices from the stack; a member's index is its
     /// name.
-    LoadElement(Place, u32),
-    Store(Place),
+    LoadElement(VariableSlot, u32),
+    Store(VariableSlot),
     /// Stores a value from the stack in an element of a variable, selected by this number of indices below the
     /// value.
-    StoreElement(Place, u32),
+    StoreElement(VariableSlot, u32),
     /// Makes a list of this number of values from the stack.
     List(u32),
     /// Makes a pose of six values from the stack.

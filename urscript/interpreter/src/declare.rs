@@ -7,7 +7,7 @@
 use core::ops::Range;
 use std::collections::HashMap;
 
-use super::code::{self, Place};
+use super::code::{self, VariableSlot};
 use super::error::{CompileError, CompileErrorKind};
 use super::growing::Growing;
 use super::lexer::{Placed, Token};
@@ -135,9 +135,11 @@ impl Declarations {
     }
 
     /// Returns the location of the variable `name`, as seen from a function.
-    pub(super) fn place(&self, function: u32, name: &str) -> Option<Place> {
+    pub(super) fn place(&self, function: u32, name: &str) -> Option<VariableSlot> {
         let local = self.functions.get(function as usize).and_then(|function| function.locals.get(name));
-        local.map(|slot| Place::Local(*slot)).or_else(|| self.globals.get(name).map(|slot| Place::Global(*slot)))
+        local
+            .map(|slot| VariableSlot::Local(*slot))
+            .or_else(|| self.globals.get(name).map(|slot| VariableSlot::Global(*slot)))
     }
 
     /// Returns the number of global variables.
@@ -263,9 +265,12 @@ mod tests {
     fn variables_of_the_first_level_are_global_and_those_of_functions_local() {
         let found = read("def main():\n a = 1\n if a:\n  b = 2\n end\n def f(x):\n  c = a\n  a = x\n end\nend\n");
         assert_eq!(found.globals(), 2);
-        assert!(matches!(found.place(1, "a"), Some(Place::Global(_))));
-        assert!(matches!(found.place(1, "b"), Some(Place::Global(_))));
-        assert_eq!((found.place(1, "x"), found.place(1, "c")), (Some(Place::Local(0)), Some(Place::Local(1))));
+        assert!(matches!(found.place(1, "a"), Some(VariableSlot::Global(_))));
+        assert!(matches!(found.place(1, "b"), Some(VariableSlot::Global(_))));
+        assert_eq!(
+            (found.place(1, "x"), found.place(1, "c")),
+            (Some(VariableSlot::Local(0)), Some(VariableSlot::Local(1)))
+        );
         assert_eq!(found.place(0, "c"), None);
     }
 
@@ -273,9 +278,9 @@ mod tests {
     fn global_reaches_out_of_a_function_and_local_masks() {
         let found =
             read("def main():\n def f():\n  g = 0\n  global g = 1\n end\n def h():\n  local g = 2\n end\nend\n");
-        assert!(matches!(found.place(0, "g"), Some(Place::Global(0))));
-        assert!(matches!(found.place(1, "g"), Some(Place::Global(0))));
-        assert!(matches!(found.place(2, "g"), Some(Place::Local(0))));
+        assert!(matches!(found.place(0, "g"), Some(VariableSlot::Global(0))));
+        assert!(matches!(found.place(1, "g"), Some(VariableSlot::Global(0))));
+        assert!(matches!(found.place(2, "g"), Some(VariableSlot::Local(0))));
     }
 
     #[test]
@@ -284,7 +289,7 @@ mod tests {
         let function = found.functions.get(1).unwrap();
         let params: Vec<_> = function.params.iter().map(|param| (&*param.name, param.optional)).collect();
         assert_eq!(params, [("a", false), ("b", true), ("d", true)]);
-        assert_eq!(found.place(1, "d"), Some(Place::Local(2)));
+        assert_eq!(found.place(1, "d"), Some(VariableSlot::Local(2)));
         assert!(found.functions.get(2).unwrap().thread);
         assert_eq!(found.function("t"), Some(2));
         assert_eq!(found.function("main"), None);

@@ -1,6 +1,6 @@
 //! One thread of a running program: its frames, its values, and the call it waits for.
 
-use super::code::{Binary, Op, Place};
+use super::code::{Binary, Op, VariableSlot};
 use super::error::{Fault, FaultKind, Position};
 use super::limits::Limits;
 use super::operators;
@@ -345,22 +345,22 @@ impl Thread {
         }
     }
 
-    fn variable<'v>(&'v self, place: Place, globals: &'v [Option<Value>]) -> Option<&'v Value> {
+    fn variable<'v>(&'v self, place: VariableSlot, globals: &'v [Option<Value>]) -> Option<&'v Value> {
         match place {
-            Place::Global(slot) => globals.get(slot as usize)?.as_ref(),
-            Place::Local(slot) => self.frames.last()?.locals.get(slot as usize)?.as_ref(),
+            VariableSlot::Global(slot) => globals.get(slot as usize)?.as_ref(),
+            VariableSlot::Local(slot) => self.frames.last()?.locals.get(slot as usize)?.as_ref(),
         }
     }
 }
 
 fn slot_of<'v>(
     frames: &'v mut [Frame],
-    place: Place,
+    place: VariableSlot,
     globals: &'v mut [Option<Value>],
 ) -> Option<&'v mut Option<Value>> {
     match place {
-        Place::Global(slot) => globals.get_mut(slot as usize),
-        Place::Local(slot) => frames.last_mut()?.locals.get_mut(slot as usize),
+        VariableSlot::Global(slot) => globals.get_mut(slot as usize),
+        VariableSlot::Local(slot) => frames.last_mut()?.locals.get_mut(slot as usize),
     }
 }
 

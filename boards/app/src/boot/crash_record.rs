@@ -2,7 +2,7 @@
 //! cause of its end.
 
 use heapless::String;
-use outrigger_remote::telemetry::{Place, Stage};
+use outrigger_remote::telemetry::{CodeAddress, StartStage};
 
 /// The number of words in the record. The last word is used only by [`settle`].
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
@@ -45,16 +45,16 @@ pub(super) enum End {
     /// A panic, with its place in the source.
     Panic { file: String<PLACE>, line: u32 },
     /// A fault of the processor.
-    Fault(Place),
+    Fault(CodeAddress),
     /// A stack overflow; with its place if that is known.
-    StackOverflow(Option<Place>),
+    StackOverflow(Option<CodeAddress>),
 }
 
 /// The record of the run before this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) starts: u32,
-    pub(super) stage: Stage,
+    pub(super) stage: StartStage,
     pub(super) end: Option<End>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn begin(words: &impl Words) -> Option<Before> {
 }
 
 /// Records that this run has reached `stage`.
-pub(super) fn reached(words: &impl Words, stage: Stage) {
+pub(super) fn reached(words: &impl Words, stage: StartStage) {
     words.write(STAGE, stage as u32);
     seal(words);
 }
@@ -95,8 +95,8 @@ pub(super) fn faulted(words: &impl Words, end: &End) {
         return;
     }
     match end {
-        End::Fault(Place { at, from }) => ended(words, FAULT, *at, *from),
-        End::StackOverflow(Some(Place { at, from })) => ended(words, OVERFLOW, *at, *from),
+        End::Fault(CodeAddress { at, from }) => ended(words, FAULT, *at, *from),
+        End::StackOverflow(Some(CodeAddress { at, from })) => ended(words, OVERFLOW, *at, *from),
         End::StackOverflow(None) => ended(words, OVERFLOW_SOMEWHERE, 0, 0),
         End::Panic { .. } => {}
     }
@@ -131,13 +131,13 @@ fn read(words: &impl Words) -> Option<Before> {
     if words.read(MARK) != MAGIC || words.read(CHECK) != sum(words) {
         return None;
     }
-    let stage = Stage::ALL.into_iter().find(|stage| *stage as u32 == words.read(STAGE))?;
+    let stage = StartStage::ALL.into_iter().find(|stage| *stage as u32 == words.read(STAGE))?;
     let (first, second) = (words.read(FIRST), words.read(SECOND));
     let end = match words.read(END) {
         0 => None,
         PANIC => Some(End::Panic { file: text(words, second as usize), line: first }),
-        FAULT => Some(End::Fault(Place { at: first, from: second })),
-        OVERFLOW => Some(End::StackOverflow(Some(Place { at: first, from: second }))),
+        FAULT => Some(End::Fault(CodeAddress { at: first, from: second })),
+        OVERFLOW => Some(End::StackOverflow(Some(CodeAddress { at: first, from: second }))),
         OVERFLOW_SOMEWHERE => Some(End::StackOverflow(None)),
         _ => return None,
     };
@@ -194,19 +194,19 @@ mod tests {
 
     #[test]
     fn a_reset_right_after_anything_was_kept_loses_none_of_it() {
-        let place = Place { at: 0x0800_1234, from: 0x0800_5679 };
-        for stage in Stage::ALL {
+        let place = CodeAddress { at: 0x0800_1234, from: 0x0800_5679 };
+        for stage in StartStage::ALL {
             let memory = Memory::of(7);
             begin(&memory);
             memory.reset();
-            assert_eq!(begin(&memory), Some(Before { starts: 1, stage: Stage::Clocks, end: None }));
+            assert_eq!(begin(&memory), Some(Before { starts: 1, stage: StartStage::Clocks, end: None }));
             reached(&memory, stage);
             memory.reset();
             assert_eq!(begin(&memory), Some(Before { starts: 2, stage, end: None }));
             faulted(&memory, &End::Fault(place));
             memory.reset();
             let before = begin(&memory);
-            assert_eq!(before, Some(Before { starts: 3, stage: Stage::Clocks, end: Some(End::Fault(place)) }));
+            assert_eq!(before, Some(Before { starts: 3, stage: StartStage::Clocks, end: Some(End::Fault(place)) }));
             panicked(&memory, "a.rs", 3);
             memory.reset();
             let before = begin(&memory).and_then(|before| before.end);
@@ -219,13 +219,13 @@ mod tests {
         for fill in [0, u32::MAX, 0xcccc_cccc, MAGIC] {
             let memory = Memory::of(fill);
             assert_eq!(begin(&memory), None);
-            assert_eq!(begin(&memory), Some(Before { starts: 1, stage: Stage::Clocks, end: None }));
+            assert_eq!(begin(&memory), Some(Before { starts: 1, stage: StartStage::Clocks, end: None }));
         }
     }
 
     #[test]
     fn each_stage_and_each_end_is_found_after_a_reset_and_once() {
-        for stage in Stage::ALL {
+        for stage in StartStage::ALL {
             let memory = Memory::of(7);
             begin(&memory);
             reached(&memory, stage);
@@ -235,14 +235,14 @@ mod tests {
             panicked(&memory, "x.rs", 1);
             let file = String::try_from("boards/app/src/shared.rs").unwrap();
             assert_eq!(begin(&memory), Some(Before { starts: 1, stage, end: Some(End::Panic { file, line: 42 }) }));
-            let place = Place { at: 0x0800_1234, from: 0x0800_5679 };
+            let place = CodeAddress { at: 0x0800_1234, from: 0x0800_5679 };
             for (starts, end) in
                 (2..).zip([End::Fault(place), End::StackOverflow(Some(place)), End::StackOverflow(None)])
             {
                 faulted(&memory, &end);
-                assert_eq!(begin(&memory), Some(Before { starts, stage: Stage::Clocks, end: Some(end) }));
+                assert_eq!(begin(&memory), Some(Before { starts, stage: StartStage::Clocks, end: Some(end) }));
             }
-            assert_eq!(begin(&memory), Some(Before { starts: 5, stage: Stage::Clocks, end: None }));
+            assert_eq!(begin(&memory), Some(Before { starts: 5, stage: StartStage::Clocks, end: None }));
         }
     }
 

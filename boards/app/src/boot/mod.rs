@@ -18,8 +18,8 @@ use crate::guard;
 use crash_record::{Before, End};
 use heapless::String;
 use outrigger_core::mode::OperatorConfig;
-use outrigger_remote::telemetry::{Boot, CrashReport, Place};
-pub use outrigger_remote::telemetry::{ResetCause, Stage};
+use outrigger_remote::telemetry::{Boot, CodeAddress, CrashReport};
+pub use outrigger_remote::telemetry::{ResetCause, StartStage};
 
 /// The longest uninterrupted wait during the start: a watchdog can be fed in between.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
@@ -30,7 +30,7 @@ const PAUSE: u32 = 10;
 
 /// The facts that are known at the start of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Begun {
+pub struct BootRecord {
     cause: ResetCause,
     before: Option<Before>,
     /// The reason why the newest settings in flash are not used.
@@ -74,15 +74,15 @@ impl ClockSource {
 
 /// Begins a run, after a reset by `cause`. Must be called first and only once.
 #[must_use]
-pub fn begin(cause: ResetCause) -> Begun {
+pub fn begin(cause: ResetCause) -> BootRecord {
     let before = crash_record::begin(memory::WORDS);
     // After power-up the memory's content is random.
     let before = before.filter(|_| cause != ResetCause::Power);
-    Begun { cause, before, refused: None }
+    BootRecord { cause, before, refused: None }
 }
 
 /// Records that the run has reached `stage`.
-pub fn reached(stage: Stage) {
+pub fn reached(stage: StartStage) {
     crash_record::reached(memory::WORDS, stage);
 }
 
@@ -97,8 +97,8 @@ pub fn panicked(location: Option<&core::panic::Location<'_>>) {
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub fn faulted(frame: usize, at: u32, from: u32) {
     let end = match (guard::stack_exceeded(), guard::is_frame_whole(frame)) {
-        (false, _) => End::Fault(Place { at, from }),
-        (true, whole) => End::StackOverflow(whole.then_some(Place { at, from })),
+        (false, _) => End::Fault(CodeAddress { at, from }),
+        (true, whole) => End::StackOverflow(whole.then_some(CodeAddress { at, from })),
     };
     crash_record::faulted(memory::WORDS, &end);
 }
@@ -110,7 +110,7 @@ pub fn reset() -> ! {
     cortex_m::peripheral::SCB::sys_reset()
 }
 
-impl Begun {
+impl BootRecord {
     /// Shows on the lamp the stage that the previous run reached, if that run did not reach `Running`: a flash of
     /// half a second for each stage. `wait` waits for a [`MOMENT`].
     pub fn show(&self, mut lamp: impl FnMut(bool), mut wait: impl FnMut()) {
@@ -144,15 +144,15 @@ impl Begun {
 
     fn flashes(&self) -> u32 {
         let stage = self.before.as_ref().map(|before| before.stage);
-        stage.filter(|stage| *stage < Stage::Running).map_or(0, |stage| stage as u32 + 1)
+        stage.filter(|stage| *stage < StartStage::Running).map_or(0, |stage| stage as u32 + 1)
     }
 
     /// Returns the facts about the start in the form of telemetry, at `stage` of this run.
     #[must_use]
-    pub(crate) fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
+    pub(crate) fn report(&self, stage: StartStage, clock: Clock) -> Boot<'_> {
         let crash = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
             End::Panic { file, line } => CrashReport::Panic { file, line: *line },
-            End::Fault(Place { at, from }) => CrashReport::Fault { at: *at, from: *from },
+            End::Fault(CodeAddress { at, from }) => CrashReport::Fault { at: *at, from: *from },
             End::StackOverflow(place) => CrashReport::StackOverflow(*place),
         });
         Boot {
@@ -169,7 +169,7 @@ impl Begun {
 
     /// Writes the facts about the start to the log.
     pub fn log(&self, clock: Clock) {
-        let Boot { cause, starts, before, crash, .. } = self.report(Stage::Clocks, clock);
+        let Boot { cause, starts, before, crash, .. } = self.report(StartStage::Clocks, clock);
         info!("reset by {=str}; start {=u32} since power", cause.name(), starts);
         if let Some(before) = before {
             info!("the run before had come to: {=str}", before.name());
@@ -178,7 +178,7 @@ impl Begun {
             Some(CrashReport::Panic { file, line }) => info!("it panicked at {=str}, line {=u32}", file, line),
             Some(CrashReport::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
             Some(CrashReport::StackOverflow(None)) => info!("its stack was used up (stack overflow)"),
-            Some(CrashReport::StackOverflow(Some(Place { at, from }))) => {
+            Some(CrashReport::StackOverflow(Some(CodeAddress { at, from }))) => {
                 info!("its stack was used up (stack overflow) at {=u32:#x}, called from {=u32:#x}", at, from);
             }
             None => {}
@@ -258,22 +258,22 @@ mod tests {
 
     use super::*;
 
-    fn begun(stage: Stage) -> Begun {
+    fn begun(stage: StartStage) -> BootRecord {
         let before = Some(Before { starts: 4, stage, end: None });
-        Begun { cause: ResetCause::Watchdog, before, refused: None }
+        BootRecord { cause: ResetCause::Watchdog, before, refused: None }
     }
 
     #[test]
     fn each_stage_that_was_not_left_flashes_another_number_and_one_that_ran_none() {
-        let counted = |begun: &Begun| {
+        let counted = |begun: &BootRecord| {
             let (flashes, dark) = (RefCell::new(0), RefCell::new(0));
             begun.show(|lit| *flashes.borrow_mut() += u32::from(lit), || *dark.borrow_mut() += 1);
             (flashes.into_inner(), dark.into_inner())
         };
-        let all = Stage::ALL.map(|stage| counted(&begun(stage)).0);
+        let all = StartStage::ALL.map(|stage| counted(&begun(stage)).0);
         assert_eq!(all, [1, 2, 3, 4, 0]);
-        assert_eq!(counted(&begun(Stage::Settings)).1, 2 * 2 * FLASH + PAUSE);
-        assert_eq!(counted(&Begun { cause: ResetCause::Power, before: None, refused: None }), (0, 0));
+        assert_eq!(counted(&begun(StartStage::Settings)).1, 2 * 2 * FLASH + PAUSE);
+        assert_eq!(counted(&BootRecord { cause: ResetCause::Power, before: None, refused: None }), (0, 0));
     }
 
     #[test]
@@ -296,14 +296,14 @@ mod tests {
     #[test]
     fn what_is_told_is_what_was_kept() {
         let clock = Clock { hertz: 64_000_000, source: ClockSource::Internal };
-        let begun = begun(Stage::Interface);
-        let told = begun.report(Stage::Running, clock);
-        assert_eq!((told.starts, told.before, told.stage), (5, Some(Stage::Interface), Stage::Running));
+        let begun = begun(StartStage::Interface);
+        let told = begun.report(StartStage::Running, clock);
+        assert_eq!((told.starts, told.before, told.stage), (5, Some(StartStage::Interface), StartStage::Running));
         assert_eq!((told.clock, told.is_clock_as_meant, told.crash), (64_000_000, false, None));
-        let mut begun = Begun { cause: ResetCause::Power, before: None, refused: None };
-        let first = begun.report(Stage::Running, clock);
+        let mut begun = BootRecord { cause: ResetCause::Power, before: None, refused: None };
+        let first = begun.report(StartStage::Running, clock);
         assert_eq!((first.starts, first.before, first.refused), (1, None, None));
         begun.refuses_settings("source[1].input");
-        assert_eq!(begun.report(Stage::Running, clock).refused, Some("source[1].input"));
+        assert_eq!(begun.report(StartStage::Running, clock).refused, Some("source[1].input"));
     }
 }

@@ -8,7 +8,7 @@ use outrigger_remote::telemetry::Device;
 use super::selection::{Built, InForce, Selection, StoredSettings};
 use super::store::Store;
 use super::{Memory, Serving};
-use crate::boot::Begun;
+use crate::boot::BootRecord;
 
 /// The flash and the memory of a board that has started, for the task at the bench.
 pub struct Bench<S, F> {
@@ -28,7 +28,7 @@ impl<S: StoredSettings, F: NorFlash> Bench<S, F> {
         memory: &'static mut Memory,
         compiled_in: &'static [u8],
         built: Built,
-        begun: &mut Begun,
+        begun: &mut BootRecord,
     ) -> Result<(S, Image<'static>, Self), SettingsError> {
         let (in_force, incoming) = memory.split();
         let mut store = Store::new(flash);

@@ -18,7 +18,7 @@ use embedded_storage::nor_flash::NorFlash;
 use outrigger_core::engine::Controller;
 use outrigger_embassy::Handle;
 pub use outrigger_remote::provision::Image;
-use outrigger_remote::provision::{Asked, Here, Refusal, Service, admits};
+use outrigger_remote::provision::{BootInfo, PendingRequest, Refusal, Service, admits};
 
 pub use self::bench::Bench;
 pub use self::selection::Built;
@@ -111,7 +111,7 @@ impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                 let mut granted = None;
                 match asked {
                     None => {}
-                    Some(Asked::Hello) => service.here(&Here {
+                    Some(PendingRequest::Hello) => service.here(&BootInfo {
                         board,
                         build,
                         boot,
@@ -126,14 +126,14 @@ impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                         copies: selection.copies,
                         why: &selection.why,
                     }),
-                    Some(Asked::Keep) => match judged::<S>(service.image(), selection.built) {
+                    Some(PendingRequest::Keep) => match judged::<S>(service.image(), selection.built) {
                         Err(Unfit { why, text }) => {
                             info!("settings: those that were told now are refused: {}", text.as_str());
                             service.refuse(why, &text);
                         }
                         Ok(_) => granted = asked,
                     },
-                    Some(Asked::Erase) => granted = asked,
+                    Some(PendingRequest::Erase) => granted = asked,
                 }
                 if granted.is_some() {
                     service.writing();
@@ -154,7 +154,7 @@ impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                 shared.end(robot).await;
                 shared.flush();
                 patience();
-                let done = if granted == Asked::Erase {
+                let done = if granted == PendingRequest::Erase {
                     store.erase(selection.next.0 ^ 1).map(|()| service.erased())
                 } else {
                     let (copy, sequence) = selection.next;

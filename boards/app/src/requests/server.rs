@@ -3,10 +3,10 @@
 use heapless::Vec;
 use outrigger_core::client::dashboard::{ArmCommand, Outcome};
 use outrigger_core::command::outputs::Write;
-use outrigger_core::mode::{Epoch, Mode, Refusal, Word};
+use outrigger_core::mode::{Epoch, Mode, OperatorAction, Refusal};
 use outrigger_core::robot::Reason;
 use outrigger_embassy::Handle;
-use outrigger_remote::request::keyed::{Asked, Reply, Service, Ticket, Verdict};
+use outrigger_remote::request::keyed::{KeyedRequest, Reply, Service, Ticket, Verdict};
 use outrigger_remote::request::{Armed, Ask};
 use outrigger_wire::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ enum Waits {
     Acknowledge,
     /// The decision on a command for the program on the controller.
     #[cfg(feature = "programs")]
-    Program(Word),
+    Program(OperatorAction),
     Output(Write),
     /// The result of a command to the controller's dashboard server.
     Dashboard,
@@ -72,7 +72,7 @@ impl<'d> RequestServer<'d> {
     /// Processes a request that the service has received.
     pub(super) fn take<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) {
         let robot = self.robot;
-        let Some(Asked { ticket, ask }) = service.poll_request(robot.epoch()) else { return };
+        let Some(KeyedRequest { ticket, ask }) = service.poll_request(robot.epoch()) else { return };
         if self.pending.is_empty() {
             // Results of requests that nobody waits for any more.
             while self.inquiry.news().is_some() {}
@@ -120,12 +120,12 @@ impl<'d> RequestServer<'d> {
             #[cfg(feature = "programs")]
             Ok(Ask::HandBack(_)) => {
                 robot.hand_back();
-                (Waits::Program(Word::HandBack), DECIDED_IN)
+                (Waits::Program(OperatorAction::HandBack), DECIDED_IN)
             }
             #[cfg(feature = "programs")]
             Ok(Ask::Resend(_)) => {
                 robot.resend();
-                (Waits::Program(Word::Resend), DECIDED_IN)
+                (Waits::Program(OperatorAction::Resend), DECIDED_IN)
             }
             #[cfg(not(feature = "programs"))]
             Ok(Ask::HandBack(_) | Ask::Resend(_)) => {
@@ -192,7 +192,7 @@ impl<'d> RequestServer<'d> {
             }
         }
         let commanded = matches!(standing.mode, Mode::Arming | Mode::Command);
-        if commanded && refused(Word::Request).is_none() {
+        if commanded && refused(OperatorAction::Request).is_none() {
             for PendingReply { ticket, waits, .. } in &self.pending {
                 if let Waits::Request(epoch, before) | Waits::Withdrawn(epoch, before) = *waits {
                     self.armed.granted(*ticket, epoch, before);
@@ -209,14 +209,14 @@ impl<'d> RequestServer<'d> {
         self.settle(|pending| match pending.waits {
             Waits::Look => Some(Verdict::Done),
             Waits::Withdrawn(..) => Some(Verdict::Withdrawn),
-            Waits::Request(..) => Some(match refused(Word::Request) {
+            Waits::Request(..) => Some(match refused(OperatorAction::Request) {
                 Some(reason) => Verdict::Refused(Some(reason)),
                 None if commanded => Verdict::Done,
                 None => Verdict::Ending,
             }),
-            Waits::Acknowledge => {
-                Some(refused(Word::Acknowledge).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason))))
-            }
+            Waits::Acknowledge => Some(
+                refused(OperatorAction::Acknowledge).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason))),
+            ),
             #[cfg(feature = "programs")]
             Waits::Program(word) => Some(refused(word).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason)))),
             Waits::Output(_) | Waits::Dashboard => None,

@@ -1,7 +1,7 @@
 //! The client of the provisioning protocol, for the program that provisions a board.
 
 use super::intake::Intake;
-use super::wire::{Answer, CHUNK_MAX, Fingerprint, Frame, Here, Origin, Refusal, Refused, Request};
+use super::wire::{Answer, BootInfo, CHUNK_MAX, Fingerprint, Frame, Origin, Refusal, Refused, Request};
 use outrigger_wire::time::{Duration, Instant};
 
 /// The time to wait for an answer of the board before the request is repeated.
@@ -19,7 +19,7 @@ const RESTART: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct Caller<'i> {
     want: Want<'i>,
-    stage: Stage,
+    stage: CallerState,
     /// The boot number of the board at the last answer.
     boot: u32,
     turn: u16,
@@ -35,7 +35,7 @@ pub struct Caller<'i> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The board's identity and state. For a client created by [`Caller::look`] this is the last event.
-    Here(Here<'a>),
+    Here(BootInfo<'a>),
     /// The number of bytes of the image that the board has received.
     Sent(u32),
     /// The board is stopping its control loop, and will write to its flash.
@@ -49,9 +49,9 @@ pub enum Event<'a> {
     },
     /// The board has erased both copies, and restarts.
     Erased,
-    /// The board has restarted with these settings in force. The last event: [`Here::in_force`] shows whether the image
+    /// The board has restarted with these settings in force. The last event: [`BootInfo::in_force`] shows whether the image
     /// is the one that was sent.
-    Restarted(Here<'a>),
+    Restarted(BootInfo<'a>),
     /// The board refused the request. This is the last event.
     Refused(Refused<'a>),
     /// The board did not answer. This is the last event.
@@ -73,7 +73,7 @@ enum Want<'i> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum CallerState {
     /// Awaits the answer for [`Want::Look`].
     Hello,
     Begin,
@@ -103,24 +103,24 @@ impl<'i> Caller<'i> {
     /// Creates a client that asks for the board's identity and state.
     #[must_use]
     pub fn look(now: Instant) -> Self {
-        Self::new(Want::Look, Stage::Hello, 0, now)
+        Self::new(Want::Look, CallerState::Hello, 0, now)
     }
 
-    /// Creates a client that sends `image` to the board to be written to flash. `boot` is [`Here::boot`] of the board's
+    /// Creates a client that sends `image` to the board to be written to flash. `boot` is [`BootInfo::boot`] of the board's
     /// answer to [`Self::look`]: another number shows that the board has restarted.
     #[must_use]
     pub fn put(image: &'i [u8], boot: u32, now: Instant) -> Self {
-        Self::new(Want::Put(image), Stage::Begin, boot, now)
+        Self::new(Want::Put(image), CallerState::Begin, boot, now)
     }
 
-    /// Creates a client that makes the board erase the settings in its flash. `boot` is [`Here::boot`] of the board's
+    /// Creates a client that makes the board erase the settings in its flash. `boot` is [`BootInfo::boot`] of the board's
     /// answer to [`Self::look`]: another number shows that the board has restarted.
     #[must_use]
     pub fn erase(boot: u32, now: Instant) -> Self {
-        Self::new(Want::Erase, Stage::Commit, boot, now)
+        Self::new(Want::Erase, CallerState::Commit, boot, now)
     }
 
-    fn new(want: Want<'i>, stage: Stage, boot: u32, now: Instant) -> Self {
+    fn new(want: Want<'i>, stage: CallerState, boot: u32, now: Instant) -> Self {
         let mut caller = Self {
             want,
             stage,
@@ -156,25 +156,25 @@ impl<'i> Caller<'i> {
     /// Returns the time to call [`handle`](Self::handle) again; `None` after the last event.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        (self.stage != Stage::Ended).then_some(self.again)
+        (self.stage != CallerState::Ended).then_some(self.again)
     }
 
     /// Repeats a request that was not answered by `now`, or gives up.
     pub fn handle(&mut self, now: Instant) {
-        if self.stage == Stage::Ended || now < self.again || self.pending.is_some() {
+        if self.stage == CallerState::Ended || now < self.again || self.pending.is_some() {
             return;
         }
         let lost = match self.stage {
-            Stage::Restart { until, .. } => now >= until,
+            CallerState::Restart { until, .. } => now >= until,
             _ => false,
         };
         if lost {
             self.end(Pending::Lost);
-        } else if self.tries < TRIES || matches!(self.stage, Stage::Restart { .. }) {
+        } else if self.tries < TRIES || matches!(self.stage, CallerState::Restart { .. }) {
             self.ask(now);
-        } else if self.stage == Stage::Commit {
+        } else if self.stage == CallerState::Commit {
             // Only the answer may have been lost: a restart of the board will show it.
-            self.go(Stage::Restart { first: self.turn, until: now + RESTART }, now);
+            self.go(CallerState::Restart { first: self.turn, until: now + RESTART }, now);
         } else {
             self.end(Pending::Silent);
         }
@@ -213,51 +213,51 @@ impl<'i> Caller<'i> {
             Ok(said) => said,
             Err(super::Unread::TooShort) => return,
             Err(super::Unread::OtherVersion { turn, .. } | super::Unread::Malformed { turn }) => {
-                if turn == self.turn && stage != Stage::Ended {
+                if turn == self.turn && stage != CallerState::Ended {
                     self.end(Pending::Framed);
                 }
                 return;
             }
         };
         let first = match stage {
-            Stage::Restart { first, .. } => first,
+            CallerState::Restart { first, .. } => first,
             _ => self.turn,
         };
-        if stage == Stage::Ended || (turn != self.turn && turn != first) {
+        if stage == CallerState::Ended || (turn != self.turn && turn != first) {
             return;
         }
         match (stage, answer) {
-            (Stage::Hello, Answer::Here(_)) => self.end(Pending::Framed),
-            (Stage::Restart { .. }, Answer::Here(here)) if here.boot != self.boot => self.end(Pending::Restarted),
-            (Stage::Begin, Answer::Received(bytes)) => self.proceed(bytes, now),
-            (Stage::Chunk(offset), Answer::Received(bytes)) if bytes > offset => {
+            (CallerState::Hello, Answer::Here(_)) => self.end(Pending::Framed),
+            (CallerState::Restart { .. }, Answer::Here(here)) if here.boot != self.boot => self.end(Pending::Restarted),
+            (CallerState::Begin, Answer::Received(bytes)) => self.proceed(bytes, now),
+            (CallerState::Chunk(offset), Answer::Received(bytes)) if bytes > offset => {
                 self.pending = Some(Pending::Sent(bytes));
                 self.proceed(bytes, now);
             }
-            (Stage::Commit, Answer::Writing) => {
+            (CallerState::Commit, Answer::Writing) => {
                 self.pending = Some(Pending::Framed);
-                self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
+                self.go(CallerState::Restart { first: turn, until: now + RESTART }, now);
                 // The board does not answer while it writes.
                 self.out.clear();
                 self.again = now + PATIENCE;
             }
-            (Stage::Commit, Answer::Kept { .. } | Answer::Erased) => {
+            (CallerState::Commit, Answer::Kept { .. } | Answer::Erased) => {
                 self.pending = Some(Pending::Framed);
-                self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
+                self.go(CallerState::Restart { first: turn, until: now + RESTART }, now);
             }
-            (Stage::Restart { .. }, Answer::Kept { .. } | Answer::Erased) if turn == first => {
+            (CallerState::Restart { .. }, Answer::Kept { .. } | Answer::Erased) if turn == first => {
                 self.pending = Some(Pending::Framed);
             }
-            (Stage::Chunk(_), Answer::Refused(Refused { why: Refusal::NoBegin | Refusal::Gap { .. }, .. }))
+            (CallerState::Chunk(_), Answer::Refused(Refused { why: Refusal::NoBegin | Refusal::Gap { .. }, .. }))
                 if self.beginnings < BEGINNINGS =>
             {
                 self.beginnings = self.beginnings.saturating_add(1);
-                self.go(Stage::Begin, now);
+                self.go(CallerState::Begin, now);
             }
             // The board restarted, either before or after it had written.
-            (Stage::Restart { .. }, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {}
-            (Stage::Commit, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {
-                self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
+            (CallerState::Restart { .. }, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {}
+            (CallerState::Commit, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {
+                self.go(CallerState::Restart { first: turn, until: now + RESTART }, now);
             }
             (_, Answer::Refused(_)) => self.end(Pending::Framed),
             _ => {}
@@ -267,10 +267,10 @@ impl<'i> Caller<'i> {
     /// Continues after the bytes of the image that the board has.
     fn proceed(&mut self, bytes: u32, now: Instant) {
         let length = if let Want::Put(image) = self.want { Fingerprint::of(image).length } else { 0 };
-        self.go(if bytes < length { Stage::Chunk(bytes) } else { Stage::Commit }, now);
+        self.go(if bytes < length { CallerState::Chunk(bytes) } else { CallerState::Commit }, now);
     }
 
-    fn go(&mut self, stage: Stage, now: Instant) {
+    fn go(&mut self, stage: CallerState, now: Instant) {
         (self.stage, self.tries) = (stage, 0);
         self.ask(now);
     }
@@ -281,14 +281,14 @@ impl<'i> Caller<'i> {
             self.turn = self.turn.wrapping_add(1);
         }
         let request = match (self.stage, self.want) {
-            (Stage::Begin, Want::Put(image)) => Request::Begin(Fingerprint::of(image)),
-            (Stage::Chunk(offset), Want::Put(image)) => {
+            (CallerState::Begin, Want::Put(image)) => Request::Begin(Fingerprint::of(image)),
+            (CallerState::Chunk(offset), Want::Put(image)) => {
                 let rest = image.get(offset as usize..).unwrap_or_default();
                 let bytes = rest.get(..CHUNK_MAX).unwrap_or(rest);
                 Request::Chunk { offset, bytes }
             }
-            (Stage::Commit, Want::Put(image)) => Request::Commit(Fingerprint::of(image)),
-            (Stage::Commit, _) => Request::Erase,
+            (CallerState::Commit, Want::Put(image)) => Request::Commit(Fingerprint::of(image)),
+            (CallerState::Commit, _) => Request::Erase,
             _ => Request::Hello,
         };
         self.out = request.to_frame(self.turn).unwrap_or_default();
@@ -297,12 +297,12 @@ impl<'i> Caller<'i> {
     }
 
     fn end(&mut self, pending: Pending) {
-        (self.stage, self.pending) = (Stage::Ended, Some(pending));
+        (self.stage, self.pending) = (CallerState::Ended, Some(pending));
         self.out.clear();
     }
 }
 
-impl Here<'_> {
+impl BootInfo<'_> {
     /// Returns `true` if the settings in force on the board are those of `image`, read from its flash.
     #[must_use]
     pub fn runs(&self, image: &[u8]) -> bool {

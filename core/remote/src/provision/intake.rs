@@ -5,7 +5,7 @@ use heapless::Vec;
 use super::wire::FRAME_MAX;
 use outrigger_wire::bytes::move_to_front;
 use outrigger_wire::checksum::crc32;
-use outrigger_wire::stuffing::{self, CONTENT_MAX};
+use outrigger_wire::cobs::{self, CONTENT_MAX};
 
 /// A buffer that accepts bytes in any pieces. Data without a complete frame with a valid checksum is ignored.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Intake {
                 return false;
             };
             let frame = waiting.get(..length).unwrap_or_default();
-            let content = if core::mem::take(&mut self.skipping) { None } else { stuffing::content(frame) };
+            let content = if core::mem::take(&mut self.skipping) { None } else { cobs::content(frame) };
             self.start = self.start.saturating_add(length).saturating_add(1);
             if let Some(content) = content
                 && let Some((said, sum)) = content.split_last_chunk()

@@ -44,7 +44,7 @@ mod wire;
 
 pub use caller::{Caller, Event};
 pub use image::{Image, REQUESTS_LEN};
-pub use service::{Asked, Service, admits};
+pub use service::{PendingRequest, Service, admits};
 pub use wire::{
-    Answer, CHUNK_MAX, Copy, FRAME_MAX, Fingerprint, Here, Origin, Refusal, Refused, Request, Unread, VERSION,
+    Answer, BootInfo, CHUNK_MAX, Copy, FRAME_MAX, Fingerprint, Origin, Refusal, Refused, Request, Unread, VERSION,
 };

@@ -1,13 +1,13 @@
 //! The board's side of the provisioning protocol.
 
 use super::intake::Intake;
-use super::wire::{Answer, Fingerprint, Frame, Here, Refusal, Refused, Request, Unread, VERSION};
+use super::wire::{Answer, BootInfo, Fingerprint, Frame, Refusal, Refused, Request, Unread, VERSION};
 use outrigger_core::mode::Mode;
 use outrigger_wire::checksum::crc32;
 
 /// A task that a [`Service`] leaves to its port, which has to carry it out and answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum PendingRequest {
     /// Report the board's identity and state by [`here`](Service::here).
     Hello,
     /// Check the complete [image](Service::image). Answer by [`refuse`](Service::refuse), or by
@@ -49,20 +49,20 @@ impl<'m> Service<'m> {
     }
 
     /// Returns the next task for the port; `mode` is that of the control loop. `None` while an answer waits to be sent.
-    pub fn poll_asked(&mut self, mode: Mode) -> Option<Asked> {
+    pub fn poll_asked(&mut self, mode: Mode) -> Option<PendingRequest> {
         while self.out.is_empty() && self.intake.poll() {
             let Self { memory, begun, received, intake, .. } = self;
             let (turn, answer) = match Request::from_content(intake.content()) {
-                Ok((turn, Request::Hello)) => (turn, Ok(Asked::Hello)),
+                Ok((turn, Request::Hello)) => (turn, Ok(PendingRequest::Hello)),
                 Ok((turn, Request::Begin(whole))) => (turn, Err(begin(memory, begun, received, whole, mode))),
                 Ok((turn, Request::Chunk { offset, bytes })) => {
                     (turn, Err(take(memory, *begun, received, offset, bytes)))
                 }
                 Ok((turn, Request::Commit(whole))) => {
                     let judged = admits(mode).and_then(|()| check(memory, begun, *received, whole));
-                    (turn, judged.map(|()| Asked::Keep).map_err(Err))
+                    (turn, judged.map(|()| PendingRequest::Keep).map_err(Err))
                 }
-                Ok((turn, Request::Erase)) => (turn, admits(mode).map(|()| Asked::Erase).map_err(Err)),
+                Ok((turn, Request::Erase)) => (turn, admits(mode).map(|()| PendingRequest::Erase).map_err(Err)),
                 Err(Unread::OtherVersion { turn, found }) => {
                     (turn, Err(Err(Refusal::OtherVersion { found, expected: VERSION })))
                 }
@@ -86,7 +86,7 @@ impl<'m> Service<'m> {
     }
 
     /// Answers a request for identity and state. Texts longer than 48 bytes, and `why` longer than 96, are truncated.
-    pub fn here(&mut self, here: &Here<'_>) {
+    pub fn here(&mut self, here: &BootInfo<'_>) {
         self.answer(&Answer::Here(*here));
     }
 

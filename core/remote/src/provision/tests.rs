@@ -80,7 +80,7 @@ proptest! {
         let [kind, format, copy] = bytes;
         let [requests, motion, flash] = flags;
         let origin = if flash { Origin::Flash { copy, sequence } } else { Origin::CompiledIn };
-        let here = Here {
+        let here = BootInfo {
             board: &board, build: &build, boot, kind, format, room, requests, motion, mode: MODES[mode], origin,
             in_force, copies, why: &why,
         };
@@ -142,8 +142,8 @@ proptest! {
                 loop {
                     let asked = board.poll_asked(Mode::Monitor);
                     match asked {
-                        Some(Asked::Hello) => board.here(&Here::default()),
-                        Some(Asked::Keep | Asked::Erase) => board.writing(),
+                        Some(PendingRequest::Hello) => board.here(&BootInfo::default()),
+                        Some(PendingRequest::Keep | PendingRequest::Erase) => board.writing(),
                         None => {}
                     }
                     let Some(answer) = board.poll_output() else { break };
@@ -156,7 +156,7 @@ proptest! {
         let (whole, kept) = answered(&mut std::iter::repeat(usize::MAX));
         let cut = answered(&mut pieces.into_iter().cycle());
         // Noise is a valid frame only by a coincidence of 32 bits.
-        prop_assert_eq!(whole.last().map(|(asked, _)| *asked), Some(Some(Asked::Keep)));
+        prop_assert_eq!(whole.last().map(|(asked, _)| *asked), Some(Some(PendingRequest::Keep)));
         prop_assert_eq!(&kept, &image);
         prop_assert_eq!((whole, kept), cut);
     }
@@ -232,15 +232,15 @@ impl World<'_> {
                     let asked = service.poll_asked(board.mode);
                     match asked {
                         None => {}
-                        Some(Asked::Hello) => {
+                        Some(PendingRequest::Hello) => {
                             let in_force = board.in_force.as_deref().map(Fingerprint::of).unwrap_or_default();
                             let origin = match board.in_force {
                                 Some(_) => Origin::Flash { copy: 0, sequence: 1 },
                                 None => Origin::CompiledIn,
                             };
-                            service.here(&Here { boot: board.boot, in_force, origin, ..Here::default() });
+                            service.here(&BootInfo { boot: board.boot, in_force, origin, ..BootInfo::default() });
                         }
-                        Some(Asked::Keep) => match board.refuses {
+                        Some(PendingRequest::Keep) => match board.refuses {
                             Some(why) => service.refuse(why, "as told"),
                             None => {
                                 service.writing();
@@ -252,7 +252,7 @@ impl World<'_> {
                                 }
                             }
                         },
-                        Some(Asked::Erase) => {
+                        Some(PendingRequest::Erase) => {
                             service.writing();
                             back.extend(service.poll_output().map(|frame| self.over(&frame)));
                             board.in_force = None;
@@ -378,7 +378,7 @@ fn another_version_is_told_so_and_what_is_no_request_as_well() {
     let mut board = Service::new(&mut memory);
     let mut ask = |said: &[u8]| {
         let sum = outrigger_wire::checksum::crc32(said).to_le_bytes();
-        let frame = outrigger_wire::stuffing::framed::<FRAME_MAX>(&[said, &sum].concat()).expect("short enough");
+        let frame = outrigger_wire::cobs::framed::<FRAME_MAX>(&[said, &sum].concat()).expect("short enough");
         board.receive_window()[..frame.len()].copy_from_slice(&frame);
         board.commit(frame.len());
         assert_eq!(board.poll_asked(Mode::Monitor), None);

@@ -3,9 +3,9 @@
 use heapless::Vec;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::packed;
+use outrigger_core::postcard;
 use outrigger_wire::checksum::crc32;
-use outrigger_wire::stuffing::{self, CONTENT_MAX};
+use outrigger_wire::cobs::{self, CONTENT_MAX};
 
 /// The version of the provisioning protocol.
 pub const VERSION: u8 = 1;
@@ -65,7 +65,7 @@ pub enum Request<'a> {
 pub enum Answer<'a> {
     /// The answer to [`Request::Hello`].
     #[serde(borrow)]
-    Here(Here<'a>),
+    Here(BootInfo<'a>),
     /// The answer to [`Request::Begin`] and to each piece: this many bytes were received without a gap from the
     /// beginning.
     Received(u32),
@@ -88,7 +88,7 @@ pub enum Answer<'a> {
 
 /// The identity of a board, and the settings in force on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Here<'a> {
+pub struct BootInfo<'a> {
     /// The board's name, as given by its firmware.
     pub board: &'a str,
     /// The build of the board's firmware.
@@ -117,7 +117,7 @@ pub struct Here<'a> {
     pub why: &'a str,
 }
 
-impl Default for Here<'_> {
+impl Default for BootInfo<'_> {
     fn default() -> Self {
         Self {
             board: "",
@@ -307,7 +307,7 @@ impl<'a> Answer<'a> {
             Self::Here(here) => {
                 let (board, build, why) =
                     (clip(here.board, NAME_MAX), clip(here.build, NAME_MAX), clip(here.why, WHY_MAX));
-                Answer::Here(Here { board, build, why, ..here })
+                Answer::Here(BootInfo { board, build, why, ..here })
             }
             Self::Refused(Refused { why, text }) => Answer::Refused(Refused { why, text: clip(text, WHY_MAX) }),
             other => other,
@@ -327,11 +327,11 @@ fn written<T: serde::Serialize>(turn: u16, said: &T) -> Option<Frame> {
     let [low, high] = turn.to_le_bytes();
     *head = [VERSION, low, high];
     let room = rest.len().checked_sub(SUM_LEN)?;
-    let length = packed::to_slice(said, rest.get_mut(..room)?)?.len().checked_add(HEAD_LEN)?;
+    let length = postcard::to_slice(said, rest.get_mut(..room)?)?.len().checked_add(HEAD_LEN)?;
     let (said, behind) = content.split_at_mut_checked(length)?;
     let (to, _) = behind.split_first_chunk_mut()?;
     *to = crc32(said).to_le_bytes();
-    let stuffed: Vec<u8, { FRAME_MAX - 1 }> = stuffing::framed(content.get(..length.checked_add(SUM_LEN)?)?)?;
+    let stuffed: Vec<u8, { FRAME_MAX - 1 }> = cobs::framed(content.get(..length.checked_add(SUM_LEN)?)?)?;
     let mut frame = Frame::new();
     frame.push(0).ok()?;
     frame.extend_from_slice(&stuffed).ok()?;
@@ -344,5 +344,5 @@ fn read<'a, T: serde::Deserialize<'a>>(content: &'a [u8]) -> Result<(u16, T), Un
     if *version != VERSION {
         return Err(Unread::OtherVersion { turn, found: *version });
     }
-    packed::from_bytes(said).map(|said| (turn, said)).ok_or(Unread::Malformed { turn })
+    postcard::from_bytes(said).map(|said| (turn, said)).ok_or(Unread::Malformed { turn })
 }

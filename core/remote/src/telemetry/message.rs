@@ -256,7 +256,7 @@ impl LinkActivity {
 /// A stage of a device's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Stage {
+pub enum StartStage {
     /// The processor executes its first instructions and sets up its clocks.
     Clocks,
     /// The settings are being read.
@@ -269,7 +269,7 @@ pub enum Stage {
     Running,
 }
 
-impl Stage {
+impl StartStage {
     /// The list of all stages, in order.
     pub const ALL: [Self; 5] = [Self::Clocks, Self::Settings, Self::Interface, Self::Tasks, Self::Running];
 
@@ -337,12 +337,12 @@ pub enum CrashReport<'a> {
         from: u32,
     },
     /// A stack overflow; the place in the program is `None` if it is unknown.
-    StackOverflow(Option<Place>),
+    StackOverflow(Option<CodeAddress>),
 }
 
 /// A place in the program. After a stack overflow it may be unknown, because the processor has no room to store it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Place {
+pub struct CodeAddress {
     /// The address of the instruction.
     pub at: u32,
     /// The return address of the function that contains the instruction.
@@ -357,12 +357,12 @@ pub struct Boot<'a> {
     /// The number of starts since the device was powered, including this one.
     pub starts: u32,
     /// The last stage that the previous run reached; `None` if there is no record of one.
-    pub before: Option<Stage>,
+    pub before: Option<StartStage>,
     /// The end of the previous run, if its program recorded it.
     #[serde(borrow)]
     pub crash: Option<CrashReport<'a>>,
     /// The stage that this run has reached.
-    pub stage: Stage,
+    pub stage: StartStage,
     /// The clock rate of the processor \[Hz\].
     pub clock: u32,
     /// `true` if the processor runs on the configured clock, not on the chip's fallback.

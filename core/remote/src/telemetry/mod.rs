@@ -25,13 +25,13 @@ mod sampler;
 mod tests;
 
 pub use message::{
-    Boot, CHUNK_MAX, Chunk, CrashReport, Hello, HistogramKind, HistogramReport, LinkActivity, Message, Motion,
-    NetworkCounts, Place, PortReport, Recording, ResetCause, Stage, Status,
+    Boot, CHUNK_MAX, Chunk, CodeAddress, CrashReport, Hello, HistogramKind, HistogramReport, LinkActivity, Message,
+    Motion, NetworkCounts, PortReport, Recording, ResetCause, StartStage, Status,
 };
 pub use sampler::{Device, Pace, Sampler};
 
 use outrigger_core::engine::{ControllerKind, ControllerStatus, Data};
-use outrigger_core::packed;
+use outrigger_core::postcard;
 use outrigger_wire::time::Instant;
 
 /// The longest datagram \[B\]: not fragmented on any Ethernet, with a reserve for tunnels.
@@ -98,7 +98,7 @@ impl<'a, const N: usize, S: ControllerStatus, E: Data> Datagram<'a, N, S, E> {
         *magic = *MAGIC;
         let (kind, room) = room.split_first_mut()?;
         *kind = S::KIND;
-        let content = packed::to_slice(self, room)?;
+        let content = postcard::to_slice(self, room)?;
         content.len().checked_add(MAGIC.len())?.checked_add(1)
     }
 
@@ -121,6 +121,6 @@ impl<'a, const N: usize, S: ControllerStatus, E: Data> Datagram<'a, N, S, E> {
         if *kind != S::KIND {
             return Err(TelemetryError::OtherKind);
         }
-        packed::from_bytes(content).ok_or(TelemetryError::Malformed)
+        postcard::from_bytes(content).ok_or(TelemetryError::Malformed)
     }
 }

@@ -13,9 +13,9 @@ type UrDatagram<'a> = PeerDatagram<'a, 6, Ur<'a>>;
 const BOOT: Boot<'static> = Boot {
     cause: ResetCause::Watchdog,
     starts: 300,
-    before: Some(Stage::Interface),
+    before: Some(StartStage::Interface),
     crash: Some(CrashReport::Panic { file: "main.rs", line: 200 }),
-    stage: Stage::Running,
+    stage: StartStage::Running,
     clock: 400_000_000,
     is_clock_as_meant: false,
     refused: Some("source[1].input"),
@@ -136,7 +136,7 @@ proptest! {
             0 => None,
             1 => Some(CrashReport::Fault { at, from }),
             2 => Some(CrashReport::StackOverflow(None)),
-            _ => Some(CrashReport::StackOverflow(Some(Place { at, from }))),
+            _ => Some(CrashReport::StackOverflow(Some(CodeAddress { at, from }))),
         };
         for message in [Message::Port(port), Message::Boot(Boot { crash, ..BOOT })] {
             let datagram = Datagram { boot: 1, sequence: 2, at: Instant::from_micros(3), message };

@@ -1,6 +1,6 @@
 //! An input line that requests the release of the arm's brakes: the rules by which a rising edge counts.
 
-use super::leave::Leave;
+use super::interlock::CommandInterlock;
 use crate::mode::{Mode, OperatorConfig};
 use outrigger_wire::dashboard::RequestKind;
 use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
@@ -46,7 +46,7 @@ pub struct BrakeLine {
 
 /// The state of engine and controller at the time when the line changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BrakeSight {
+pub struct BrakeConditions {
     /// The engine's mode at that time.
     pub mode: Mode,
     /// The controller's software version; `None` before a session has reported it.
@@ -138,7 +138,7 @@ impl BrakeLine {
 
     /// Processes an observed level of the line, [debounced](crate::mode::Debounce). Returns whether a rising edge is
     /// granted or why it is refused; `None` without a rising edge.
-    pub fn see(&mut self, high: bool, sight: BrakeSight, now: Instant) -> Option<Result<(), BrakeRefusal>> {
+    pub fn see(&mut self, high: bool, sight: BrakeConditions, now: Instant) -> Option<Result<(), BrakeRefusal>> {
         if !high {
             self.low_since = Some(self.low_since.unwrap_or(now));
             return None;
@@ -152,11 +152,11 @@ impl BrakeLine {
     }
 }
 
-impl BrakeSight {
+impl BrakeConditions {
     /// Returns the first reason against releasing the brakes.
     fn against(self) -> Option<BrakeRefusal> {
         let Self { mode, software, robot_mode } = self;
-        if !Leave::admits(mode) {
+        if !CommandInterlock::admits(mode) {
             return Some(BrakeRefusal::Commanding);
         }
         let (Some(software), Some(robot_mode)) = (software, robot_mode) else { return Some(BrakeRefusal::NoState) };
@@ -179,7 +179,7 @@ impl BrakeSight {
 mod tests {
     use super::*;
 
-    const IDLE: BrakeSight = BrakeSight {
+    const IDLE: BrakeConditions = BrakeConditions {
         mode: Mode::Monitor,
         software: Some(SoftwareVersion::new(5, 15)),
         robot_mode: Some(RobotMode::Idle),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     /// Returns the results of observing these levels at these times, with the rest of the state as in `sight`.
-    fn seen(levels: &[(u64, bool)], sight: BrakeSight) -> Vec<Result<(), BrakeRefusal>> {
+    fn seen(levels: &[(u64, bool)], sight: BrakeConditions) -> Vec<Result<(), BrakeRefusal>> {
         let mut line = BrakeLine::new(&OperatorConfig::default());
         levels.iter().filter_map(|(millis, high)| line.see(*high, sight, at(*millis))).collect()
     }
@@ -215,11 +215,11 @@ mod tests {
     fn what_speaks_against_it_is_named() {
         let press = |sight| seen(&[(0, false), (100, true)], sight)[0];
         for mode in [Mode::Arming, Mode::Command, Mode::Stopping] {
-            assert_eq!(press(BrakeSight { mode, ..IDLE }), Err(BrakeRefusal::Commanding));
+            assert_eq!(press(BrakeConditions { mode, ..IDLE }), Err(BrakeRefusal::Commanding));
         }
-        assert_eq!(press(BrakeSight { mode: Mode::Offline, ..IDLE }), Ok(()));
-        assert_eq!(press(BrakeSight { robot_mode: None, ..IDLE }), Err(BrakeRefusal::NoState));
-        assert_eq!(press(BrakeSight { software: None, ..IDLE }), Err(BrakeRefusal::NoState));
+        assert_eq!(press(BrakeConditions { mode: Mode::Offline, ..IDLE }), Ok(()));
+        assert_eq!(press(BrakeConditions { robot_mode: None, ..IDLE }), Err(BrakeRefusal::NoState));
+        assert_eq!(press(BrakeConditions { software: None, ..IDLE }), Err(BrakeRefusal::NoState));
         for (major, minor, came) in [
             (1, 8, Err(BrakeRefusal::NotKnown)),
             (3, 0, Ok(())),
@@ -229,7 +229,7 @@ mod tests {
             (10, 12, Err(BrakeRefusal::NoDashboard)),
         ] {
             let software = Some(SoftwareVersion::new(major, minor));
-            assert_eq!(press(BrakeSight { software, ..IDLE }), came, "{major}.{minor}");
+            assert_eq!(press(BrakeConditions { software, ..IDLE }), came, "{major}.{minor}");
         }
         for (robot_mode, why) in [
             (RobotMode::Running, BrakeRefusal::Running),
@@ -238,7 +238,7 @@ mod tests {
             (RobotMode::Backdrive, BrakeRefusal::NotIdle),
             (RobotMode::Unknown(77), BrakeRefusal::NotIdle),
         ] {
-            assert_eq!(press(BrakeSight { robot_mode: Some(robot_mode), ..IDLE }), Err(why), "{robot_mode:?}");
+            assert_eq!(press(BrakeConditions { robot_mode: Some(robot_mode), ..IDLE }), Err(why), "{robot_mode:?}");
         }
     }
 

@@ -6,7 +6,7 @@
 //!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; if it stops
 //!   early, its [`Obstacle`] says why and what a person can do.
 //! * A [`ServiceCommand`] sends one command that makes an arm ready, over a connection of its own: for devices that
-//!   have none open. [`Leave`] decides when it may be sent: nothing is commanded then, and no request to command is
+//!   have none open. [`CommandInterlock`] decides when it may be sent: nothing is commanded then, and no request to command is
 //!   pending that it could bring into effect. A [`BrakeLine`] requests one by a contact at the device.
 //! * A [`PendantLock`] keeps the pendant of a CB3 locked while the arm is commanded, independently of other requests.
 //!
@@ -30,7 +30,7 @@ mod brake_line;
 mod bring_up;
 mod client;
 mod course;
-mod leave;
+mod interlock;
 mod obstacle;
 mod pendant;
 mod pendant_lock;
@@ -41,11 +41,11 @@ mod service_command;
 #[cfg(test)]
 mod tests;
 
-pub use brake_line::{BrakeLine, BrakeRefusal, BrakeSight};
+pub use brake_line::{BrakeConditions, BrakeLine, BrakeRefusal};
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::Client;
 pub use course::{Progress, Sequence, SequenceEvent, SequenceInput};
-pub use leave::{Leave, LeaveInput, LeaveOutput};
+pub use interlock::{CommandInterlock, InterlockInput, LeaveOutput};
 pub use obstacle::Obstacle;
 pub use outrigger_wire::dashboard::Outcome;
 pub use pendant::{Before, Pendant};

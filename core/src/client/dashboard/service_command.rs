@@ -2,7 +2,7 @@
 //! the pendant.
 
 use super::client::Client;
-use super::leave::{Leave, LeaveInput, LeaveOutput};
+use super::interlock::{CommandInterlock, InterlockInput, LeaveOutput};
 use super::service::{Event, Input, Service, Timeouts};
 use crate::client::Output;
 use crate::mode::Mode;
@@ -66,7 +66,7 @@ const RELEASED_IN: Duration = Duration::from_secs(1);
 
 /// A client that sends one command at a time to a dashboard server. On request it opens a connection,
 /// [releases](ServiceCommandOutput::Release) every request to command when the server has greeted it, sends the
-/// command, and closes the connection after the reply. A command that [`Leave`] does not permit at that time is not
+/// command, and closes the connection after the reply. A command that [`CommandInterlock`] does not permit at that time is not
 /// sent, whatever the mode was at the request.
 ///
 /// Pass one input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are
@@ -89,7 +89,7 @@ const RELEASED_IN: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct ServiceCommand<'m> {
     client: Client<'m>,
-    leave: Leave,
+    leave: CommandInterlock,
     asked: Option<ArmCommand>,
     mode: Mode,
     release: bool,
@@ -141,7 +141,7 @@ impl<'m> ServiceCommand<'m> {
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
         let client = Client::new(memory, Timeouts::default());
-        let (leave, mode) = (Leave::new(), Mode::Offline);
+        let (leave, mode) = (CommandInterlock::new(), Mode::Offline);
         Self { client, leave, asked: None, mode, release: false, released_by: None, close: false, event: None }
     }
 
@@ -158,10 +158,10 @@ impl<'m> ServiceCommand<'m> {
                 if !self.is_busy() {
                     self.asked = Some(arm_command);
                 }
-                self.judge(now, LeaveInput::Asked, mode);
+                self.judge(now, InterlockInput::Asked, mode);
             }
-            ServiceCommandInput::Mode(mode) => self.judge(now, LeaveInput::Looked, mode),
-            ServiceCommandInput::Released(mode) => self.judge(now, LeaveInput::Released, mode),
+            ServiceCommandInput::Mode(mode) => self.judge(now, InterlockInput::Looked, mode),
+            ServiceCommandInput::Released(mode) => self.judge(now, InterlockInput::Released, mode),
             ServiceCommandInput::Opened => self.client.handle(now, Input::Opened),
             ServiceCommandInput::Refused => self.client.handle(now, Input::Refused),
             ServiceCommandInput::Closed => self.client.handle(now, Input::Closed),
@@ -174,7 +174,7 @@ impl<'m> ServiceCommand<'m> {
     }
 
     /// Passes an input to the interlock, and carries out the action that the interlock returns.
-    fn judge(&mut self, now: Instant, input: LeaveInput, mode: Mode) {
+    fn judge(&mut self, now: Instant, input: InterlockInput, mode: Mode) {
         self.mode = mode;
         match (self.leave.handle(input, mode), self.asked) {
             (LeaveOutput::Connect, _) => self.client.handle(now, Input::Start),
@@ -209,7 +209,7 @@ impl<'m> ServiceCommand<'m> {
                 // A line without a request is not a reply.
                 Some(Event::Unasked(_)) => continue,
                 Some(Event::Ready) => {
-                    self.judge(now, LeaveInput::Listens, self.mode);
+                    self.judge(now, InterlockInput::Listens, self.mode);
                     continue;
                 }
                 Some(Event::Replied { reply, .. }) => Outcome::of_reply(&reply),
@@ -231,7 +231,7 @@ impl<'m> ServiceCommand<'m> {
             return;
         }
         // The command ends in any mode.
-        let _ = self.leave.handle(LeaveInput::Over, self.mode);
+        let _ = self.leave.handle(InterlockInput::Over, self.mode);
         (self.release, self.released_by) = (false, None);
         self.event = Some(outcome);
         self.close = true;

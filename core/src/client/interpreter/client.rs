@@ -27,7 +27,7 @@ const CANCEL: [(&str, Sent<'static>); 4] =
     [("skipbuffer\n", Sent::Other), ("abort\n", Sent::Other), (CLEAR, Sent::Other), (END, Sent::Other)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ClientState {
     Idle,
     Opening {
         until: Instant,
@@ -73,7 +73,7 @@ pub struct Client<'t, 'm> {
     ends: bool,
     lines: Lines<'t>,
     pending: Pending<'t>,
-    stage: Stage,
+    stage: ClientState,
     /// The time of the newest input.
     now: Instant,
     /// The time of the next query of the last executed statement.
@@ -112,7 +112,7 @@ impl<'t, 'm> Client<'t, 'm> {
             ends: false,
             lines: Lines::new(),
             pending: Pending::new(),
-            stage: Stage::Idle,
+            stage: ClientState::Idle,
             now: Instant::ZERO,
             poll: Instant::ZERO,
             probe: None,
@@ -135,29 +135,29 @@ impl<'t, 'm> Client<'t, 'm> {
             return;
         }
         match (input, self.stage) {
-            (InterpreterInput::Start, Stage::Idle) => {
-                self.stage = Stage::Opening { until: now + self.config.opening };
+            (InterpreterInput::Start, ClientState::Idle) => {
+                self.stage = ClientState::Opening { until: now + self.config.opening };
                 (self.open, self.connected) = (true, true);
             }
-            (InterpreterInput::Opened, Stage::Opening { .. }) => {
+            (InterpreterInput::Opened, ClientState::Opening { .. }) => {
                 self.replies.reset();
-                self.stage = Stage::Connected;
+                self.stage = ClientState::Connected;
                 self.tell(InterpreterEvent::Connected);
             }
-            (InterpreterInput::Refused, Stage::Opening { .. }) => {
+            (InterpreterInput::Refused, ClientState::Opening { .. }) => {
                 self.connected = false;
                 self.decide(InterpreterOutcome::Refused);
             }
-            (InterpreterInput::Closed, Stage::Cancelling { .. }) => {
+            (InterpreterInput::Closed, ClientState::Cancelling { .. }) => {
                 self.connected = false;
                 self.decide(InterpreterOutcome::Cancelled { ended: false });
             }
-            (InterpreterInput::Closed, stage) if !matches!(stage, Stage::Idle | Stage::Opening { .. }) => {
+            (InterpreterInput::Closed, stage) if !matches!(stage, ClientState::Idle | ClientState::Opening { .. }) => {
                 self.connected = false;
                 self.decide(InterpreterOutcome::Closed { line: self.pending.lines().map(|(first, _)| first) });
             }
-            (InterpreterInput::ProgramRuns, Stage::Connected) => {
-                self.stage = Stage::Entering { until: now + self.config.entering, probe: now };
+            (InterpreterInput::ProgramRuns, ClientState::Connected) => {
+                self.stage = ClientState::Entering { until: now + self.config.entering, probe: now };
             }
             (InterpreterInput::ProgramEnded, stage) => self.program_ended(stage),
             (InterpreterInput::Cancel, stage) => self.cancel(stage),
@@ -234,11 +234,11 @@ impl<'t, 'm> Client<'t, 'm> {
         let reply = self.pending.oldest(self.config.reply).map(|(_, until)| until);
         let poll = (self.waits() && !self.pending.asks()).then_some(self.poll);
         let stage = match self.stage {
-            Stage::Idle | Stage::Connected | Stage::Sending => None,
-            Stage::Opening { until } | Stage::Ending { until } => Some(until),
-            Stage::Cancelling { until } => return Some(until),
-            Stage::Entering { until, .. } if self.pending.unanswered() > 0 => Some(until),
-            Stage::Entering { until, probe } => Some(until.min(probe)),
+            ClientState::Idle | ClientState::Connected | ClientState::Sending => None,
+            ClientState::Opening { until } | ClientState::Ending { until } => Some(until),
+            ClientState::Cancelling { until } => return Some(until),
+            ClientState::Entering { until, .. } if self.pending.unanswered() > 0 => Some(until),
+            ClientState::Entering { until, probe } => Some(until.min(probe)),
         };
         [reply, poll, stage].into_iter().flatten().min()
     }
@@ -268,8 +268,8 @@ impl<'t, 'm> Client<'t, 'm> {
     /// Returns whether an accepted statement waits for its execution.
     fn waits(&self) -> bool {
         match self.stage {
-            Stage::Entering { .. } => self.probe.is_some(),
-            Stage::Sending => self.pending.waiting() > 0,
+            ClientState::Entering { .. } => self.probe.is_some(),
+            ClientState::Sending => self.pending.waiting() > 0,
             _ => false,
         }
     }
@@ -284,7 +284,7 @@ impl<'t, 'm> Client<'t, 'm> {
             Answer::Probed { id } => {
                 self.probe = Some(id);
                 self.poll = self.now;
-                if let Stage::Entering { probe, .. } = &mut self.stage {
+                if let ClientState::Entering { probe, .. } = &mut self.stage {
                     *probe = self.now + DROPPED;
                 }
             }
@@ -295,30 +295,30 @@ impl<'t, 'm> Client<'t, 'm> {
             }
             Answer::NotProbed { reason } => {
                 self.reason = reason;
-                if let Stage::Entering { probe, .. } = &mut self.stage {
+                if let ClientState::Entering { probe, .. } = &mut self.stage {
                     *probe = self.now + AGAIN;
                 }
             }
             Answer::Executed(id) => match self.stage {
-                Stage::Entering { .. } if self.probe == Some(id) => {
-                    self.stage = Stage::Sending;
+                ClientState::Entering { .. } if self.probe == Some(id) => {
+                    self.stage = ClientState::Sending;
                     self.tell(InterpreterEvent::Entered);
                 }
-                Stage::Entering { .. } => {}
+                ClientState::Entering { .. } => {}
                 _ => self.pending.executed(id),
             },
             Answer::Nothing => {}
         }
     }
 
-    fn program_ended(&mut self, stage: Stage) {
+    fn program_ended(&mut self, stage: ClientState) {
         let all = !self.more && self.pending.unanswered() == 0;
         match stage {
-            Stage::Idle | Stage::Opening { .. } => {}
-            Stage::Cancelling { .. } => self.decide(InterpreterOutcome::Cancelled { ended: true }),
-            Stage::Ending { .. } => self.end(),
-            Stage::Sending if all && self.ends => self.end(),
-            Stage::Connected | Stage::Entering { .. } | Stage::Sending => {
+            ClientState::Idle | ClientState::Opening { .. } => {}
+            ClientState::Cancelling { .. } => self.decide(InterpreterOutcome::Cancelled { ended: true }),
+            ClientState::Ending { .. } => self.end(),
+            ClientState::Sending if all && self.ends => self.end(),
+            ClientState::Connected | ClientState::Entering { .. } | ClientState::Sending => {
                 self.decide(InterpreterOutcome::ProgramEnded { lines: self.pending.lines() });
             }
         }
@@ -333,14 +333,14 @@ impl<'t, 'm> Client<'t, 'm> {
         });
     }
 
-    fn cancel(&mut self, stage: Stage) {
+    fn cancel(&mut self, stage: ClientState) {
         match stage {
-            Stage::Cancelling { .. } => {}
-            Stage::Idle | Stage::Opening { .. } | Stage::Connected => {
+            ClientState::Cancelling { .. } => {}
+            ClientState::Idle | ClientState::Opening { .. } | ClientState::Connected => {
                 self.decide(InterpreterOutcome::Cancelled { ended: true });
             }
-            Stage::Entering { .. } | Stage::Sending | Stage::Ending { .. } => {
-                self.stage = Stage::Cancelling { until: self.now + self.config.ending };
+            ClientState::Entering { .. } | ClientState::Sending | ClientState::Ending { .. } => {
+                self.stage = ClientState::Cancelling { until: self.now + self.config.ending };
                 for (line, sent) in CANCEL {
                     self.send(Line::Own(line), sent);
                 }
@@ -355,20 +355,20 @@ impl<'t, 'm> Client<'t, 'm> {
         }
         let now = self.now;
         match self.stage {
-            Stage::Opening { until } if now >= until => self.decide(InterpreterOutcome::NoConnection),
-            Stage::Ending { until } if now >= until => self.decide(InterpreterOutcome::NotEnded),
-            Stage::Cancelling { until } if now >= until => {
+            ClientState::Opening { until } if now >= until => self.decide(InterpreterOutcome::NoConnection),
+            ClientState::Ending { until } if now >= until => self.decide(InterpreterOutcome::NotEnded),
+            ClientState::Cancelling { until } if now >= until => {
                 self.decide(InterpreterOutcome::Cancelled { ended: false });
             }
-            Stage::Cancelling { .. } => return,
-            Stage::Entering { until, .. } if now >= until => {
+            ClientState::Cancelling { .. } => return,
+            ClientState::Entering { until, .. } if now >= until => {
                 self.decide(InterpreterOutcome::NotEntered { reason: self.reason });
             }
-            Stage::Entering { probe, .. } if now >= probe && self.pending.unanswered() == 0 => {
+            ClientState::Entering { probe, .. } if now >= probe && self.pending.unanswered() == 0 => {
                 self.probe = None;
                 self.send(Line::Own(PROBE), Sent::Probe);
             }
-            Stage::Sending => self.send_statements(),
+            ClientState::Sending => self.send_statements(),
             _ => {}
         }
         if self.waits() && now >= self.poll && !self.pending.asks() {
@@ -403,7 +403,7 @@ impl<'t, 'm> Client<'t, 'm> {
             self.send(Line::Statement(statement), Sent::Statement { line: statement.line, part });
         }
         if !self.more && self.pending.unanswered() == 0 && self.pending.waiting() == 0 {
-            self.stage = Stage::Ending { until: self.now + self.config.ending };
+            self.stage = ClientState::Ending { until: self.now + self.config.ending };
             if !self.ends || self.discarded.is_some() {
                 self.send(Line::Own(END), Sent::Other);
             }

@@ -198,20 +198,20 @@ impl core::str::FromStr for Claims {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub struct NotOurs {
+pub struct UnownedInput {
     /// The group of the input.
     pub claim: Claim,
     /// The index of the input in its group, from 0.
     pub place: u8,
     /// The cause for which the input is not owned.
-    pub why: WhyNotOurs,
+    pub why: RegisterConflict,
 }
 
 /// The reason for which a claimed input is not owned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub enum WhyNotOurs {
+pub enum RegisterConflict {
     /// Another RTDE client, or a fieldbus, owns the input.
     InUse,
     /// The controller's software has no such input.
@@ -220,7 +220,7 @@ pub enum WhyNotOurs {
     Refused,
 }
 
-impl NotOurs {
+impl UnownedInput {
     /// Returns the input's name in RTDE.
     #[must_use]
     pub fn input(&self) -> &'static str {
@@ -228,13 +228,13 @@ impl NotOurs {
     }
 }
 
-impl core::fmt::Display for NotOurs {
+impl core::fmt::Display for UnownedInput {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let input = self.input();
         match self.why {
-            WhyNotOurs::InUse => write!(f, "{input} is in use by another RTDE client or a fieldbus"),
-            WhyNotOurs::NotFound => write!(f, "this software has no RTDE input {input}"),
-            WhyNotOurs::Refused => write!(f, "the controller refuses the RTDE input {input}"),
+            RegisterConflict::InUse => write!(f, "{input} is in use by another RTDE client or a fieldbus"),
+            RegisterConflict::NotFound => write!(f, "this software has no RTDE input {input}"),
+            RegisterConflict::Refused => write!(f, "the controller refuses the RTDE input {input}"),
         }
     }
 }

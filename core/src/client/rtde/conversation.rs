@@ -2,7 +2,7 @@
 
 use super::cadence::{Cadence, Watch};
 use super::config::ClientConfig;
-use super::event::{Data, Event, Failure, Step};
+use super::event::{Data, Event, Failure, SetupStep};
 use super::inputs::{Inputs, WriteError};
 use super::outbox::Outbox;
 #[cfg(feature = "record")]
@@ -46,7 +46,7 @@ enum Phase {
     /// No connection.
     Closed,
     /// A request was sent for the `asked`th time.
-    Asking { step: Step, deadline: Instant, asked: u8 },
+    Asking { step: SetupStep, deadline: Instant, asked: u8 },
     /// Inputs were in use and are requested again at `until`.
     InUse { recipe: u8, until: Instant },
     /// Data flows.
@@ -64,13 +64,13 @@ pub(crate) struct Conversation<'n, 'm> {
     outputs: DynamicRecipe<'n, 'm>,
     inputs: &'m mut [Inputs<'n, 'm>],
     outbox: Outbox<'m>,
-    talk: Talk,
+    talk: ConnectionState,
 }
 
 /// The state of one connection, without recipes.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-struct Talk {
+struct ConnectionState {
     phase: Phase,
     protocol: Protocol,
     software: SoftwareVersion,
@@ -84,7 +84,7 @@ struct Talk {
     watch: Watch,
 }
 
-impl Talk {
+impl ConnectionState {
     fn new() -> Self {
         Self {
             phase: Phase::Closed,
@@ -111,19 +111,19 @@ impl<'n, 'm> Conversation<'n, 'm> {
         inputs: &'m mut [Inputs<'n, 'm>],
         transmit: &'m mut [u8],
     ) -> Self {
-        Self { config, outputs, inputs, outbox: Outbox::new(transmit), talk: Talk::new() }
+        Self { config, outputs, inputs, outbox: Outbox::new(transmit), talk: ConnectionState::new() }
     }
 
     /// Begins the negotiation on a new connection.
     pub(super) fn open(&mut self, now: Instant) {
         self.close();
-        self.talk = Talk::new();
+        self.talk = ConnectionState::new();
         self.outputs.forget();
         for inputs in self.inputs.iter_mut() {
             inputs.recipe.forget();
         }
         // The first request always fits, and causes no event.
-        self.ask(Step::Protocol, now, &mut |_| {});
+        self.ask(SetupStep::Protocol, now, &mut |_| {});
     }
 
     pub(super) fn close(&mut self) {
@@ -165,28 +165,28 @@ impl<'n, 'm> Conversation<'n, 'm> {
         let asked = if let Phase::Asking { step, .. } = self.talk.phase { Some(step) } else { None };
         self.talk.unconfirmed = None;
         match (asked, reply) {
-            (Some(Step::Protocol), Reply::ProtocolVersion { accepted }) => {
+            (Some(SetupStep::Protocol), Reply::ProtocolVersion { accepted }) => {
                 self.talk.protocol = if accepted { Protocol::V2 } else { Protocol::V1 };
                 on(Event::Protocol(self.talk.protocol));
-                self.ask(Step::Controller, now, on);
+                self.ask(SetupStep::Controller, now, on);
             }
-            (Some(Step::Controller), Reply::ControllerVersion(version)) => {
+            (Some(SetupStep::Controller), Reply::ControllerVersion(version)) => {
                 self.talk.software = version.software();
                 on(Event::Controller(version));
-                self.ask(Step::Outputs, now, on);
+                self.ask(SetupStep::Outputs, now, on);
             }
-            (Some(Step::Outputs), Reply::Outputs { recipe, types }) => self.set_up_outputs(recipe, types, now, on),
-            (Some(Step::Inputs(recipe)), Reply::Inputs { recipe: number, types }) => {
+            (Some(SetupStep::Outputs), Reply::Outputs { recipe, types }) => self.set_up_outputs(recipe, types, now, on),
+            (Some(SetupStep::Inputs(recipe)), Reply::Inputs { recipe: number, types }) => {
                 self.set_up_inputs(recipe, number, types, now, on);
             }
-            (Some(Step::Start), Reply::Start { accepted: true }) => {
+            (Some(SetupStep::Start), Reply::Start { accepted: true }) => {
                 self.talk.flow(now + self.config.silence_timeout);
                 on(Event::Started);
             }
-            (Some(Step::Start), Reply::Start { accepted: false }) => self.fail(Failure::NotStarted, on),
+            (Some(SetupStep::Start), Reply::Start { accepted: false }) => self.fail(Failure::NotStarted, on),
             // The first data was accepted as the reply already.
             (None, Reply::Start { accepted: true }) if self.is_flowing() => {}
-            (Some(Step::Pause), Reply::Pause { .. }) => {
+            (Some(SetupStep::Pause), Reply::Pause { .. }) => {
                 self.talk.phase = Phase::Paused;
                 on(Event::Paused);
             }
@@ -209,7 +209,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
             return self.fail(Failure::NoOutputs, on);
         }
         if absent > 0 {
-            return self.ask(Step::Outputs, now, on);
+            return self.ask(SetupStep::Outputs, now, on);
         }
         self.outputs.absent().for_each(|error| on(Event::Absent(error)));
         self.other_types().for_each(|(name, expected, answered)| on(Event::OtherType { name, expected, answered }));
@@ -226,7 +226,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
     /// Continues with this recipe of inputs, or with the start if there is no such recipe.
     fn next_inputs(&mut self, recipe: u8, now: Instant, on: Sink<'_, 'n>) {
         self.talk.refused = 0;
-        let step = if usize::from(recipe) < self.inputs.len() { Step::Inputs(recipe) } else { Step::Start };
+        let step = if usize::from(recipe) < self.inputs.len() { SetupStep::Inputs(recipe) } else { SetupStep::Start };
         self.ask(step, now, on);
     }
 
@@ -250,7 +250,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
             (Ok(absent), None) => match inputs.recipe.problem().or_else(|| of_other_type(&inputs.recipe)) {
                 Some(error) => error,
                 None if inputs.recipe.size() == Some(0) => RecipeError { name: first, problem: Problem::NotFound },
-                None if absent > 0 => return self.ask(Step::Inputs(recipe), now, on),
+                None if absent > 0 => return self.ask(SetupStep::Inputs(recipe), now, on),
                 None if number == 0 => RecipeError { name: first, problem: Problem::Refused },
                 None => {
                     inputs.number = Some(number);
@@ -268,7 +268,8 @@ impl<'n, 'm> Conversation<'n, 'm> {
             count_one(&mut self.talk.counts.unknown_recipes);
             return on(Event::UnknownRecipe(number));
         }
-        let (Phase::Asking { step: Step::Start | Step::Pause, .. } | Phase::Flowing { .. }) = self.talk.phase else {
+        let (Phase::Asking { step: SetupStep::Start | SetupStep::Pause, .. } | Phase::Flowing { .. }) = self.talk.phase
+        else {
             count_one(&mut self.talk.counts.unexpected);
             return on(Event::Unexpected(PackageType::Data));
         };
@@ -281,7 +282,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         };
         match self.talk.phase {
             // The reply to the start arrives later, or was lost.
-            Phase::Asking { step: Step::Start, .. } => {
+            Phase::Asking { step: SetupStep::Start, .. } => {
                 self.talk.flow(now + self.config.silence_timeout);
                 on(Event::Started);
             }
@@ -356,26 +357,26 @@ impl<'n, 'm> Conversation<'n, 'm> {
     }
 
     /// Sends a request for the first time.
-    fn ask(&mut self, step: Step, now: Instant, on: Sink<'_, 'n>) {
+    fn ask(&mut self, step: SetupStep, now: Instant, on: Sink<'_, 'n>) {
         self.ask_again(step, 1, now, on);
     }
 
     #[inline(never)]
-    fn ask_again(&mut self, step: Step, asked: u8, now: Instant, on: Sink<'_, 'n>) {
+    fn ask_again(&mut self, step: SetupStep, asked: u8, now: Instant, on: Sink<'_, 'n>) {
         let Self { config, outputs, inputs, outbox, talk } = self;
         let frequency = match talk.protocol {
             Protocol::V1 => None,
             Protocol::V2 => Some(f64::from(config.frequency.min(Watch::rate(talk.software)))),
         };
         let written = outbox.append(|out| match step {
-            Step::Protocol => Request::ProtocolVersion(Protocol::V2.number()).emit(out),
-            Step::Controller => Request::ControllerVersion.emit(out),
-            Step::Outputs => outputs.emit_request(frequency, out),
-            Step::Inputs(recipe) => {
+            SetupStep::Protocol => Request::ProtocolVersion(Protocol::V2.number()).emit(out),
+            SetupStep::Controller => Request::ControllerVersion.emit(out),
+            SetupStep::Outputs => outputs.emit_request(frequency, out),
+            SetupStep::Inputs(recipe) => {
                 inputs.get(usize::from(recipe)).map_or(Ok(0), |inputs| inputs.recipe.emit_request(None, out))
             }
-            Step::Start => Request::Start.emit(out),
-            Step::Pause => Request::Pause.emit(out),
+            SetupStep::Start => Request::Start.emit(out),
+            SetupStep::Pause => Request::Pause.emit(out),
         });
         talk.phase = Phase::Asking { step, deadline: now + config.reply_timeout, asked };
         if let Err(error) = written {
@@ -390,16 +391,16 @@ impl<'n, 'm> Conversation<'n, 'm> {
                 if let Some(inputs) = self.inputs.get_mut(usize::from(recipe)) {
                     inputs.recipe.ask_again();
                 }
-                self.ask(Step::Inputs(recipe), now, on);
+                self.ask(SetupStep::Inputs(recipe), now, on);
             }
             Phase::Flowing { silent_at } if silent_at <= now => self.fail(Failure::Silent, on),
             _ => {}
         }
     }
 
-    fn unanswered(&mut self, step: Step, asked: u8, now: Instant, on: Sink<'_, 'n>) {
+    fn unanswered(&mut self, step: SetupStep, asked: u8, now: Instant, on: Sink<'_, 'n>) {
         // A second reply to a set-up would be taken for the reply to the next one.
-        let once = matches!(step, Step::Outputs | Step::Inputs(_));
+        let once = matches!(step, SetupStep::Outputs | SetupStep::Inputs(_));
         match self.talk.unconfirmed {
             Some(since) if now.since(since) >= self.config.unconfirmed_timeout => self.fail(Failure::Unconfirmed, on),
             Some(_) if once => {
@@ -430,13 +431,13 @@ impl<'n, 'm> Conversation<'n, 'm> {
 
     pub(super) fn start(&mut self, now: Instant, on: Sink<'_, 'n>) {
         if self.talk.phase == Phase::Paused {
-            self.ask(Step::Start, now, on);
+            self.ask(SetupStep::Start, now, on);
         }
     }
 
     pub(super) fn pause(&mut self, now: Instant, on: Sink<'_, 'n>) {
         if self.is_flowing() {
-            self.ask(Step::Pause, now, on);
+            self.ask(SetupStep::Pause, now, on);
         }
     }
 

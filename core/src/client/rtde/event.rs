@@ -112,7 +112,7 @@ pub struct Data<'e, 'n> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub enum Step {
+pub enum SetupStep {
     /// The version of the protocol.
     Protocol,
     /// The software version of the controller.
@@ -127,7 +127,7 @@ pub enum Step {
     Pause,
 }
 
-impl Step {
+impl SetupStep {
     /// Returns the name of the request used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -152,7 +152,7 @@ pub enum Failure<'n> {
     /// The controller has none of the requested outputs.
     NoOutputs,
     /// No reply to a request after all attempts.
-    NoReply(Step),
+    NoReply(SetupStep),
     /// The controller refuses to send data.
     NotStarted,
     /// The controller's safety settings were not confirmed for too long.

@@ -65,11 +65,11 @@ mod registers;
 mod tests;
 
 pub use cadence::Cadence;
-pub use claims::{Claim, Claims, NotOurs, WhyNotOurs};
+pub use claims::{Claim, Claims, RegisterConflict, UnownedInput};
 pub use client::{Client, Input};
 pub use config::ClientConfig;
 pub use conversation::RtdeCounts;
-pub use event::{Data, Event, Failure, Step};
+pub use event::{Data, Event, Failure, SetupStep};
 pub use inputs::{Inputs, WriteError};
 pub use memory::{ClientError, ClientMemory};
 pub use mirrored::{Echo, RegisterCommands, SendError};

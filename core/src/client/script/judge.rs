@@ -36,7 +36,7 @@ pub(super) enum News {
 
 /// The knowledge about the program.
 #[derive(Debug)]
-pub(super) struct Judge<'t> {
+pub(super) struct Evaluator<'t> {
     file: ScriptFile<'t>,
     pub(super) software: Option<SoftwareVersion>,
     robot_mode: Option<RobotMode>,
@@ -54,7 +54,7 @@ pub(super) struct Judge<'t> {
     pub(super) news: Deque<News, 8>,
 }
 
-impl<'t> Judge<'t> {
+impl<'t> Evaluator<'t> {
     pub(super) const fn new(file: ScriptFile<'t>) -> Self {
         Self {
             file,

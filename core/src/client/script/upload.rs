@@ -1,6 +1,6 @@
 //! The state machine of an upload: connect, observe the state, send, receive, decide.
 
-use super::judge::{Judge, News, message};
+use super::judge::{Evaluator, News, message};
 use super::{ScriptFile, ScriptKind, UploadConfig, UploadEvent, UploadOutcome};
 use crate::client::Output;
 use outrigger_wire::WireError;
@@ -24,7 +24,7 @@ pub enum UploadInput {
 
 /// The stage of an upload. Each instant is the time at which the upload continues without further input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum UploadState {
     /// Not started.
     Idle,
     /// A connection is being made.
@@ -61,8 +61,8 @@ pub struct Upload<'t, 'm> {
     config: UploadConfig,
     assembler: Assembler<'m>,
     probe: Probe,
-    judge: Judge<'t>,
-    stage: Stage,
+    judge: Evaluator<'t>,
+    stage: UploadState,
     todo: Todo,
     /// `true` while a connection is open, or is being made.
     connected: bool,
@@ -89,8 +89,8 @@ impl<'t, 'm> Upload<'t, 'm> {
             config,
             assembler,
             probe: Probe::default(),
-            judge: Judge::new(file),
-            stage: Stage::Idle,
+            judge: Evaluator::new(file),
+            stage: UploadState::Idle,
             todo: Todo::Nothing,
             connected: false,
             now: Instant::ZERO,
@@ -108,11 +108,11 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
         match input {
             UploadInput::Start => {
-                self.stage = Stage::Opening(now + self.config.opening);
+                self.stage = UploadState::Opening(now + self.config.opening);
                 self.todo = Todo::Open;
                 self.connected = true;
             }
-            UploadInput::Opened => self.stage = Stage::Greeting(now + self.config.greeting),
+            UploadInput::Opened => self.stage = UploadState::Greeting(now + self.config.greeting),
             UploadInput::Refused => {
                 self.connected = false;
                 self.judge.decide(UploadOutcome::Refused);
@@ -194,12 +194,12 @@ impl<'t, 'm> Upload<'t, 'm> {
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.stage {
             _ if self.outcome().is_some() => None,
-            Stage::Idle | Stage::Waiting => None,
-            Stage::Opening(at)
-            | Stage::Greeting(at)
-            | Stage::Baseline(at)
-            | Stage::Verdict(at)
-            | Stage::Settling(at) => Some(at),
+            UploadState::Idle | UploadState::Waiting => None,
+            UploadState::Opening(at)
+            | UploadState::Greeting(at)
+            | UploadState::Baseline(at)
+            | UploadState::Verdict(at)
+            | UploadState::Settling(at) => Some(at),
         }
     }
 
@@ -227,8 +227,8 @@ impl<'t, 'm> Upload<'t, 'm> {
             if let Ok(bytes) = frame {
                 self.message = bytes.len();
                 let _ = self.judge.take(bytes);
-                if matches!(self.stage, Stage::Greeting(_)) {
-                    self.stage = Stage::Baseline(self.now + self.config.baseline);
+                if matches!(self.stage, UploadState::Greeting(_)) {
+                    self.stage = UploadState::Baseline(self.now + self.config.baseline);
                 }
             }
             return Some(());
@@ -243,8 +243,8 @@ impl<'t, 'm> Upload<'t, 'm> {
     /// without it.
     fn closed(&mut self) {
         match (self.stage, self.judge.started()) {
-            (Stage::Settling(_), Some(evidence)) => self.judge.decide(UploadOutcome::Started(evidence)),
-            (Stage::Idle | Stage::Opening(_) | Stage::Greeting(_) | Stage::Baseline(_), _) => {
+            (UploadState::Settling(_), Some(evidence)) => self.judge.decide(UploadOutcome::Started(evidence)),
+            (UploadState::Idle | UploadState::Opening(_) | UploadState::Greeting(_) | UploadState::Baseline(_), _) => {
                 self.judge.decide(UploadOutcome::Closed { sent: false });
             }
             _ => self.judge.decide(UploadOutcome::Closed { sent: true }),
@@ -257,13 +257,17 @@ impl<'t, 'm> Upload<'t, 'm> {
             return;
         }
         match self.stage {
-            Stage::Opening(at) if now >= at => self.judge.decide(UploadOutcome::NoConnection),
-            Stage::Greeting(at) if now >= at => self.judge.decide(UploadOutcome::NoGreeting),
-            Stage::Baseline(at) if self.judge.has_state() || now >= at => self.send(),
-            Stage::Verdict(_) if self.judge.started().is_some() => {
-                self.stage = if self.config.wait { Stage::Waiting } else { Stage::Settling(now + self.config.settle) };
+            UploadState::Opening(at) if now >= at => self.judge.decide(UploadOutcome::NoConnection),
+            UploadState::Greeting(at) if now >= at => self.judge.decide(UploadOutcome::NoGreeting),
+            UploadState::Baseline(at) if self.judge.has_state() || now >= at => self.send(),
+            UploadState::Verdict(_) if self.judge.started().is_some() => {
+                self.stage = if self.config.wait {
+                    UploadState::Waiting
+                } else {
+                    UploadState::Settling(now + self.config.settle)
+                };
             }
-            Stage::Verdict(at) | Stage::Settling(at) if now >= at => self.judge.unheard(),
+            UploadState::Verdict(at) | UploadState::Settling(at) if now >= at => self.judge.unheard(),
             _ => {}
         }
     }
@@ -277,6 +281,6 @@ impl<'t, 'm> Upload<'t, 'm> {
             ScriptKind::Secondary => self.config.settle,
             ScriptKind::Program | ScriptKind::Statement => self.config.verdict,
         };
-        self.stage = Stage::Verdict(self.now + wait + self.config.per_line.times(file.lines().into()));
+        self.stage = UploadState::Verdict(self.now + wait + self.config.per_line.times(file.lines().into()));
     }
 }

@@ -33,7 +33,7 @@ pub enum SetupInput {
 
 /// The stage of a set-up. Each instant is the time at which the set-up continues without further input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum SetupState {
     /// Not started.
     Idle,
     /// A connection is being made.
@@ -64,7 +64,7 @@ pub struct Setup<'m> {
     line: ToolCommunication,
     assembler: Assembler<'m>,
     probe: Probe,
-    stage: Stage,
+    stage: SetupState,
     todo: Todo,
     connected: bool,
     text: [u8; ToolCommunication::MAX_LEN],
@@ -99,7 +99,7 @@ impl<'m> Setup<'m> {
             line,
             assembler: Assembler::new(Framing::Primary, memory)?,
             probe: Probe::default(),
-            stage: Stage::Idle,
+            stage: SetupState::Idle,
             todo: Todo::Nothing,
             connected: false,
             text: [0; ToolCommunication::MAX_LEN],
@@ -132,18 +132,18 @@ impl<'m> Setup<'m> {
         }
         match input {
             SetupInput::Start => {
-                self.stage = Stage::Opening(now + self.config.opening);
+                self.stage = SetupState::Opening(now + self.config.opening);
                 self.todo = Todo::Open;
                 self.connected = true;
             }
-            SetupInput::Opened => self.stage = Stage::Greeting(now + self.config.greeting),
+            SetupInput::Opened => self.stage = SetupState::Greeting(now + self.config.greeting),
             SetupInput::Refused => {
                 self.connected = false;
                 self.decide(SetupOutcome::Refused);
             }
             SetupInput::Closed => {
                 self.connected = false;
-                self.decide(SetupOutcome::Closed { sent: matches!(self.stage, Stage::Verdict(_)) });
+                self.decide(SetupOutcome::Closed { sent: matches!(self.stage, SetupState::Verdict(_)) });
             }
             SetupInput::Tick => {}
         }
@@ -171,8 +171,8 @@ impl<'m> Setup<'m> {
             // What is too long or malformed shows no settings; the next message may.
             let Ok(bytes) = frame else { continue };
             let found = read(bytes, self.software);
-            if matches!(self.stage, Stage::Greeting(_)) {
-                self.stage = Stage::Baseline(now + self.config.baseline);
+            if matches!(self.stage, SetupState::Greeting(_)) {
+                self.stage = SetupState::Baseline(now + self.config.baseline);
             }
             if let Ok(found) = found {
                 self.take(found);
@@ -207,8 +207,11 @@ impl<'m> Setup<'m> {
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         match (self.outcome, self.stage) {
-            (Some(_), _) | (None, Stage::Idle) => None,
-            (None, Stage::Opening(at) | Stage::Greeting(at) | Stage::Baseline(at) | Stage::Verdict(at)) => Some(at),
+            (Some(_), _) | (None, SetupState::Idle) => None,
+            (
+                None,
+                SetupState::Opening(at) | SetupState::Greeting(at) | SetupState::Baseline(at) | SetupState::Verdict(at),
+            ) => Some(at),
         }
     }
 
@@ -229,26 +232,26 @@ impl<'m> Setup<'m> {
         self.outcome.get_or_insert(outcome);
     }
 
-    fn take(&mut self, found: Said) {
+    fn take(&mut self, found: LineMessage) {
         match found {
-            Said::State { shown, voltage } => {
+            LineMessage::State { shown, voltage } => {
                 self.has_state = true;
                 self.voltage = voltage.or(self.voltage);
                 self.shown = shown.or(self.shown);
             }
-            Said::Software(software) => {
+            LineMessage::Software(software) => {
                 self.software = Some(software);
                 self.software_news = true;
             }
-            Said::LocalControl if matches!(self.stage, Stage::Verdict(_)) => {
+            LineMessage::LocalControl if matches!(self.stage, SetupState::Verdict(_)) => {
                 if let Some(shown) = self.newest() {
                     self.decide(SetupOutcome::LocalControl(shown));
                 }
             }
-            Said::Trouble(text) if matches!(self.stage, Stage::Verdict(_)) => {
+            LineMessage::Trouble(text) if matches!(self.stage, SetupState::Verdict(_)) => {
                 self.said.get_or_insert(text);
             }
-            Said::LocalControl | Said::Trouble(_) | Said::Other => {}
+            LineMessage::LocalControl | LineMessage::Trouble(_) | LineMessage::Other => {}
         }
     }
 
@@ -264,13 +267,13 @@ impl<'m> Setup<'m> {
         let shown = self.newest();
         let is_set = shown.is_some_and(|shown| has(&self.line, &shown));
         match self.stage {
-            Stage::Opening(at) if now >= at => self.decide(SetupOutcome::NoConnection),
-            Stage::Greeting(at) if now >= at => self.decide(SetupOutcome::NoGreeting),
-            Stage::Baseline(_) if self.software.is_some_and(|software| version(software) < SINCE) => {
+            SetupState::Opening(at) if now >= at => self.decide(SetupOutcome::NoConnection),
+            SetupState::Greeting(at) if now >= at => self.decide(SetupOutcome::NoGreeting),
+            SetupState::Baseline(_) if self.software.is_some_and(|software| version(software) < SINCE) => {
                 self.decide(SetupOutcome::NoSuchLine(self.software));
             }
-            Stage::Baseline(_) if is_set => self.decide(SetupOutcome::AlreadySet),
-            Stage::Baseline(at) => match shown {
+            SetupState::Baseline(_) if is_set => self.decide(SetupOutcome::AlreadySet),
+            SetupState::Baseline(at) => match shown {
                 Some(shown) if self.voltage.is_some() || self.line.voltage.is_none() || now >= at => {
                     self.send(now, shown);
                 }
@@ -278,11 +281,11 @@ impl<'m> Setup<'m> {
                 None if now >= at => self.decide(SetupOutcome::NoState),
                 _ => {}
             },
-            Stage::Verdict(_) if is_set => self.decide(SetupOutcome::Set),
-            Stage::Verdict(at) if now >= at => {
+            SetupState::Verdict(_) if is_set => self.decide(SetupOutcome::Set),
+            SetupState::Verdict(at) if now >= at => {
                 self.decide(shown.map_or(SetupOutcome::NoState, SetupOutcome::NotTaken));
             }
-            Stage::Idle | Stage::Opening(_) | Stage::Greeting(_) | Stage::Verdict(_) => {}
+            SetupState::Idle | SetupState::Opening(_) | SetupState::Greeting(_) | SetupState::Verdict(_) => {}
         }
     }
 
@@ -295,7 +298,7 @@ impl<'m> Setup<'m> {
                 self.todo = Todo::Send;
                 self.before = Some(before);
                 self.sent_news = true;
-                self.stage = Stage::Verdict(now + self.config.verdict);
+                self.stage = SetupState::Verdict(now + self.config.verdict);
             }
         }
     }
@@ -319,7 +322,7 @@ fn has(line: &ToolCommunication, shown: &Shown) -> bool {
 
 /// The content of a message as far as it concerns the serial line.
 #[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
-enum Said {
+enum LineMessage {
     State { shown: Option<Shown>, voltage: Option<u8> },
     Software(SoftwareVersion),
     LocalControl,
@@ -327,7 +330,7 @@ enum Said {
     Other,
 }
 
-fn read(bytes: &[u8], software: Option<SoftwareVersion>) -> Result<Said, WireError> {
+fn read(bytes: &[u8], software: Option<SoftwareVersion>) -> Result<LineMessage, WireError> {
     match Message::new_checked(bytes)?.kind() {
         MessageKind::RobotState(packages) => {
             let (mut shown, mut voltage) = (None, None);
@@ -348,24 +351,24 @@ fn read(bytes: &[u8], software: Option<SoftwareVersion>) -> Result<Said, WireErr
                     _ => {}
                 }
             }
-            Ok(Said::State { shown, voltage })
+            Ok(LineMessage::State { shown, voltage })
         }
         MessageKind::RobotMessage(message) => reported(&message, software),
-        MessageKind::ProgramState(_) | MessageKind::Internal { .. } => Ok(Said::Other),
+        MessageKind::ProgramState(_) | MessageKind::Internal { .. } => Ok(LineMessage::Other),
     }
 }
 
-fn reported(message: &RobotMessage<'_>, software: Option<SoftwareVersion>) -> Result<Said, WireError> {
+fn reported(message: &RobotMessage<'_>, software: Option<SoftwareVersion>) -> Result<LineMessage, WireError> {
     Ok(match message.payload(software)? {
-        RobotMessagePayload::Version(version) => Said::Software(version.software()),
-        RobotMessagePayload::ErrorCode(error) if error.code == LOCAL_CONTROL => Said::LocalControl,
+        RobotMessagePayload::Version(version) => LineMessage::Software(version.software()),
+        RobotMessagePayload::ErrorCode(error) if error.code == LOCAL_CONTROL => LineMessage::LocalControl,
         RobotMessagePayload::ErrorCode(error) => match error.detail {
             ErrorDetail::Text(text) | ErrorDetail::Warning { text, .. } | ErrorDetail::Report { text, .. } => {
-                Said::Trouble(Text::from_bytes(text.0))
+                LineMessage::Trouble(Text::from_bytes(text.0))
             }
-            ErrorDetail::Raw(_) => Said::Other,
+            ErrorDetail::Raw(_) => LineMessage::Other,
         },
-        RobotMessagePayload::RuntimeException { text, .. } => Said::Trouble(Text::from_bytes(text.0)),
-        _ => Said::Other,
+        RobotMessagePayload::RuntimeException { text, .. } => LineMessage::Trouble(Text::from_bytes(text.0)),
+        _ => LineMessage::Other,
     })
 }

@@ -69,22 +69,22 @@ pub struct Outputs {
     /// The pending writes, in the order in which they were requested.
     entries: Vec<Entry, MAX_WRITES>,
     image: Image,
-    /// The kinds of output that this controller has published so far; see [`Seen`].
-    seen: Seen,
+    /// The kinds of output that this controller has published so far; see [`Measured`].
+    seen: Measured,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Entry {
     write: Write,
-    stage: Stage,
+    stage: OutputState,
     /// The time at which the write was queued (stage `Waiting`) or sent (stage `Sent`).
     since: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-enum Stage {
+enum OutputState {
     Waiting,
     Sent,
 }
@@ -93,7 +93,7 @@ enum Stage {
 /// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-struct Seen {
+struct Measured {
     digital: bool,
     analog: bool,
     tool_voltage: bool,
@@ -102,7 +102,7 @@ struct Seen {
     tcp: bool,
 }
 
-impl Seen {
+impl Measured {
     fn take_in(&mut self, shown: &Shown) {
         self.digital |= shown.digital.is_some();
         self.analog |= shown.analog.is_some();
@@ -153,7 +153,7 @@ impl Outputs {
     /// [`WriteRefusal::Full`] if there is no room.
     pub fn set(&mut self, write: Write, now: Instant) -> Result<Option<Write>, WriteRefusal> {
         let superseded = self.take(|entry| entry.write.sets_the_same(&write));
-        let entry = Entry { write, stage: Stage::Waiting, since: now };
+        let entry = Entry { write, stage: OutputState::Waiting, since: now };
         self.entries.push(entry).map_err(|_| WriteRefusal::Full)?;
         Ok(superseded.map(|entry| entry.write))
     }
@@ -163,14 +163,14 @@ impl Outputs {
     pub fn send(&mut self, now: Instant) -> Vec<Write, BATCH> {
         let mut batch = Vec::new();
         for entry in &mut self.entries {
-            if entry.stage != Stage::Waiting {
+            if entry.stage != OutputState::Waiting {
                 continue;
             }
             let alone = entry.write.goes_alone();
             if batch.is_full() || (alone && !batch.is_empty()) || batch.push(entry.write).is_err() {
                 break;
             }
-            (entry.stage, entry.since) = (Stage::Sent, now);
+            (entry.stage, entry.since) = (OutputState::Sent, now);
             self.image.write(&entry.write);
             if alone {
                 break;
@@ -190,7 +190,7 @@ impl Outputs {
         }
         let confirmed = self.take(|entry| {
             // A message that arrived together with the sending, or before it, was composed before it.
-            let after = entry.stage == Stage::Sent && arrival > entry.since;
+            let after = entry.stage == OutputState::Sent && arrival > entry.since;
             after && shown.shows(&entry.write, tolerance) == Some(true)
         })?;
         self.image.confirm(&confirmed.write);
@@ -201,9 +201,9 @@ impl Outputs {
     pub fn overdue(&mut self, config: &OutputsConfig, now: Instant) -> Option<(Write, WriteNews)> {
         let entry = self.take(|entry| now >= entry.due(config))?;
         let news = match entry.stage {
-            Stage::Waiting => WriteNews::Refused(WriteRefusal::LinkStale),
-            Stage::Sent if self.seen.has(&entry.write) => WriteNews::NotConfirmed,
-            Stage::Sent => WriteNews::NeverShown,
+            OutputState::Waiting => WriteNews::Refused(WriteRefusal::LinkStale),
+            OutputState::Sent if self.seen.has(&entry.write) => WriteNews::NotConfirmed,
+            OutputState::Sent => WriteNews::NeverShown,
         };
         Some((entry.write, news))
     }
@@ -217,7 +217,7 @@ impl Outputs {
     /// Removes and returns the first unsent write that [needs the arm at rest](Write::needs_rest), because the arm is
     /// commanded by now.
     pub fn take_back(&mut self) -> Option<Write> {
-        self.take(|entry| entry.stage == Stage::Waiting && entry.write.needs_rest()).map(|entry| entry.write)
+        self.take(|entry| entry.stage == OutputState::Waiting && entry.write.needs_rest()).map(|entry| entry.write)
     }
 
     /// Removes and returns the first pending write for which `concerned` returns `true`, because it will have no
@@ -249,8 +249,8 @@ impl Entry {
     fn due(&self, config: &OutputsConfig) -> Instant {
         self.since
             + match self.stage {
-                Stage::Waiting => config.send_within,
-                Stage::Sent => config.confirm_within + self.write.takes(),
+                OutputState::Waiting => config.send_within,
+                OutputState::Sent => config.confirm_within + self.write.takes(),
             }
     }
 }

@@ -1,8 +1,8 @@
 //! The decision about one state: mode machine first, then law and governor.
 
 use super::gather::gather;
-use super::given::{Executed, SideFacts};
-use super::stream::{Newest, Streamed};
+use super::motion_progress::{MotionProgress, SideFacts};
+use super::stream::{StateContext, Streamed};
 use super::{CycleMemory, Verdict};
 use crate::command::JointMove;
 #[cfg(feature = "programs")]
@@ -20,7 +20,7 @@ impl<const N: usize> CycleMemory<N> {
         &mut self,
         law: &L,
         facts: &SideFacts,
-        executed: Option<Executed>,
+        executed: Option<MotionProgress>,
         arrival: Instant,
         now: Instant,
         events: &mut Events<E>,
@@ -122,7 +122,7 @@ impl<const N: usize> CycleMemory<N> {
             Action::Hold if let Some(why) = halted => {
                 let period = self.link.config().period;
                 let state = self.state.as_mut().ok_or(Reason::Internal)?;
-                let newest = Newest { state, kinematics: self.chain.as_ref(), period, now };
+                let newest = StateContext { state, kinematics: self.chain.as_ref(), period, now };
                 let rests = self.evidence.at_rest.is_some_and(|rest| rest.value);
                 self.stream.stand((why, rests), law, newest, events)?;
                 self.following.sent(&JointVelocities::ZERO);
@@ -142,7 +142,7 @@ impl<const N: usize> CycleMemory<N> {
             Action::Move(authority) => {
                 let period = self.link.config().period;
                 let state = self.state.as_mut().ok_or(Reason::Internal)?;
-                let newest = Newest { state, kinematics: self.chain.as_ref(), period, now };
+                let newest = StateContext { state, kinematics: self.chain.as_ref(), period, now };
                 let streamed = self.stream.next(authority, law, newest, events)?;
                 (self.sent, self.spoke_at) = (true, now);
                 match streamed {

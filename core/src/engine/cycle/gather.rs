@@ -1,6 +1,6 @@
 //! The assembly of the evidence of one state. It makes no decision and stores nothing.
 
-use super::given::{Executed, SideFacts};
+use super::motion_progress::{MotionProgress, SideFacts};
 use super::pendant::PendantRule;
 use super::watch::Watched;
 use crate::mode::{Acceptance, Activity, Evidence, Held, PeerGate};
@@ -14,7 +14,7 @@ pub(super) fn gather<const N: usize>(
     evidence: &mut Evidence,
     state: &State<N>,
     facts: &SideFacts,
-    executed: Option<&Executed>,
+    executed: Option<&MotionProgress>,
     watched: &Watched,
     (rule, entry, zero_below): (&PendantRule, bool, f32),
     now: Instant,

@@ -1,6 +1,6 @@
 //! The memory of the control cycle, apart from the law.
 
-use super::given::CycleConfig;
+use super::motion_progress::CycleConfig;
 use super::pendant::PendantRule;
 use super::stream::Stream;
 #[cfg(feature = "motions")]

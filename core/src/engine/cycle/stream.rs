@@ -1,6 +1,6 @@
 //! The streamed motion: the law's speeds, paced by the robot's speed scaling and limited by the governor.
 
-use super::given::CycleConfig;
+use super::motion_progress::CycleConfig;
 #[cfg(feature = "motions")]
 use crate::command::{
     AddedBounds, AddedGovernor, AddedSlot, ApprovedTorques, Samples, TorqueGovernor, TorqueLimits, TorqueSlot,
@@ -25,7 +25,7 @@ use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
 
 /// The newest state, with the kinematics and the period that apply to it.
-pub(super) struct Newest<'a, const N: usize> {
+pub(super) struct StateContext<'a, const N: usize> {
     pub(super) state: &'a mut State<N>,
     /// The arm's kinematics, if they are known.
     pub(super) kinematics: Option<&'a KinematicChain<N>>,
@@ -169,10 +169,10 @@ impl<const N: usize> Stream<N> {
         &mut self,
         (why, rests): (Reason, bool),
         law: &mut L,
-        newest: Newest<'_, N>,
+        newest: StateContext<'_, N>,
         events: &mut Events<E>,
     ) -> Result<(), Reason> {
-        let Newest { state, period, .. } = newest;
+        let StateContext { state, period, .. } = newest;
         let halt = self.halt.get_or_insert_with(|| Halt { runs: self.begun && is_under_way(law), rests: false });
         if rests {
             if !halt.rests {
@@ -322,10 +322,10 @@ impl<const N: usize> Stream<N> {
         &'c mut self,
         authority: Authority<'c>,
         law: &mut L,
-        newest: Newest<'_, N>,
+        newest: StateContext<'_, N>,
         events: &mut Events<E>,
     ) -> Result<Streamed<'c, N>, Reason> {
-        let Newest { state, kinematics, period, now } = newest;
+        let StateContext { state, kinematics, period, now } = newest;
         if !self.begun {
             law.arm(&Start { state, kinematics, resume: self.resume })?;
             self.begun = true;

@@ -1,7 +1,7 @@
 //! The watchers of a state: standstill, tracking, pendant, sensors.
 
 use super::CycleMemory;
-use super::given::{Executed, SideFacts};
+use super::motion_progress::{MotionProgress, SideFacts};
 use crate::law::{Law, Motion};
 use crate::link::{Answer, LinkMonitor};
 use crate::mode::{Held, Mode, ModeMachine, Pendant, PendantReading, Standstill};
@@ -44,7 +44,7 @@ impl<const N: usize> CycleMemory<N> {
         &mut self,
         law: &L,
         facts: &SideFacts,
-        executed: Option<&Executed>,
+        executed: Option<&MotionProgress>,
         arrival: Instant,
         now: Instant,
     ) -> Option<Watched> {

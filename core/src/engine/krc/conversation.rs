@@ -42,7 +42,7 @@ pub(super) struct Conversation {
     /// The newest measurement that was used: its time on the controller's clock, and its arrival.
     arrived: Option<(ControllerTime, Instant)>,
     readings: Readings,
-    pub(super) newest: Option<Newest>,
+    pub(super) newest: Option<MeasurementData>,
     /// `true` while a measurement waits to be judged.
     pub(super) waiting: bool,
     /// The number of datagrams since the last measurement was judged.
@@ -83,7 +83,7 @@ pub(super) enum Listening {
 /// The contents of the newest measurement, apart from the arm's state.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Newest {
+pub(super) struct MeasurementData {
     counter: u16,
     pub(super) at: ControllerTime,
     pub(super) status: Status,
@@ -236,7 +236,7 @@ impl Conversation {
             power: measurement.power() != 0,
         };
         self.report_changes(status, cx.events);
-        self.newest = Some(Newest {
+        self.newest = Some(MeasurementData {
             counter,
             at,
             status,
@@ -368,7 +368,7 @@ impl Conversation {
             || by_tool && options.tracking.strays_from(&frame, &newest.measured)
     }
 
-    pub(super) fn mirrored_frame(&self, newest: &Newest) -> Frame {
+    pub(super) fn mirrored_frame(&self, newest: &MeasurementData) -> Frame {
         let Control::ToolImpedance(ToolImpedance { mirrors, .. }) = self.control else { return newest.commanded };
         match mirrors {
             MirroredFrame::Setpoint => offset_by(&newest.commanded, &newest.frame_offset).unwrap_or(newest.commanded),
@@ -407,7 +407,7 @@ impl Conversation {
     /// Makes the command, ahead of the target by the step's `lead`. Returns `true` if there is a command.
     pub(super) fn send<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
-        newest: &Newest,
+        newest: &MeasurementData,
         lead: &[f32; JOINTS],
         cx: &mut Context<'_, 7, P>,
     ) -> bool {

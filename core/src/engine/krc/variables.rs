@@ -87,7 +87,7 @@ impl VariableKind {
 /// A requested variable that is not confirmed yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-struct Asked {
+struct VariableRequest {
     at: KrlIndex,
     value: VariableValue,
     /// The time of the request; once the value is sent, the time of sending.
@@ -96,7 +96,7 @@ struct Asked {
     carried: Option<u16>,
 }
 
-impl Asked {
+impl VariableRequest {
     fn is(&self, at: KrlIndex, kind: VariableKind) -> bool {
         self.at == at && self.value.kind() == kind
     }
@@ -121,7 +121,7 @@ impl Asked {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Variables {
     pub(super) sent: KrlVariables,
-    asked: Vec<Asked, MAX_WRITES>,
+    asked: Vec<VariableRequest, MAX_WRITES>,
 }
 
 impl Variables {
@@ -148,7 +148,7 @@ impl Variables {
         if let Some(before) = self.take(|asked| asked.is(at, value.kind())) {
             tell(events, before.write(), WriteNews::Superseded);
         }
-        if self.asked.push(Asked { at, value, since: now, carried: None }).is_err() {
+        if self.asked.push(VariableRequest { at, value, since: now, carried: None }).is_err() {
             tell(events, write, WriteNews::Refused(WriteRefusal::Full));
         }
     }
@@ -184,7 +184,7 @@ impl Variables {
         arrival: Instant,
         events: &mut Events<KrcEvent>,
     ) {
-        let confirmed = |asked: &Asked| {
+        let confirmed = |asked: &VariableRequest| {
             let (at, value) = (asked.at, asked.value);
             // Not an earlier command: half of all counters count as earlier.
             let has_it = asked.carried.is_some_and(|carried| reflected.wrapping_sub(carried) < 0x8000);
@@ -214,7 +214,7 @@ impl Variables {
         self.asked.iter().map(|asked| asked.due(config, there)).min()
     }
 
-    fn take(&mut self, is: impl Fn(&Asked) -> bool) -> Option<Asked> {
+    fn take(&mut self, is: impl Fn(&VariableRequest) -> bool) -> Option<VariableRequest> {
         if !AVAILABLE {
             return None;
         }

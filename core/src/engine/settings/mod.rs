@@ -7,7 +7,7 @@ use core::net::Ipv4Addr;
 pub use self::device::{Device, NoPort, PortKind, Ports, Sensor, SensorInput, TelemetryTarget};
 use super::config::{Config, Options};
 use crate::law::LawConfig;
-use crate::packed;
+use crate::postcard;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::sensor::SourceId;
 
@@ -94,7 +94,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
     #[must_use]
     pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
         let (header, room) = out.split_at_mut_checked(HEADER_LEN)?;
-        let content = &*packed::to_slice(self, room)?;
+        let content = &*postcard::to_slice(self, room)?;
         let length = u32::try_from(content.len()).ok()?;
         let (to_magic, rest) = header.split_first_chunk_mut()?;
         *to_magic = *MAGIC;
@@ -128,7 +128,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
         if !whole || crc32(content) != u32::from_le_bytes(*expected) {
             return Err(SettingsError::Damaged);
         }
-        packed::from_bytes(content).ok_or(SettingsError::OtherVersion)
+        postcard::from_bytes(content).ok_or(SettingsError::OtherVersion)
     }
 
     /// Returns the sensors of the board, each with the source that its readings belong to.

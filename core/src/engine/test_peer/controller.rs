@@ -11,7 +11,7 @@ use crate::engine::controller::{
 };
 #[cfg(feature = "record")]
 use crate::engine::controller::{MemorySizes, Recorded};
-use crate::engine::cycle::{CycleConfig, CycleMemory, Executed, PendantSight, SideFacts, Verdict};
+use crate::engine::cycle::{CycleConfig, CycleMemory, MotionProgress, PendantSight, SideFacts, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
 
@@ -233,15 +233,15 @@ impl ControllerKind for TestPeer {
 impl ArmFacts<2> for TestPeer {}
 
 impl Delegated<2> for TestPeer {
-    fn executed(&mut self, state: &State<2>, _: Instant) -> Executed {
-        let (Some(shown), config) = (self.shown, CourseConfig::default()) else { return Executed::default() };
+    fn executed(&mut self, state: &State<2>, _: Instant) -> MotionProgress {
+        let (Some(shown), config) = (self.shown, CourseConfig::default()) else { return MotionProgress::default() };
         let on_course = self.asked.is_some_and(|Assignment { course, .. }| match shown.mirrored() {
             Mirrored::Running(_) if shown.progress.is_finite() => {
                 course.holds_at(&Self::planned(&course, shown.progress), state, &config)
             }
             Mirrored::Running(_) | Mirrored::Idle | Mirrored::Ended(_) => course.holds(state, &config),
         });
-        Executed { mirrored: self.mirrored, paused: shown.paused, on_course }
+        MotionProgress { mirrored: self.mirrored, paused: shown.paused, on_course }
     }
 
     fn delegated(&mut self, _: MoveNumber, asked: JointMove<2>, state: &State<2>) {

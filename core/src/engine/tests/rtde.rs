@@ -1,7 +1,7 @@
 //! States by RTDE: when they are requested, the behaviour without RTDE, and that everything else is unchanged.
 
 use super::bench::Bench;
-use crate::client::rtde::Step;
+use crate::client::rtde::SetupStep;
 use crate::engine::ur::rtde::Unusable;
 use crate::engine::ur::{
     ConnectConfig, DownCause, LINKS, Memory, Next, StatesFrom, UrConfig, UrEngine, UrEvent, UrOptions,
@@ -120,7 +120,7 @@ fn what_keeps_rtde_from_giving_states_is_told_and_30003_takes_its_place() {
         (
             "no answer to the set-up",
             |b| b.peer.rtde.silent_on = vec![b'O'],
-            |cause| cause == DownCause::Rtde(Unusable::NoReply(Step::Outputs)),
+            |cause| cause == DownCause::Rtde(Unusable::NoReply(SetupStep::Outputs)),
         ),
         ("no answer to the start", |b| b.peer.rtde.silent_on = vec![b'S'], |cause| cause == DownCause::NoGreeting),
         (

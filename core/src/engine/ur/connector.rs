@@ -20,7 +20,7 @@ use outrigger_wire::time::Instant;
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Connector {
     config: ConnectConfig,
-    stage: Stage,
+    stage: ConnectorState,
     links: [Connection; LINKS.len()],
     /// The number of consecutive sessions that failed.
     failures: u32,
@@ -28,7 +28,7 @@ pub(super) struct Connector {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-enum Stage {
+enum ConnectorState {
     Idle,
     Waiting { until: Instant },
     Primary,
@@ -95,12 +95,12 @@ impl Connection {
 
 impl Connector {
     pub(super) fn new(config: ConnectConfig) -> Self {
-        Self { config, stage: Stage::Idle, links: [Connection::DOWN; LINKS.len()], failures: 0 }
+        Self { config, stage: ConnectorState::Idle, links: [Connection::DOWN; LINKS.len()], failures: 0 }
     }
 
     /// Starts a session, unless one is in progress.
     pub(super) fn start(&mut self, now: Instant) {
-        if self.stage == Stage::Idle {
+        if self.stage == ConnectorState::Idle {
             self.begin(now);
         }
     }
@@ -126,17 +126,17 @@ impl Connector {
         connection.phase = Phase::Up { deadline };
         connection.failures = 0;
         match self.stage {
-            Stage::Primary if link == LinkId::PRIMARY => self.open_realtime(now),
-            Stage::Realtime if link == LinkId::REALTIME => self.up(now),
-            Stage::Rtde if link == LinkId::RTDE => self.up(now),
+            ConnectorState::Primary if link == LinkId::PRIMARY => self.open_realtime(now),
+            ConnectorState::Realtime if link == LinkId::REALTIME => self.up(now),
+            ConnectorState::Rtde if link == LinkId::RTDE => self.up(now),
             _ => {}
         }
     }
 
     /// Opens RTDE, because the real-time link has identified the controller and states are to come from RTDE.
     pub(super) fn ask_rtde(&mut self, now: Instant) {
-        if self.stage == Stage::Realtime {
-            self.stage = Stage::Rtde;
+        if self.stage == ConnectorState::Realtime {
+            self.stage = ConnectorState::Rtde;
             self.greeted(LinkId::REALTIME, now);
             self.open(LinkId::RTDE, now);
         }
@@ -151,7 +151,7 @@ impl Connector {
     }
 
     fn up(&mut self, now: Instant) {
-        self.stage = Stage::Up { since: now };
+        self.stage = ConnectorState::Up { since: now };
         if self.link(LinkId::PRIMARY).phase == (Phase::Down { retry_at: None }) && self.primary_port(0).is_some() {
             self.retry_primary(now);
         }
@@ -174,16 +174,16 @@ impl Connector {
         let endpoint = self.endpoint(link);
         self.link_mut(link).give_up(matches!(cause, DownCause::Refused | DownCause::Closed));
         let next = match (link, self.stage) {
-            (_, Stage::Idle | Stage::Waiting { .. }) => Next::Nothing,
+            (_, ConnectorState::Idle | ConnectorState::Waiting { .. }) => Next::Nothing,
             (LinkId::REALTIME, _) => self.end_session(now),
-            (LinkId::RTDE, Stage::Rtde) if self.config.states != StatesFrom::Rtde => {
+            (LinkId::RTDE, ConnectorState::Rtde) if self.config.states != StatesFrom::Rtde => {
                 self.up(now);
                 Next::Without
             }
             (LinkId::RTDE, _) => self.end_session(now),
-            (_, Stage::Primary) => self.other_port(now),
-            (_, Stage::Realtime | Stage::Rtde) => Next::Without,
-            (_, Stage::Up { .. }) => self.retry_primary(now),
+            (_, ConnectorState::Primary) => self.other_port(now),
+            (_, ConnectorState::Realtime | ConnectorState::Rtde) => Next::Without,
+            (_, ConnectorState::Up { .. }) => self.retry_primary(now),
         };
         Some((endpoint, next))
     }
@@ -191,7 +191,7 @@ impl Connector {
     /// Returns the deadline that has passed, if any. The caller reports the loss; the end of a back-off is handled
     /// here.
     pub(super) fn tick(&mut self, now: Instant) -> Option<(LinkId, DownCause)> {
-        if let Stage::Waiting { until } = self.stage
+        if let ConnectorState::Waiting { until } = self.stage
             && until <= now
         {
             self.begin(now);
@@ -210,7 +210,7 @@ impl Connector {
 
     /// Closes every link and opens no more.
     pub(super) fn shut_down(&mut self) {
-        self.stage = Stage::Idle;
+        self.stage = ConnectorState::Idle;
         self.links.iter_mut().for_each(|connection| connection.give_up(false));
     }
 
@@ -234,7 +234,7 @@ impl Connector {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let waiting = if let Stage::Waiting { until } = self.stage { Some(until) } else { None };
+        let waiting = if let ConnectorState::Waiting { until } = self.stage { Some(until) } else { None };
         self.links.iter().filter_map(Connection::deadline).chain(waiting).min()
     }
 
@@ -261,7 +261,7 @@ impl Connector {
     fn begin(&mut self, now: Instant) {
         self.link_mut(LinkId::PRIMARY).candidate = 0;
         if self.primary_port(0).is_some() {
-            self.stage = Stage::Primary;
+            self.stage = ConnectorState::Primary;
             self.open(LinkId::PRIMARY, now);
         } else {
             self.open_realtime(now);
@@ -269,7 +269,7 @@ impl Connector {
     }
 
     fn open_realtime(&mut self, now: Instant) {
-        self.stage = Stage::Realtime;
+        self.stage = ConnectorState::Realtime;
         self.open(LinkId::REALTIME, now);
     }
 
@@ -308,7 +308,7 @@ impl Connector {
     }
 
     fn end_session(&mut self, now: Instant) -> Next {
-        if let Stage::Up { since } = self.stage
+        if let ConnectorState::Up { since } = self.stage
             && now.since(since) >= self.config.settled_after
         {
             self.failures = 0;
@@ -316,7 +316,7 @@ impl Connector {
         self.links.iter_mut().for_each(|connection| connection.give_up(false));
         let wait = self.config.back_off(self.failures);
         self.failures = self.failures.saturating_add(1);
-        self.stage = Stage::Waiting { until: now + wait };
+        self.stage = ConnectorState::Waiting { until: now + wait };
         Next::NewSession(wait)
     }
 

@@ -14,7 +14,7 @@ use super::links::{LINKS, WATCHED};
 use super::memory::Memory;
 use super::motion::MotionText;
 use super::outputs::{Known, OutputsPath};
-use super::primary::{Facts, Primary};
+use super::primary::{Primary, PrimaryFacts};
 use super::realtime::Realtime;
 use super::refusal::Refusal;
 use super::reverse::{Carrier, Pause, Reverse, Wrote, carrier, exclusive, shared};
@@ -100,7 +100,7 @@ impl Ur<'_> {
 
     /// Returns the facts that the primary link has delivered in its present connection.
     #[must_use]
-    pub const fn facts(&self) -> &Facts {
+    pub const fn facts(&self) -> &PrimaryFacts {
         self.primary.facts()
     }
 

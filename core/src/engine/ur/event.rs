@@ -2,7 +2,7 @@
 
 use super::identity::Identity;
 use super::rtde::Unusable;
-use crate::client::rtde::NotOurs;
+use crate::client::rtde::UnownedInput;
 use crate::engine::io::{Endpoint, LinkId};
 use crate::robot::Reason;
 use outrigger_wire::WireError;
@@ -41,7 +41,7 @@ pub enum UrEvent {
     /// A new session: this controller was identified.
     Established(Identity),
     /// A claimed RTDE input is not owned by this session.
-    NotOurs(NotOurs),
+    UnownedInput(UnownedInput),
     /// An event of the program that carries our commands.
     Program(ProgramNews),
     /// A message of the controller for people.

@@ -40,7 +40,7 @@ pub use identity::{Identity, KnownBy, oldest_software};
 pub use links::{LINKS, link_name};
 pub use memory::Memory;
 pub use path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, Unfit};
-pub use primary::{ArmConfiguration, Facts, Geometry};
+pub use primary::{ArmConfiguration, Geometry, PrimaryFacts};
 pub use terminals::{BoardIo, ToolIo};
 pub use text::{FormChoice, TextConfig, TextPath};
 

@@ -12,7 +12,7 @@ use super::config::{OutputsBy, UrConfig};
 use super::event::UrEvent;
 use super::identity::Identity;
 use super::outbox::Outbox;
-use super::primary::Facts;
+use super::primary::PrimaryFacts;
 use super::rtde::StateLink;
 use crate::client::rtde::{Claim, Claims};
 use crate::command::Sources;
@@ -42,7 +42,7 @@ type Rtde<'r, 'm> = Option<&'r mut (dyn StateLink + 'm)>;
 pub(super) struct Known<'k> {
     /// The controller's identity; `None` without a session.
     pub(super) identity: Option<Identity>,
-    pub(super) facts: &'k Facts,
+    pub(super) facts: &'k PrimaryFacts,
     pub(super) config: &'k UrConfig,
     pub(super) mode: Mode,
 }

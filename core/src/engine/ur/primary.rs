@@ -108,7 +108,7 @@ impl ArmConfiguration {
 /// The facts that the primary link has delivered in this connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub struct Facts {
+pub struct PrimaryFacts {
     /// The software version, from the version message; `None` before it arrives.
     pub software: Option<SoftwareVersion>,
     /// The activity of the program interpreter.
@@ -140,7 +140,7 @@ pub struct Facts {
 pub(super) struct Primary<'m> {
     assembler: Assembler<'m>,
     probe: Probe,
-    facts: Facts,
+    facts: PrimaryFacts,
     counts: StreamCounts,
 }
 
@@ -148,14 +148,19 @@ impl<'m> Primary<'m> {
     /// Creates the intake; `None` if `memory` is too short.
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
         let assembler = Assembler::new(Framing::Primary, memory).ok()?;
-        Some(Self { assembler, probe: Probe::default(), facts: Facts::default(), counts: StreamCounts::default() })
+        Some(Self {
+            assembler,
+            probe: Probe::default(),
+            facts: PrimaryFacts::default(),
+            counts: StreamCounts::default(),
+        })
     }
 
     /// Starts a new connection.
     pub(super) fn reset(&mut self) {
         self.assembler.reset();
         self.probe = Probe::default();
-        self.facts = Facts::default();
+        self.facts = PrimaryFacts::default();
         self.counts = StreamCounts::default();
     }
 
@@ -164,7 +169,7 @@ impl<'m> Primary<'m> {
     }
 
     /// Takes the `count` bytes in the window and calls `said` for each item that they complete.
-    pub(super) fn commit(&mut self, count: usize, now: Instant, mut said: impl FnMut(PrimaryEvent, &Facts)) {
+    pub(super) fn commit(&mut self, count: usize, now: Instant, mut said: impl FnMut(PrimaryEvent, &PrimaryFacts)) {
         if let Some(bytes) = self.assembler.window().get(..count) {
             self.probe.take(bytes);
         }
@@ -193,7 +198,7 @@ impl<'m> Primary<'m> {
         self.facts.local_control = false;
     }
 
-    pub(super) const fn facts(&self) -> &Facts {
+    pub(super) const fn facts(&self) -> &PrimaryFacts {
         &self.facts
     }
 
@@ -238,7 +243,7 @@ impl<'m> Primary<'m> {
     }
 }
 
-fn take(bytes: &[u8], facts: &mut Facts, counts: &mut StreamCounts, now: Instant) -> PrimaryEvent {
+fn take(bytes: &[u8], facts: &mut PrimaryFacts, counts: &mut StreamCounts, now: Instant) -> PrimaryEvent {
     let message = match Message::new_checked(bytes) {
         Ok(message) => message,
         Err(error) => return PrimaryEvent::Malformed(error),
@@ -273,7 +278,12 @@ fn take(bytes: &[u8], facts: &mut Facts, counts: &mut StreamCounts, now: Instant
     }
 }
 
-fn take_state(packages: SubPackages<'_>, facts: &mut Facts, counts: &mut StreamCounts, now: Instant) -> PrimaryEvent {
+fn take_state(
+    packages: SubPackages<'_>,
+    facts: &mut PrimaryFacts,
+    counts: &mut StreamCounts,
+    now: Instant,
+) -> PrimaryEvent {
     let mut broken = None;
     for package in packages {
         match package {
@@ -302,7 +312,7 @@ fn take_state(packages: SubPackages<'_>, facts: &mut Facts, counts: &mut StreamC
     broken.map_or(PrimaryEvent::State, PrimaryEvent::Malformed)
 }
 
-fn take_mode(mode: &RobotModeData<'_>, facts: &mut Facts, now: Instant) {
+fn take_mode(mode: &RobotModeData<'_>, facts: &mut PrimaryFacts, now: Instant) {
     let activity = match (mode.is_program_running(), mode.is_program_paused()) {
         (_, true) => Activity::Paused,
         (true, false) => Activity::Running,

@@ -8,8 +8,8 @@ use heapless::Vec;
 
 use super::{NotAReading, Reading};
 use crate::checksum::crc32;
+use crate::cobs;
 use crate::sensor::SampleValue;
-use crate::stuffing;
 
 /// The longest datagram \[B\]: a sequence number of 5 bytes, the number of values, six values.
 pub const DATAGRAM_MAX: usize = 5 + 1 + 4 * SampleValue::CAPACITY;
@@ -18,7 +18,7 @@ const CONTENT_MAX: usize = DATAGRAM_MAX + 4;
 /// The longest frame with its zero \[B\]; stuffing adds one byte to contents of less than 254 bytes.
 pub const FRAME_MAX: usize = 1 + CONTENT_MAX + 1;
 
-const _: () = assert!(CONTENT_MAX <= stuffing::CONTENT_MAX, "one byte of stuffing in all");
+const _: () = assert!(CONTENT_MAX <= cobs::CONTENT_MAX, "one byte of stuffing in all");
 
 type Content = Vec<u8, CONTENT_MAX>;
 
@@ -54,7 +54,7 @@ impl Reading {
         if bytes.len() >= FRAME_MAX {
             return Err(NotAReading::TooLong);
         }
-        let content: Content = stuffing::content(bytes).ok_or(NotAReading::Stuffing)?;
+        let content: Content = cobs::content(bytes).ok_or(NotAReading::Stuffing)?;
         let (datagram, sum) = content.split_last_chunk().ok_or(NotAReading::Checksum)?;
         if crc32(datagram) != u32::from_le_bytes(*sum) {
             return Err(NotAReading::Checksum);
@@ -72,7 +72,7 @@ impl Reading {
         let mut content = self.content();
         // Vectors of the size of the longest reading have room for any reading.
         let _ = content.extend_from_slice(&crc32(&content).to_le_bytes());
-        let frame = stuffing::framed::<FRAME_MAX>(&content).unwrap_or_default();
+        let frame = cobs::framed::<FRAME_MAX>(&content).unwrap_or_default();
         written(&frame, out)
     }
 

@@ -174,9 +174,9 @@ mod tests {
     use super::*;
     use crate::sensor::SampleValue;
 
-    type Seen = Vec<Result<Reading, NotAReading>>;
+    type Received = Vec<Result<Reading, NotAReading>>;
 
-    fn decoded(decoder: &mut Decoder, bytes: &[u8]) -> Seen {
+    fn decoded(decoder: &mut Decoder, bytes: &[u8]) -> Received {
         bytes.iter().filter_map(|byte| decoder.push(*byte).map(|seen| seen.map_err(|(_, why)| why))).collect()
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct AskArgs {
     pub robot: String,
     /// Request to make
     #[arg(value_enum, hide_possible_values = true)]
-    pub word: Word,
+    pub word: AskCommand,
     /// With set: the output to set, as `outrigger io` takes it; with sample: the source's name and its values; with
     /// force: forces and torques along and around the compliant axes [N, Nm], e.g. z=-20, and optionally frame=,
     /// limits=, type=, damping=, gain=; with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with
@@ -78,7 +78,7 @@ pub(crate) struct AskArgs {
 
 /// A request that `outrigger ask` can make, as a word on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Word {
+pub(crate) enum AskCommand {
     Status,
     Watch,
     #[value(alias = "start")]
@@ -106,7 +106,7 @@ pub(crate) enum Word {
 /// A request described by the arguments, without its epoch, which is added later.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wanted {
-    Plain(Word),
+    Plain(AskCommand),
     Set(Vec<String>),
     /// New values of stiffness and damping, in the form that a run parses.
     Impedance(String),
@@ -137,13 +137,13 @@ impl AskArgs {
     /// [`Failure::Usage`] for arguments that do not fit together.
     pub(super) fn wanted(&self) -> Result<Wanted, Failure> {
         let usage = |text: &str| Err(Failure::Usage(text.into()));
-        if self.wait && !matches!(self.word, Word::Request | Word::Resume | Word::Release) {
+        if self.wait && !matches!(self.word, AskCommand::Request | AskCommand::Resume | AskCommand::Release) {
             return usage("--wait is for request, resume and release: the answer to anything else is the end of it");
         }
-        if self.seq.is_some() && self.word != Word::Sample {
+        if self.seq.is_some() && self.word != AskCommand::Sample {
             return usage("--seq is for sample: leave it out");
         }
-        if self.seconds.is_some() && !matches!(self.word, Word::Freedrive | Word::Force) {
+        if self.seconds.is_some() && !matches!(self.word, AskCommand::Freedrive | AskCommand::Force) {
             return usage("--seconds is for freedrive and force: leave it out");
         }
         match (self.robot.starts_with(PREFIX), &self.key_file) {
@@ -151,28 +151,30 @@ impl AskArgs {
             (false, Some(_)) => return usage("--key-file is for a board: a run on this machine knows who asks"),
             _ => {}
         }
-        if self.to.is_some() && self.word != Word::Move {
+        if self.to.is_some() && self.word != AskCommand::Move {
             return usage("--to is for move: leave it out");
         }
         match (self.word, self.rest.as_slice()) {
-            (Word::Move, rest) => self.motion(rest),
-            (Word::Set, []) => usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything"),
-            (Word::Set, settings) => {
+            (AskCommand::Move, rest) => self.motion(rest),
+            (AskCommand::Set, []) => {
+                usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything")
+            }
+            (AskCommand::Set, settings) => {
                 let of_a_run = |setting: &&String| self.key_file.is_some() || !Setting::may_be_named(setting);
                 for setting in settings.iter().filter(of_a_run) {
                     setting.parse::<Setting>().map_err(|why| Failure::Usage(format!("set: '{setting}': {why}")))?;
                 }
                 Ok(Wanted::Set(settings.to_vec()))
             }
-            (Word::Impedance, _) if self.key_file.is_some() => {
+            (AskCommand::Impedance, _) if self.key_file.is_some() => {
                 usage("impedance: a board takes it from its file alone; ask a run on this machine")
             }
-            (Word::Impedance, words) => {
+            (AskCommand::Impedance, words) => {
                 let how = words.join(" ");
                 Impedance::of(&how).map_err(|why| Failure::Usage(format!("impedance: {why}")))?;
                 Ok(Wanted::Impedance(format!("{}{how}", impedance::WORD)))
             }
-            (Word::Sample, [source, values @ ..]) if (1..=6).contains(&values.len()) => {
+            (AskCommand::Sample, [source, values @ ..]) if (1..=6).contains(&values.len()) => {
                 let number = |text: &String| {
                     let number = text.parse::<f32>().ok().filter(|number| number.is_finite());
                     number.ok_or_else(|| Failure::Usage(format!("sample: expected a number, found '{text}'")))
@@ -180,21 +182,21 @@ impl AskArgs {
                 let values = values.iter().map(number).collect::<Result<_, _>>()?;
                 Ok(Wanted::Sample { source: source.clone(), values, seq: self.seq })
             }
-            (Word::Sample, _) => usage("sample: say the source's name and 1 to 6 values, e.g. sample seam 0.05"),
-            (Word::Freedrive | Word::Force, words) => {
-                let (hand, how) = (self.word == Word::Freedrive, words.join(" "));
+            (AskCommand::Sample, _) => usage("sample: say the source's name and 1 to 6 values, e.g. sample seam 0.05"),
+            (AskCommand::Freedrive | AskCommand::Force, words) => {
+                let (hand, how) = (self.word == AskCommand::Freedrive, words.join(" "));
                 let understood = if hand { guidance::freedrive(&how) } else { guidance::force(&how) };
                 let word = if hand { "freedrive" } else { "force" };
                 let (_, limits) = understood.map_err(|why| Failure::Usage(format!("{word}: {why}")))?;
                 // Renews so early that a late renewal does not end the mode.
                 Ok(Wanted::Guide { hand, how, every: limits.renew_within.percent(40) })
             }
-            (Word::ToolContact, [how]) if guidance::contact(how).is_ok() => Ok(Wanted::ToolContact(how.clone())),
-            (Word::ToolContact, _) => usage("tool-contact: say on or off"),
-            (Word::Dashboard, _) if self.key_file.is_none() => {
+            (AskCommand::ToolContact, [how]) if guidance::contact(how).is_ok() => Ok(Wanted::ToolContact(how.clone())),
+            (AskCommand::ToolContact, _) => usage("tool-contact: say on or off"),
+            (AskCommand::Dashboard, _) if self.key_file.is_none() => {
                 usage("dashboard: a board is asked so; from this machine `outrigger dashboard ROBOT` does it")
             }
-            (Word::Dashboard, words) => {
+            (AskCommand::Dashboard, words) => {
                 let readying = match words {
                     [word] => ArmCommand::of_word(word),
                     _ => None,

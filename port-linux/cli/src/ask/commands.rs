@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::LONGEST_ANSWER;
 use crate::args::ControllerArgs;
-use crate::beside;
+use crate::dispatch;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::clock::std_duration;
 use outrigger::host::os::local::connect;
@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// [`Failure::Connection`] if a run commands the arm, arms it or brings it to rest, or does not answer.
-pub(crate) fn none_commands(robot: &RobotAddress) -> Outcome {
-    let seat = beside::seat(&robot.to_string(), &ControllerArgs::default())?;
+pub(crate) fn check_no_run_commands(robot: &RobotAddress) -> Outcome {
+    let seat = dispatch::seat(&robot.to_string(), &ControllerArgs::default())?;
     // Without a run nothing commands the robot.
     let Ok((mut run, _)) = connect(seat) else { return Ok(()) };
     let untold =

@@ -18,16 +18,16 @@ use outrigger_wire::time::{Duration, Instant};
 use serde_json::Value;
 
 pub(crate) use self::args::AskArgs;
-use self::args::{Wanted, Word};
+use self::args::{AskCommand, Wanted};
 use self::board::Board;
-pub(crate) use self::commands::none_commands;
-use crate::beside;
+pub(crate) use self::commands::check_no_run_commands;
+use crate::dispatch;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::{Clock, std_duration};
 use outrigger::host::os::local::{Client, connect};
-use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::released::ReleasedBy;
-use outrigger::requests::{causes_motion, said};
+use outrigger::requests::{causes_motion, failure_text};
 
 /// The longest answer of a run \[B\].
 const LONGEST_ANSWER: usize = 1 << 20;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
     let wanted = args.wanted()?;
     // The file is read before connecting, because that may take long and the run must not wait.
     let pieces = || match &wanted {
-        Wanted::Along(file) => beside::pieces(&args.robot, &args.controller, file).map(Some),
+        Wanted::Along(file) => dispatch::pieces(&args.robot, &args.controller, file).map(Some),
         _ => Ok(None),
     };
     let mut read = pieces()?;
@@ -80,17 +80,17 @@ impl Conversation<'_> {
         match wanted {
             // A motion from a file is sent in pieces by `along`.
             Wanted::Along(_) => Ok(()),
-            Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
-            Wanted::Plain(Word::Watch) => run.watch(),
-            Wanted::Plain(Word::Renew) => run.ask(&[Ask::Renew]),
-            Wanted::Plain(Word::Cancel) => run.ask(&[Ask::Cancel]),
+            Wanted::Plain(AskCommand::Status) => run.ask(&[Ask::Status]),
+            Wanted::Plain(AskCommand::Watch) => run.watch(),
+            Wanted::Plain(AskCommand::Renew) => run.ask(&[Ask::Renew]),
+            Wanted::Plain(AskCommand::Cancel) => run.ask(&[Ask::Cancel]),
             Wanted::Move(how) => {
                 let epoch = run.epoch()?;
                 run.follow(Ask::Move { epoch, how })
             }
-            Wanted::Plain(Word::Stiffen) => run.ask(&[Ask::Stiffen]),
-            Wanted::Plain(Word::Acknowledge) => run.ask(&[Ask::Acknowledge]),
-            Wanted::Plain(Word::Release) => {
+            Wanted::Plain(AskCommand::Stiffen) => run.ask(&[Ask::Stiffen]),
+            Wanted::Plain(AskCommand::Acknowledge) => run.ask(&[Ask::Acknowledge]),
+            Wanted::Plain(AskCommand::Release) => {
                 run.ask(&[Ask::Release])?;
                 run.wait_for("the arm to rest", |mode| {
                     Some(matches!(mode, "monitor" | "offline")).filter(|rests| *rests)
@@ -99,9 +99,9 @@ impl Conversation<'_> {
             Wanted::Plain(word) => {
                 let epoch = run.epoch()?;
                 let ask = match word {
-                    Word::HandBack => return run.ask(&[Ask::HandBack(epoch)]),
-                    Word::Resend => return run.ask(&[Ask::Resend(epoch)]),
-                    Word::Resume => Ask::Resume(epoch),
+                    AskCommand::HandBack => return run.ask(&[Ask::HandBack(epoch)]),
+                    AskCommand::Resend => return run.ask(&[Ask::Resend(epoch)]),
+                    AskCommand::Resume => Ask::Resume(epoch),
                     _ => Ask::Request(epoch),
                 };
                 // From here on, giving up withdraws the request.
@@ -173,7 +173,7 @@ struct Conversation<'a> {
 }
 
 /// The result of waiting for a line of a run.
-enum Heard {
+enum LineResult {
     Line(String),
     /// No line arrived within the time.
     Nothing,
@@ -195,7 +195,7 @@ impl<'a> Conversation<'a> {
         let way = match &args.key_file {
             Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
             None => {
-                let (client, process) = connect(beside::seat(&args.robot, &args.controller)?)?;
+                let (client, process) = connect(dispatch::seat(&args.robot, &args.controller)?)?;
                 // The time limit also applies to a run that no longer reads.
                 let longest = Some(std_duration(Duration::from_secs(args.timeout)));
                 client.set_write_timeout(longest).map_err(|error| Failure::Connection(error.to_string()))?;
@@ -226,7 +226,7 @@ impl<'a> Conversation<'a> {
 
     /// Handles signals to this process from now on.
     fn listen(&mut self) -> Result<(), Failure> {
-        self.signals = Some(Signals::listen(Leaves::Nothing)?);
+        self.signals = Some(Signals::listen(OnSignal::Nothing)?);
         Ok(())
     }
 
@@ -275,7 +275,7 @@ impl<'a> Conversation<'a> {
                 return answered.map_err(|failure| self.give_up(failure));
             }
             let (line, answer) = answered?;
-            let late = answer.get("error").is_some_and(|error| said::text(error, "what") == "NotFresh");
+            let late = answer.get("error").is_some_and(|error| failure_text::text(error, "what") == "NotFresh");
             let asked = self.clock.now();
             if last || !late || asked.since(self.began) > FRESH_FOR {
                 return Ok((line, answer));
@@ -297,7 +297,8 @@ impl<'a> Conversation<'a> {
             loop {
                 let (_, answer) = self.answer()?;
                 if number(&answer, "id") == Some(id) {
-                    return said::failure(&answer).map_or_else(|| Ok(said::text(&answer, "effect").to_owned()), Err);
+                    return failure_text::failure(&answer)
+                        .map_or_else(|| Ok(failure_text::text(&answer, "effect").to_owned()), Err);
                 }
             }
         });
@@ -377,7 +378,7 @@ impl<'a> Conversation<'a> {
                 return self.ask(&[Ask::Stiffen]);
             }
             let (line, answer) = self.exchange(Ask::Renew)?;
-            if said::failure(&answer).is_some() {
+            if failure_text::failure(&answer).is_some() {
                 let refused = self.tell(&line, &answer);
                 return self.end_of_commanding().unwrap_or(refused);
             }
@@ -416,7 +417,7 @@ impl<'a> Conversation<'a> {
         if self.args.json {
             self.print(line)?;
         }
-        if let Some(failure) = said::failure(answer) {
+        if let Some(failure) = failure_text::failure(answer) {
             return Err(failure);
         }
         if self.args.json {
@@ -472,9 +473,9 @@ impl<'a> Conversation<'a> {
         let gone = || Failure::Connection("the run ended before it answered".into());
         let line = self.line()?.ok_or_else(gone)?;
         let answer = parsed(&line)?;
-        if answer.get("error").is_some_and(|error| said::text(error, "what") == "NoPlace") {
+        if answer.get("error").is_some_and(|error| failure_text::text(error, "what") == "NoPlace") {
             self.gave_way = true;
-            return Err(said::failure(&answer).unwrap_or_else(gone));
+            return Err(failure_text::failure(&answer).unwrap_or_else(gone));
         }
         Ok((line, answer))
     }
@@ -494,9 +495,9 @@ impl<'a> Conversation<'a> {
             let until = self.signals.as_ref().map(|_| self.clock.now() + LOOK);
             let until = until.map_or(self.until, |look| Some(self.until.map_or(look, |until| until.min(look))));
             match self.hear(until)? {
-                Heard::Line(line) => return Ok(Some(line)),
-                Heard::Gone => return Ok(None),
-                Heard::Nothing => {}
+                LineResult::Line(line) => return Ok(Some(line)),
+                LineResult::Gone => return Ok(None),
+                LineResult::Nothing => {}
             }
             if let Some(who) = self.signals.as_mut().and_then(Signals::heard) {
                 return Err(interrupted(who));
@@ -508,17 +509,17 @@ impl<'a> Conversation<'a> {
     }
 
     /// Returns the next line of the run, if one arrives before `until`.
-    fn hear(&mut self, until: Option<Instant>) -> Result<Heard, Failure> {
+    fn hear(&mut self, until: Option<Instant>) -> Result<LineResult, Failure> {
         let failed = |error: std::io::Error| Failure::Connection(format!("cannot read what the run answers: {error}"));
         let patience = until.map(|until| until.since(self.clock.now()));
         if patience.is_some_and(|left| left == Duration::ZERO) {
-            return Ok(Heard::Nothing);
+            return Ok(LineResult::Nothing);
         }
         let stream = match &mut self.way {
             Way::Run(stream, _) => stream,
             Way::Board(board) => {
                 let line = board.line(until, &mut self.signals)?;
-                return Ok(line.map_or(Heard::Nothing, Heard::Line));
+                return Ok(line.map_or(LineResult::Nothing, LineResult::Line));
             }
         };
         stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;
@@ -527,11 +528,11 @@ impl<'a> Conversation<'a> {
             Ok(_) if self.begun.len() >= LONGEST_ANSWER && !self.begun.ends_with('\n') => {
                 Err(Failure::Connection(format!("the run answers with a line of more than {LONGEST_ANSWER} bytes")))
             }
-            Ok(0) => Ok(Heard::Gone),
-            Ok(_) => Ok(Heard::Line(std::mem::take(&mut self.begun))),
+            Ok(0) => Ok(LineResult::Gone),
+            Ok(_) => Ok(LineResult::Line(std::mem::take(&mut self.begun))),
             Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Heard::Nothing),
-                ErrorKind::ConnectionReset => Ok(Heard::Gone),
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(LineResult::Nothing),
+                ErrorKind::ConnectionReset => Ok(LineResult::Gone),
                 _ => Err(failed(error)),
             },
         }
@@ -621,7 +622,7 @@ mod tests {
         let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\",\"challenge\":77}\n";
         for word in ["request", "resume"] {
             let (outcome, lines) = sent(&[word], status);
-            let words: Vec<_> = lines.iter().map(|line| said::text(line, "do")).collect();
+            let words: Vec<_> = lines.iter().map(|line| failure_text::text(line, "do")).collect();
             assert_eq!(words, ["status", word, "withdraw"]);
             assert_eq!((number(&lines[1], "challenge"), number(&lines[1], "epoch")), (Some(77), Some(3)));
             assert_eq!((number(&lines[2], "what"), number(&lines[1], "id")), (Some(2), Some(2)));
@@ -630,7 +631,7 @@ mod tests {
             // It gives up while it waits for the arm to be commanded.
             let granted = format!("{{\"id\":2,\"ok\":true,\"epoch\":3,\"mode\":\"arming\",\"do\":\"{word}\"}}\n");
             let (outcome, lines) = sent(&[word, "--wait"], &(status.to_owned() + &granted));
-            let words: Vec<_> = lines.iter().map(|line| said::text(line, "do")).collect();
+            let words: Vec<_> = lines.iter().map(|line| failure_text::text(line, "do")).collect();
             assert_eq!(words, ["status", word, "watch", "withdraw"], "{outcome:?}");
         }
         // The same holds with an epoch that was seen before.
@@ -638,7 +639,7 @@ mod tests {
         assert_eq!((number(&lines[1], "challenge"), number(&lines[1], "epoch")), (Some(77), Some(2)));
         // A request that stops the arm needs no challenge, and is not withdrawn.
         let (_, lines) = sent(&["release"], "");
-        assert_eq!(lines.iter().map(|line| said::text(line, "do")).collect::<Vec<_>>(), ["release"]);
+        assert_eq!(lines.iter().map(|line| failure_text::text(line, "do")).collect::<Vec<_>>(), ["release"]);
     }
 
     #[test]
@@ -651,7 +652,8 @@ mod tests {
             )
         };
         let (outcome, lines) = sent(&["request"], &(status.to_owned() + &late(2, 78) + &late(3, 79)));
-        let asked: Vec<_> = lines.iter().map(|line| (said::text(line, "do"), number(line, "challenge"))).collect();
+        let asked: Vec<_> =
+            lines.iter().map(|line| (failure_text::text(line, "do"), number(line, "challenge"))).collect();
         assert_eq!(asked[..2], [("status", None), ("request", Some(77))]);
         // It is not repeated if this machine was suspended for too long meanwhile.
         assert!(asked[2..].iter().all(|again| *again == ("request", Some(78))) && asked.len() <= 3, "{asked:?}");
@@ -666,7 +668,7 @@ mod tests {
         let args = Words::parse_from(["ask", "127.0.0.1", "status"]).ask;
         let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
         let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(600));
-        let failure = talk.say(&Wanted::Plain(Word::Status)).expect_err("no answer");
+        let failure = talk.say(&Wanted::Plain(AskCommand::Status)).expect_err("no answer");
         assert!(failure.to_string().contains("a line of more than 1048576 bytes"), "{failure}");
         drop(talk);
         babble.join().expect("no panic");

@@ -6,12 +6,12 @@ use outrigger_remote::request::Ask;
 use outrigger_wire::time::Duration;
 use serde_json::Value;
 
-use super::{Conversation, Heard, LOOK, parsed, words};
+use super::{Conversation, LOOK, LineResult, parsed, words};
 use outrigger::exit::{Failure, Outcome};
-use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::motion::pieces::Pieces;
 use outrigger::released::ReleasedBy;
-use outrigger::requests::said;
+use outrigger::requests::failure_text;
 use outrigger::show::{Progress, eprintln_lossy};
 
 /// The number of pieces of a motion after which the client checks for a refusal, and the longest wait for one.
@@ -20,14 +20,14 @@ const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 impl Conversation<'_> {
     /// Requests a motion to one target and waits for its end. The motion is cancelled if this process ends.
     pub(super) fn follow(&mut self, asked: Ask<'_>) -> Outcome {
-        let signals = Signals::listen(Leaves::Nothing)?;
+        let signals = Signals::listen(OnSignal::Nothing)?;
         let (line, answer) = self.exchange(asked)?;
         self.stay(signals, &line, &answer)
     }
 
     /// Sends the motion in a file and waits for its end. Nothing moves before the run has received all of it.
     pub(super) fn along(&mut self, pieces: Pieces, file: &Path) -> Outcome {
-        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let mut signals = Signals::listen(OnSignal::Nothing)?;
         let epoch = self.epoch()?;
         self.send(Ask::Move { epoch, how: &pieces.begin })?;
         let (line, answer) = self.answer()?;
@@ -35,7 +35,7 @@ impl Conversation<'_> {
             Failure::BadInput(_) => Failure::at(failure, file),
             other => other,
         };
-        if said::failure(&answer).is_some() {
+        if failure_text::failure(&answer).is_some() {
             return self.tell(&line, &answer).map_err(named);
         }
         let mut refused = None;
@@ -49,9 +49,11 @@ impl Conversation<'_> {
             let (pieces, wait) = LOOK_AFTER;
             if number % pieces == 0 {
                 refused = match self.hear(Some(self.clock.now() + wait))? {
-                    Heard::Line(line) => Some(line),
-                    Heard::Nothing => continue,
-                    Heard::Gone => return Err(Failure::Connection("the run ended before it had the motion".into())),
+                    LineResult::Line(line) => Some(line),
+                    LineResult::Nothing => continue,
+                    LineResult::Gone => {
+                        return Err(Failure::Connection("the run ended before it had the motion".into()));
+                    }
                 };
                 break;
             }
@@ -61,7 +63,7 @@ impl Conversation<'_> {
             Some(line) => (line.clone(), parsed(&line)?),
             None => self.exchange(Ask::Move { epoch, how: Pieces::END })?,
         };
-        if said::failure(&answer).is_some() {
+        if failure_text::failure(&answer).is_some() {
             return self.tell(&line, &answer).map_err(named);
         }
         self.stay(signals, &line, &answer)
@@ -83,9 +85,9 @@ impl Conversation<'_> {
                 self.send(Ask::Cancel)?;
             }
             let line = match self.hear(Some(self.clock.now() + LOOK))? {
-                Heard::Line(line) => line,
-                Heard::Nothing => continue,
-                Heard::Gone => {
+                LineResult::Line(line) => line,
+                LineResult::Nothing => continue,
+                LineResult::Gone => {
                     said.end();
                     return Err(Failure::Connection("the run ended before the motion did".into()));
                 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use outrigger::requests::said::{reason, text};
+use outrigger::requests::failure_text::{reason, text};
 
 /// Formats an answer as text for people, with a line end.
 pub(super) fn of(answer: &Value) -> String {

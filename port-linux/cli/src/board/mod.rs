@@ -10,7 +10,9 @@ use std::path::Path;
 
 use outrigger_config::{AnyConfiguration, compile};
 use outrigger_core::engine::settings_kind;
-use outrigger_remote::provision::{Caller, Copy, Event, Fingerprint, Here, Image, Origin, Refusal, Refused, admits};
+use outrigger_remote::provision::{
+    BootInfo, Caller, Copy, Event, Fingerprint, Image, Origin, Refusal, Refused, admits,
+};
 
 pub(crate) use self::args::BoardCommand;
 use self::args::LineArgs;
@@ -89,7 +91,7 @@ fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
 
 /// Returns the reason for which the board would reject the settings, if it can be determined without the board. So
 /// it is reported before anything is sent.
-fn refused_beforehand(here: &Here<'_>, image: &[u8]) -> Option<Refusal> {
+fn refused_beforehand(here: &BootInfo<'_>, image: &[u8]) -> Option<Refusal> {
     let Fingerprint { length: found, .. } = Fingerprint::of(image);
     let parts = Image::from_bytes(image)?;
     let (format, kind) = settings_kind(parts.settings)?;
@@ -115,15 +117,15 @@ struct Found {
     board: String,
     build: String,
     why: String,
-    here: Here<'static>,
+    here: BootInfo<'static>,
 }
 
 impl Found {
-    fn of(here: Here<'_>) -> Self {
-        let Here { board, build, boot, kind, format, room, requests, motion, mode, origin, in_force, copies, why } =
+    fn of(here: BootInfo<'_>) -> Self {
+        let BootInfo { board, build, boot, kind, format, room, requests, motion, mode, origin, in_force, copies, why } =
             here;
         let [board, build, why] = [board, build, why].map(str::to_owned);
-        let here = Here {
+        let here = BootInfo {
             board: "",
             build: "",
             boot,

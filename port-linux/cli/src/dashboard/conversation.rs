@@ -45,7 +45,7 @@ pub(super) struct Conversation<'a, T> {
 
 /// A message for people, as a JSON object.
 #[derive(Serialize)]
-struct Said<'s> {
+struct UserMessage<'s> {
     #[serde(rename = "type")]
     kind: &'s str,
     text: &'s str,
@@ -114,7 +114,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
     /// Prints a message for people, or a JSON object with the same text.
     fn say(&mut self, kind: &str, text: &str) {
         if self.args.json {
-            self.line(&json::text(&Said { kind, text }));
+            self.line(&json::text(&UserMessage { kind, text }));
         } else {
             self.line(text);
         }
@@ -215,7 +215,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
                 return;
             }
             output = if as_json {
-                writeln!(io::stdout(), "{}", json::text(&Said { kind: "step", text: &text }))
+                writeln!(io::stdout(), "{}", json::text(&UserMessage { kind: "step", text: &text }))
             } else {
                 writeln!(io::stdout(), "{text}")
             };

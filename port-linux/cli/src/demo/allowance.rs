@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
     use outrigger::law::BoxedLaw;
-    use outrigger::maker::ur::Windows;
+    use outrigger::vendor::ur::Windows;
 
     fn of(millis: u64) -> Allowance {
         Allowance::for_pauses(StdDuration::from_millis(millis))

@@ -37,22 +37,22 @@ use crate::args::Web;
 use crate::page::OnPage;
 use crate::report::picture::Picture;
 use crate::report::{Check, Figure, Report, Verdict};
-use outrigger::companion::{Beside, Companion, Companions, Ends, Shown};
+use outrigger::companion::{Companion, Companions, Ends, RunningCompanions, Shown};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::feed::{EVENTS, Feed};
 use outrigger::host::clock::{Clock, utc_now};
 use outrigger::host::machine::{self, RealTime};
 use outrigger::host::reactor;
-use outrigger::host::signals::Leaves;
+use outrigger::host::signals::OnSignal;
 use outrigger::host::target::Target;
 use outrigger::host::worker::{writable_within, write_within};
 use outrigger::law::BoxedLaw;
-use outrigger::maker::Vendor as _;
-use outrigger::maker::ur::{self, UrController};
 use outrigger::panel::{Operators, Panel, Wish};
 use outrigger::sensor::{Arrival, Sources};
 use outrigger::show::values::lines;
 use outrigger::show::{Format, tell};
+use outrigger::vendor::Vendor as _;
+use outrigger::vendor::ur::{self, UrController};
 
 const DISTANCE: f32 = 0.05;
 /// The longest interval between two steps of the script, which also advances at every state.
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     for path in args.report.iter().chain(&args.picture) {
         writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
     }
-    let mut operators = Operators::here(Leaves::Nothing)?;
+    let mut operators = Operators::here(OnSignal::Nothing)?;
     let real_time = RealTime::ask();
     tell("measuring for 2 s how long this machine pauses programs\n")?;
     let allowance = measure(&mut operators)?;
@@ -189,7 +189,7 @@ async fn play(
     let mut notices = vec![];
     if let Some(feed) = &feed {
         let names = ["distance".to_owned()];
-        let beside = Beside::start(&companions, &controller, &names, clock, feed, || None, &mut ends)?;
+        let beside = RunningCompanions::start(&companions, &controller, &names, clock, feed, || None, &mut ends)?;
         (taps, notices) = (beside.taps, beside.notices);
     }
     let mut panel = Panel::new("demo", Format::choose(false), clock, controller, operators, None);

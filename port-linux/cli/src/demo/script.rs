@@ -81,7 +81,7 @@ pub(super) enum Ask {
 
 /// The state of the session on which the script decides.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sight {
+pub(super) struct View {
     pub(super) now: Instant,
     pub(super) mode: Mode,
     pub(super) epoch: Epoch,
@@ -220,8 +220,8 @@ impl Script {
     }
 
     /// Returns the next action of the script, one at a time; `None` if none is due.
-    pub(super) fn next(&mut self, sight: Sight, paused: Paused<'_>) -> Option<Ask> {
-        let Sight { now, mode, epoch, latch, unmet, .. } = sight;
+    pub(super) fn next(&mut self, sight: View, paused: Paused<'_>) -> Option<Ask> {
+        let View { now, mode, epoch, latch, unmet, .. } = sight;
         if !matches!(self.step, Step::Working | Step::Over) && now.since(self.since) > PATIENCE {
             return self.end_early(now);
         }
@@ -268,8 +268,8 @@ impl Script {
         }
     }
 
-    fn work(&mut self, sight: Sight) -> Option<Ask> {
-        let Sight { now, mode, moves, .. } = sight;
+    fn work(&mut self, sight: View) -> Option<Ask> {
+        let View { now, mode, moves, .. } = sight;
         if mode != Mode::Command {
             return self.recover(now);
         }
@@ -341,9 +341,9 @@ mod tests {
         Instant::ZERO + Duration::from_secs(seconds)
     }
 
-    fn sight(seconds: u64, mode: Mode, latch: Option<Reason>, ready: bool) -> Sight {
+    fn sight(seconds: u64, mode: Mode, latch: Option<Reason>, ready: bool) -> View {
         let unmet = if ready { ReasonSet::EMPTY } else { ReasonSet::EMPTY.with(Reason::GradeLow) };
-        Sight { now: at(seconds), mode, epoch: Epoch::default(), latch, unmet, moves: true }
+        View { now: at(seconds), mode, epoch: Epoch::default(), latch, unmet, moves: true }
     }
 
     /// Returns `None`: no stop is explained by a pause, as on a machine without pauses.
@@ -368,13 +368,13 @@ mod tests {
     #[test]
     fn the_story_is_told_to_its_end() {
         let mut script = Script::new(Instant::ZERO, 100, 1);
-        let next = |script: &mut Script, sight: Sight| script.next(sight, &quiet);
+        let next = |script: &mut Script, sight: View| script.next(sight, &quiet);
         assert_eq!(next(&mut script, sight(1, Mode::Monitor, None, false)), None);
         assert_eq!(next(&mut script, sight(2, Mode::Monitor, None, true)), REQUEST);
         assert_eq!(next(&mut script, sight(3, Mode::Command, None, true)), None);
         for (due, fault) in [(38, Fault::LinkStall), (67, Fault::SensorCable)] {
             assert_eq!(next(&mut script, sight(due - 1, Mode::Command, None, true)), None);
-            assert_eq!(next(&mut script, Sight { moves: false, ..sight(due, Mode::Command, None, true) }), None);
+            assert_eq!(next(&mut script, View { moves: false, ..sight(due, Mode::Command, None, true) }), None);
             assert_eq!(next(&mut script, sight(due, Mode::Command, None, true)), Some(Ask::Inject(fault)));
             let latch = fault.expected().first().copied();
             script.fell_back(at(due), fault.expected()[0]);

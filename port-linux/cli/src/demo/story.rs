@@ -16,7 +16,7 @@ use super::broken::Broken;
 use super::judge::Bounds;
 use super::pauses::Pauses;
 use super::record::Record;
-use super::script::{Ask, Fault, Script, Sight};
+use super::script::{Ask, Fault, Script, View};
 use super::world;
 
 /// The period of a deliberate fault that the story does not announce.
@@ -125,11 +125,11 @@ impl Story {
             None => unmet.is_empty().then_some(Input::Request(epoch)),
         };
         let mut effects = self.spoil(now, mode, by_itself);
-        self.go_on(Sight { now, mode, epoch, latch, unmet, moves: world::moves(now) }, pauses, &mut effects);
+        self.go_on(View { now, mode, epoch, latch, unmet, moves: world::moves(now) }, pauses, &mut effects);
         effects
     }
 
-    fn go_on(&mut self, sight: Sight, pauses: &dyn Fn() -> Pauses, effects: &mut Vec<Effect>) {
+    fn go_on(&mut self, sight: View, pauses: &dyn Fn() -> Pauses, effects: &mut Vec<Effect>) {
         let (now, allowance) = (sight.now, self.allowance);
         let paused = move |at, reason| Bounds::paused(&pauses(), &allowance, at, reason);
         while let Some(ask) = self.script.next(sight, &paused) {

@@ -25,7 +25,7 @@ use super::story::{Effect, Story};
 use super::world::{options, stall, surface, truth};
 use super::{DISTANCE, law};
 use crate::report::{Check, Verdict};
-use outrigger::maker::ur::Windows;
+use outrigger::vendor::ur::Windows;
 
 /// The longest story that a test waits for.
 const LONGEST: Duration = Duration::from_secs(200);
@@ -77,7 +77,7 @@ struct Rig<'m> {
 }
 
 /// The result of a finished run of the demo in virtual time.
-struct Told {
+struct FinishedRun {
     record: Record,
     script: Script,
     allowance: Allowance,
@@ -85,7 +85,7 @@ struct Told {
     pauses: Pauses,
 }
 
-impl Told {
+impl FinishedRun {
     fn checks(&self) -> Vec<Check> {
         let bounds = Bounds { allowance: self.allowance, options: &self.options, pauses: &self.pauses };
         self.record.checks(&self.script, &bounds)
@@ -96,7 +96,7 @@ impl Told {
     }
 }
 
-fn tell(seconds: u64, worst: u64, broken: Option<Broken>, machine: Machine) -> Told {
+fn tell(seconds: u64, worst: u64, broken: Option<Broken>, machine: Machine) -> FinishedRun {
     let allowance = Allowance::for_pauses(StdDuration::from_millis(worst));
     let (mut config, mut law) = (allowance.config(), law());
     if let Some(broken) = broken {
@@ -126,7 +126,7 @@ fn tell(seconds: u64, worst: u64, broken: Option<Broken>, machine: Machine) -> T
     rig.run(machine);
     let Rig { story, pauses, .. } = rig;
     let Story { record, script, allowance, .. } = story;
-    Told { record, script, allowance, options, pauses }
+    FinishedRun { record, script, allowance, options, pauses }
 }
 
 impl Rig<'_> {

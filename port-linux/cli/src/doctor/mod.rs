@@ -16,9 +16,8 @@ use crate::latency::{self, Latency};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::clock::Clock;
 use outrigger::host::machine;
-use outrigger::host::signals::Leaves;
+use outrigger::host::signals::OnSignal;
 use outrigger::law::BoxedLaw;
-use outrigger::maker::{Examined as _, Maker, Observed, Shows, Vendor};
 use outrigger::net::Net;
 use outrigger::panel::{Operators, Panel, Wish};
 use outrigger::show::Format;
@@ -27,6 +26,7 @@ use outrigger::show::grade::{self, LastSeconds};
 use outrigger::show::histogram::{bars, quantiles, span};
 use outrigger::show::sheet::Sheet;
 use outrigger::show::words::Observer;
+use outrigger::vendor::{Examined as _, Observed, Vendor, VendorObserve, VendorUi};
 
 /// The duration of the measurement of this host's wake-up delays.
 const HOST_SPAN: Duration = Duration::from_secs(2);
@@ -79,7 +79,7 @@ pub(crate) fn examine<const N: usize, C: Vendor<N>, K>(
     let (seen, falls, last_seconds): (C::Examined, _, _) = outrigger::host::runtime::block_on(async {
         let net = controller.open(clock, None).await?;
         let (mut net, _kept) = tapped(&mut controller, net)?;
-        let operators = Operators::here(Leaves::Nothing)?;
+        let operators = Operators::here(OnSignal::Nothing)?;
         let panel = Panel::new("doctor", Format::Remarks, clock, controller, operators, Some(seconds));
         let mut examination = Examination::new(panel);
         C::run(config, BoxedLaw::idle(), &mut net, &mut examination, 0).await?;
@@ -142,7 +142,7 @@ pub(crate) struct Examination<M, S> {
     last_seconds: LastSeconds,
 }
 
-impl<M: Maker, S> Examination<M, S> {
+impl<M: VendorUi, S> Examination<M, S> {
     pub(crate) fn new(panel: Panel<M>) -> Self {
         let (falls, last_seconds) = (Falls::default(), LastSeconds::default());
         Self { panel, seen: None, falls, needed: Grade::Ok, last_seconds }
@@ -162,7 +162,7 @@ impl<M: Maker, S> Examination<M, S> {
 impl<const N: usize, P, L: Law<N>, M, S> Application<N, P, L> for Examination<M, S>
 where
     P: Controller<N, Event = M::Event>,
-    M: Shows<N, P>,
+    M: VendorObserve<N, P>,
     S: Observed<N, P>,
 {
     async fn next(&mut self) -> Input {

@@ -25,13 +25,13 @@ use self::questions::Questions;
 use crate::doctor::{DoctorArgs, Examination};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::clock::Clock;
-use outrigger::host::signals::Leaves;
+use outrigger::host::signals::OnSignal;
 use outrigger::host::target::Target;
 use outrigger::law::BoxedLaw;
-use outrigger::maker::ur::{self, UrController};
-use outrigger::maker::{Observed, Vendor as _};
 use outrigger::panel::{Operators, Panel};
 use outrigger::show::{Format, say};
+use outrigger::vendor::ur::{self, UrController};
+use outrigger::vendor::{Observed, Vendor as _};
 
 /// The time for which the robot is observed \[s\]: long enough for the message with its type, which is sent once per
 /// connection.
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
 
     if was_there && !args.no_doctor {
         say!("\noutrigger doctor {out}");
-        match crate::beside::doctor(&DoctorArgs::of(&args.out, LOOK)?) {
+        match crate::dispatch::doctor(&DoctorArgs::of(&args.out, LOOK)?) {
             // The check has printed its findings; they are not a fault of the file.
             Ok(()) | Err(Failure::Fault(_)) => {}
             Err(failure) => return Err(failure),
@@ -163,7 +163,7 @@ fn look(args: &InitArgs) -> Result<Known, Failure> {
         let mut controller = UrController::new(Target::resolve(&args.robot)?);
         let mut net = controller.open(clock, None).await?;
         let panel =
-            Panel::new("init", Format::Silent, clock, controller, Operators::here(Leaves::Nothing)?, Some(LOOK));
+            Panel::new("init", Format::Silent, clock, controller, Operators::here(OnSignal::Nothing)?, Some(LOOK));
         let mut look = Examination::new(panel);
         ur::run(ur::looking(StatesFrom::default()), BoxedLaw::idle(), &mut net, &mut look, 0).await?;
         look.seen()

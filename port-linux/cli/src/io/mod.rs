@@ -19,15 +19,15 @@ use serde::Serialize;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 use outrigger::host::reactor;
-use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::host::target::Target;
 use outrigger::json;
 use outrigger::law::BoxedLaw;
-use outrigger::maker::ur;
 use outrigger::net::{Net, Trouble};
 use outrigger::show::events::{Surroundings, notice};
 use outrigger::show::words::Observer;
 use outrigger::show::{Terminals, eprintln_lossy, words};
+use outrigger::vendor::ur;
 
 pub(crate) use self::args::IoArgs;
 
@@ -63,14 +63,14 @@ pub(crate) fn run(args: &IoArgs) -> Outcome {
     }
     outrigger::host::runtime::block_on(async {
         let mut net = Net::connecting(&target.address, target.ip, clock, None);
-        let mut desk = Desk::new(args, writes, clock, target, net.trouble())?;
+        let mut desk = IoSession::new(args, writes, clock, target, net.trouble())?;
         ur::run(config, BoxedLaw::idle(), &mut net, &mut desk, 0).await?;
         desk.outcome()
     })
 }
 
 /// The application that the session runs for this command.
-struct Desk {
+struct IoSession {
     clock: Clock,
     target: Target,
     trouble: Trouble,
@@ -102,7 +102,7 @@ enum Task {
     Watch(Option<Duration>),
 }
 
-impl Desk {
+impl IoSession {
     fn new(args: &IoArgs, writes: Vec<Write>, clock: Clock, target: Target, trouble: Trouble) -> Result<Self, Failure> {
         let task = match (writes.len(), args.live) {
             (0, true) => Task::Watch(args.seconds.map(Duration::from_secs)),
@@ -113,7 +113,7 @@ impl Desk {
             clock,
             target,
             trouble,
-            signals: Signals::listen(Leaves::Nothing)?,
+            signals: Signals::listen(OnSignal::Nothing)?,
             page: Page::new(args.json, args.live),
             task,
             waiting: writes.into(),
@@ -176,7 +176,7 @@ impl Desk {
     }
 }
 
-impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
+impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for IoSession {
     async fn next(&mut self) -> Input {
         if self.is_over() && !self.ending {
             self.ending = true;
@@ -209,7 +209,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
     fn event(&mut self, event: Event<UrEvent>) {
         match event {
             Event::Output { write, news } => self.finish(write, news),
-            Event::Peer(UrEvent::NotOurs(input)) => {
+            Event::Peer(UrEvent::UnownedInput(input)) => {
                 self.page.note(&format!("{input}; it goes as text where that is allowed"));
             }
             Event::Peer(UrEvent::Down { cause: DownCause::Refused, link: LinkId::PRIMARY, .. })

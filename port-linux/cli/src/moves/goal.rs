@@ -4,14 +4,14 @@ use std::str::FromStr;
 
 use clap::Args;
 use outrigger_config::AnyConfiguration;
-use outrigger_core::command::{Destination, MoveTarget, Place};
+use outrigger_core::command::{ArmPosition, Destination, MoveTarget};
 use outrigger_core::mode::Mode;
 use outrigger_wire::robot::{JointPositions, Pose};
 use outrigger_wire::time::Duration;
 
 use super::{MoveArgs, result, robot_of, unrecorded};
 use outrigger::exit::{Failure, Outcome, despite};
-use outrigger::motion::{Asked, Given, Step, seconds};
+use outrigger::motion::{MoveProgress, MoveRequest, MoveStep, seconds};
 use outrigger::robot::Robot;
 use outrigger::show::{Progress, tell};
 
@@ -40,9 +40,9 @@ pub(crate) struct GoalArgs {
 
 impl GoalArgs {
     /// Returns the move to this target with the requested speed, acceleration and duration.
-    fn asked(&self, Goal(target): Goal) -> Asked<6> {
+    fn asked(&self, Goal(target): Goal) -> MoveRequest<6> {
         let target = if self.linear { target.linear() } else { target };
-        Asked::new(target, self.speed, self.acceleration).lasting(self.time)
+        MoveRequest::new(target, self.speed, self.acceleration).lasting(self.time)
     }
 }
 
@@ -56,7 +56,7 @@ impl Goal {
     /// # Errors
     /// [`Failure::Usage`] for a pose.
     fn in_degrees(self) -> Result<Self, Failure> {
-        let Place::Joints(degrees) = self.0.place() else {
+        let ArmPosition::Joints(degrees) = self.0.place() else {
             return Err(Failure::Usage("--degrees applies to q= only; a pose has a rotation vector in rad".into()));
         };
         Ok(Self(MoveTarget::joints(degrees.map(f32::to_radians))))
@@ -127,8 +127,8 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
 }
 
 /// Displays the progress of the move.
-fn show(progress: &mut Progress, given: &Given<6>, from: &JointPositions<6>) {
-    let (Mode::Command, Step::Runs) = (given.mode, given.step) else { return };
+fn show(progress: &mut Progress, given: &MoveProgress<6>, from: &JointPositions<6>) {
+    let (Mode::Command, MoveStep::Runs) = (given.mode, given.step) else { return };
     let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };
     let way = |from: &JointPositions<6>| to.zip_with(from.as_array(), |to, from| to - from).max_abs();
     let share = (1.0 - way(&at) / way(from)).clamp(0.0, 1.0);
@@ -169,7 +169,7 @@ mod tests {
     fn angles_may_be_in_degrees_and_those_of_a_pose_may_not() {
         let at = |text: &str| text.parse::<Goal>().expect("a place").in_degrees();
         let Ok(Goal(target)) = at("q=0,-90,180,0,45,360") else { panic!("they are angles") };
-        let Place::Joints(joints) = target.place() else { panic!("{target:?}") };
+        let ArmPosition::Joints(joints) = target.place() else { panic!("{target:?}") };
         let pi = std::f32::consts::PI;
         assert_eq!(joints.0, [0.0, -pi / 2.0, pi, 0.0, pi / 4.0, 2.0 * pi]);
         assert!(matches!(at("pose=0.4,-0.2,0.3,0,3.14,0"), Err(Failure::Usage(_))));

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::FAREWELL;
-use super::http::{self, Asked, Refusal, Thing};
+use super::http::{self, HttpRequest, Refusal, Thing};
 use super::lines::{Messages, Numbered, lost};
 use outrigger::json;
 
@@ -124,9 +124,9 @@ impl Shared {
 }
 
 /// A slot for one of the [`MOST_WATCHING`] readers, which is free again when this is dropped.
-pub(super) struct Place(Arc<Shared>);
+pub(super) struct ReaderSlot(Arc<Shared>);
 
-impl Place {
+impl ReaderSlot {
     pub(super) fn take(shared: &Arc<Shared>) -> Option<Self> {
         // Only one thread takes slots.
         if shared.watching.load(Ordering::Relaxed) >= MOST_WATCHING {
@@ -137,14 +137,14 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ReaderSlot {
     fn drop(&mut self) {
         self.0.watching.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// The channels that carry new states and events to every reader of the page.
-struct Told {
+struct Broadcast {
     states: watch::Sender<Option<Numbered>>,
     events: broadcast::Sender<Numbered>,
 }
@@ -165,7 +165,7 @@ pub(super) async fn serve(
     messages: &mut dyn Messages,
 ) -> std::io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let told = Told { states: watch::channel(None).0, events: broadcast::channel(EVENTS_BEHIND).0 };
+    let told = Broadcast { states: watch::channel(None).0, events: broadcast::channel(EVENTS_BEHIND).0 };
     let mut connections = JoinSet::new();
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -208,7 +208,7 @@ pub(super) async fn serve(
 }
 
 /// Returns the text of the stored messages for a new reader, and subscribes it to later states and events.
-fn hearing(messages: &dyn Messages, told: &Told) -> Hearing {
+fn hearing(messages: &dyn Messages, told: &Broadcast) -> Hearing {
     let (states, events) = (told.states.subscribe(), told.events.subscribe());
     let mut first = messages.about().to_string();
     messages.remembered().iter().for_each(|event| first.push_str(&event.text));
@@ -223,21 +223,21 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
     let _ = stream.set_nodelay(true);
     let Ok(local) = stream.local_addr() else { return };
     let (mut from, mut to) = stream.into_split();
-    let asked = timeout(PATIENCE, head(&mut from, local)).await.unwrap_or(Some(Asked::Refused(Refusal::TooSlow)));
+    let asked = timeout(PATIENCE, head(&mut from, local)).await.unwrap_or(Some(HttpRequest::Refused(Refusal::TooSlow)));
     let (status, kind, body) = match asked {
-        None | Some(Asked::More) => return,
-        Some(Asked::For(Thing::Stream)) => match Place::take(&shared) {
+        None | Some(HttpRequest::More) => return,
+        Some(HttpRequest::For(Thing::Stream)) => match ReaderSlot::take(&shared) {
             Some(_place) => {
                 shared.opened.fetch_add(1, Ordering::Relaxed);
                 return watch(&mut from, &mut to, &shared, hearing).await;
             }
             None => refused(&shared, Refusal::Full),
         },
-        Some(Asked::For(Thing::Page)) => ("200 OK", "text/html", PAGE),
-        Some(Asked::For(Thing::Script)) => ("200 OK", "text/javascript", SCRIPT),
-        Some(Asked::For(Thing::Picture)) => ("200 OK", "text/javascript", PICTURE),
-        Some(Asked::For(Thing::Style)) => ("200 OK", "text/css", STYLE),
-        Some(Asked::Refused(refusal)) => refused(&shared, refusal),
+        Some(HttpRequest::For(Thing::Page)) => ("200 OK", "text/html", PAGE),
+        Some(HttpRequest::For(Thing::Script)) => ("200 OK", "text/javascript", SCRIPT),
+        Some(HttpRequest::For(Thing::Picture)) => ("200 OK", "text/javascript", PICTURE),
+        Some(HttpRequest::For(Thing::Style)) => ("200 OK", "text/css", STYLE),
+        Some(HttpRequest::Refused(refusal)) => refused(&shared, refusal),
     };
     let length = body.len();
     let answer = format!(
@@ -262,7 +262,7 @@ fn refused(shared: &Shared, refusal: Refusal) -> (&'static str, &'static str, &'
 }
 
 /// Reads the head of a request. Returns `None` if the connection is closed before its end.
-async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<Asked> {
+async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<HttpRequest> {
     let mut head = Vec::with_capacity(1024);
     let mut piece = [0; 1024];
     loop {
@@ -270,7 +270,7 @@ async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<Asked> {
         let room = http::MOST.saturating_sub(head.len()).min(count);
         head.extend_from_slice(piece.get(..room)?);
         let asked = http::asked(&head, local);
-        if asked != Asked::More {
+        if asked != HttpRequest::More {
             return Some(asked);
         }
     }

@@ -55,7 +55,7 @@ impl Refusal {
 
 /// The result of reading a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum HttpRequest {
     /// The head of the request is not complete yet.
     More,
     For(Thing),
@@ -63,19 +63,19 @@ pub(super) enum Asked {
 }
 
 /// Reads the request in `head`, sent to a server at the address `local`.
-pub(super) fn asked(head: &[u8], local: SocketAddr) -> Asked {
+pub(super) fn asked(head: &[u8], local: SocketAddr) -> HttpRequest {
     let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
     let mut request = httparse::Request::new(&mut lines);
     match request.parse(head) {
         Ok(httparse::Status::Complete(_)) => {}
-        Ok(httparse::Status::Partial) if head.len() >= MOST => return Asked::Refused(Refusal::TooLong),
-        Ok(httparse::Status::Partial) => return Asked::More,
-        Err(httparse::Error::TooManyHeaders) => return Asked::Refused(Refusal::TooLong),
-        Err(_) => return Asked::Refused(Refusal::NotHttp),
+        Ok(httparse::Status::Partial) if head.len() >= MOST => return HttpRequest::Refused(Refusal::TooLong),
+        Ok(httparse::Status::Partial) => return HttpRequest::More,
+        Err(httparse::Error::TooManyHeaders) => return HttpRequest::Refused(Refusal::TooLong),
+        Err(_) => return HttpRequest::Refused(Refusal::NotHttp),
     }
     match judge(&request, local) {
-        Ok(thing) => Asked::For(thing),
-        Err(refusal) => Asked::Refused(refusal),
+        Ok(thing) => HttpRequest::For(thing),
+        Err(refusal) => HttpRequest::Refused(refusal),
     }
 }
 
@@ -142,11 +142,11 @@ mod tests {
 
     use super::*;
 
-    fn at(local: &str, head: &str) -> Asked {
+    fn at(local: &str, head: &str) -> HttpRequest {
         asked(head.as_bytes(), local.parse().expect("an address"))
     }
 
-    fn get(path: &str, further: &str) -> Asked {
+    fn get(path: &str, further: &str) -> HttpRequest {
         at("127.0.0.1:8750", &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:8750\r\n{further}\r\n"))
     }
 
@@ -159,7 +159,7 @@ mod tests {
             ("/view.css", Thing::Style),
             ("/stream", Thing::Stream),
         ] {
-            assert_eq!(get(path, ""), Asked::For(thing));
+            assert_eq!(get(path, ""), HttpRequest::For(thing));
         }
         for path in [
             "/../etc/passwd",
@@ -173,7 +173,7 @@ mod tests {
             "http://127.0.0.1:8750/",
             "*",
         ] {
-            assert_eq!(get(path, ""), Asked::Refused(Refusal::NoSuchThing), "{path}");
+            assert_eq!(get(path, ""), HttpRequest::Refused(Refusal::NoSuchThing), "{path}");
         }
     }
 
@@ -191,7 +191,7 @@ mod tests {
             ("192.168.56.7:8750", "192.168.56.7:8750"),
             ("[::ffff:192.168.56.7]:8750", "192.168.56.7:8750"),
         ] {
-            assert_eq!(asks(local, host), Asked::For(Thing::Page), "{host} at {local}");
+            assert_eq!(asks(local, host), HttpRequest::For(Thing::Page), "{host} at {local}");
         }
         for (local, host) in [
             ("127.0.0.1:8750", "evil.example:8750"),
@@ -205,11 +205,11 @@ mod tests {
             ("192.168.56.7:8750", "localhost:8750"),
             ("192.168.56.7:8750", "robot-pc:8750"),
         ] {
-            assert_eq!(asks(local, host), Asked::Refused(Refusal::Host), "{host} at {local}");
+            assert_eq!(asks(local, host), HttpRequest::Refused(Refusal::Host), "{host} at {local}");
         }
-        assert_eq!(at("127.0.0.1:8750", "GET / HTTP/1.1\r\n\r\n"), Asked::Refused(Refusal::Host));
+        assert_eq!(at("127.0.0.1:8750", "GET / HTTP/1.1\r\n\r\n"), HttpRequest::Refused(Refusal::Host));
         let twice = "GET / HTTP/1.1\r\nHost: 127.0.0.1:8750\r\nHost: evil.example\r\n\r\n";
-        assert_eq!(at("127.0.0.1:8750", twice), Asked::Refused(Refusal::NotHttp));
+        assert_eq!(at("127.0.0.1:8750", twice), HttpRequest::Refused(Refusal::NotHttp));
     }
 
     #[test]
@@ -217,33 +217,37 @@ mod tests {
         for origin in
             ["http://evil.example", "https://127.0.0.1:8750", "null", "http://127.0.0.1:8751", "http://localhost"]
         {
-            assert_eq!(get("/stream", &format!("Origin: {origin}\r\n")), Asked::Refused(Refusal::Origin), "{origin}");
+            assert_eq!(
+                get("/stream", &format!("Origin: {origin}\r\n")),
+                HttpRequest::Refused(Refusal::Origin),
+                "{origin}"
+            );
         }
         for origin in ["http://127.0.0.1:8750", "http://localhost:8750"] {
-            assert_eq!(get("/stream", &format!("Origin: {origin}\r\n")), Asked::For(Thing::Stream));
+            assert_eq!(get("/stream", &format!("Origin: {origin}\r\n")), HttpRequest::For(Thing::Stream));
         }
         for site in ["cross-site", "same-site"] {
-            assert_eq!(get("/stream", &format!("Sec-Fetch-Site: {site}\r\n")), Asked::Refused(Refusal::Origin));
-            assert_eq!(get("/view.js", &format!("Sec-Fetch-Site: {site}\r\n")), Asked::Refused(Refusal::Origin));
-            assert_eq!(get("/", &format!("Sec-Fetch-Site: {site}\r\n")), Asked::For(Thing::Page), "a link to it");
+            assert_eq!(get("/stream", &format!("Sec-Fetch-Site: {site}\r\n")), HttpRequest::Refused(Refusal::Origin));
+            assert_eq!(get("/view.js", &format!("Sec-Fetch-Site: {site}\r\n")), HttpRequest::Refused(Refusal::Origin));
+            assert_eq!(get("/", &format!("Sec-Fetch-Site: {site}\r\n")), HttpRequest::For(Thing::Page), "a link to it");
         }
-        assert_eq!(get("/stream", "Sec-Fetch-Site: same-origin\r\n"), Asked::For(Thing::Stream));
+        assert_eq!(get("/stream", "Sec-Fetch-Site: same-origin\r\n"), HttpRequest::For(Thing::Stream));
     }
 
     #[test]
     fn it_is_read_and_nothing_else() {
         for method in ["POST", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "get"] {
             let head = format!("{method} / HTTP/1.1\r\nHost: 127.0.0.1:8750\r\n\r\n");
-            assert_eq!(at("127.0.0.1:8750", &head), Asked::Refused(Refusal::Method), "{method}");
+            assert_eq!(at("127.0.0.1:8750", &head), HttpRequest::Refused(Refusal::Method), "{method}");
         }
     }
 
     #[test]
     fn a_head_that_is_too_long_and_what_is_no_http_are_refused() {
-        assert_eq!(get("/", &format!("X: {}", "x".repeat(MOST))), Asked::Refused(Refusal::TooLong));
-        assert_eq!(get("/", &"X: x\r\n".repeat(MOST_LINES)), Asked::Refused(Refusal::TooLong));
+        assert_eq!(get("/", &format!("X: {}", "x".repeat(MOST))), HttpRequest::Refused(Refusal::TooLong));
+        assert_eq!(get("/", &"X: x\r\n".repeat(MOST_LINES)), HttpRequest::Refused(Refusal::TooLong));
         for nonsense in ["\u{16}\u{3}\u{1}\u{2}", "GET /\r\n\r\n", "GET / HTTP/9\r\n\r\n", "\0\0\0\0"] {
-            assert_eq!(at("127.0.0.1:8750", nonsense), Asked::Refused(Refusal::NotHttp), "{nonsense:?}");
+            assert_eq!(at("127.0.0.1:8750", nonsense), HttpRequest::Refused(Refusal::NotHttp), "{nonsense:?}");
         }
     }
 
@@ -251,14 +255,14 @@ mod tests {
         #[test]
         fn whatever_comes_it_is_answered_refused_or_waited_for(head in proptest::collection::vec(any::<u8>(), 0..600)) {
             let asked = asked(&head, SocketAddr::from(([127, 0, 0, 1], 8750)));
-            prop_assert!(!matches!(asked, Asked::For(_)), "no Host can be among so few random bytes");
+            prop_assert!(!matches!(asked, HttpRequest::For(_)), "no Host can be among so few random bytes");
         }
 
         #[test]
         fn a_request_in_pieces_is_waited_for_until_its_end(cut in 0_usize..50) {
             let head = b"GET /stream HTTP/1.1\r\nHost: 127.0.0.1:8750\r\n\r\n";
             let local = SocketAddr::from(([127, 0, 0, 1], 8750));
-            let expected = if cut >= head.len() { Asked::For(Thing::Stream) } else { Asked::More };
+            let expected = if cut >= head.len() { HttpRequest::For(Thing::Stream) } else { HttpRequest::More };
             prop_assert_eq!(asked(&head[..cut.min(head.len())], local), expected);
         }
     }

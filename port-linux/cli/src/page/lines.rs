@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::About;
 use super::outline::{outline, tool_axis};
 use outrigger::companion::{Frame, SessionView, Settled, Views};
-use outrigger::feed::{Item, Reader, What};
+use outrigger::feed::{EntryContent, Item, Reader};
 use outrigger::json::{self, Number};
 use outrigger::show::values::{ScriptValue, named};
 use outrigger::show::{Arm, Notice, Snapshot, words};
@@ -113,7 +113,7 @@ impl<const N: usize> Messages for Lines<N> {
         loop {
             let line = match self.reader.next_now()? {
                 Item::Entry(entry) => {
-                    let What::Notice(notice) = entry.what else { continue };
+                    let EntryContent::Notice(notice) = entry.what else { continue };
                     json::text(&event(notice, self.here))
                 }
                 Item::Lost(count) => lost(&format!("{count} events were lost before the page saw them")),

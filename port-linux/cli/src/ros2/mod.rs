@@ -12,9 +12,9 @@ pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::scripts::{Scripts, ScriptsArgs};
 use outrigger::companion::Companion;
 use outrigger::exit::Failure;
-use outrigger::maker::Vendor;
 use outrigger::run::Look;
 use outrigger::show::Format;
+use outrigger::vendor::Vendor;
 
 /// Returns the settings with which the command observes `controller`: with a ROS 2 node as a companion, which sends
 /// no requests.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use outrigger_ros2::node::dds::{Asking, Dds, Hearing, Place, Publishing, Remark};
+use outrigger_ros2::node::dds::{Asking, Dds, Domain, Hearing, Publishing, Remark};
 use outrigger_ros2_messages::Gid;
 use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_sim::ros::{End, RosOutput};
@@ -86,9 +86,9 @@ impl Scripts {
     /// [`Failure::Usage`] for environment variables that cannot be followed, [`Failure::BadInput`] if the domain
     /// cannot be joined, [`Failure::Connection`] for a peer without an address.
     pub(crate) fn join(args: &ScriptsArgs, controller: Arc<Running>) -> Result<Self, Failure> {
-        let place = Place::find(args.domain, args.interface, args.peers.clone())?;
+        let place = Domain::find(args.domain, args.interface, args.peers.clone())?;
         let at = place.addresses();
-        let Place { domain, interfaces, peers } = place;
+        let Domain { domain, interfaces, peers } = place;
         let clock = Clock::start();
         // The layouts of Humble are those of the real controller.
         let dds = Dds::join(domain, &interfaces, &peers, Distro::Humble, clock)?;

@@ -8,7 +8,7 @@ use ratatui::widgets::{Clear, Paragraph, Widget as _};
 
 use super::glossary::{self, Term};
 use super::paint::{broken, panel};
-use crate::screen::place::Place;
+use crate::screen::scroll_state::ScrollState;
 
 /// The width of the column of words, if there is space beside the meanings \[characters\].
 const WORD: usize = 24;
@@ -16,7 +16,7 @@ const WORD: usize = 24;
 /// Draws over `area` the explanation of the words in the whole `buffer`: those of the `page` first, then names in the
 /// events below it, and the words around both. The address `url` of the live page in a browser, if given, precedes
 /// them.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place, url: Option<&str>) {
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &ScrollState, url: Option<&str>) {
     let symbols: Vec<_> = buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect();
     let rows: Vec<_> = symbols.chunks(usize::from(buffer.area.width).max(1)).map(<[&str]>::concat).collect();
     let of = |wanted: &dyn Fn(u16) -> bool| {

@@ -8,7 +8,7 @@ use outrigger_core::mode::Epoch;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::PAGES;
-use super::place::{Place, Turn};
+use super::scroll_state::{ScrollState, Turn};
 use crate::terminal;
 use outrigger::host::os::INTERRUPT;
 use outrigger::host::signals::ask;
@@ -27,11 +27,11 @@ const PAGE: i16 = 10;
 ///
 /// # Errors
 /// The errors of the kernel if it provides no thread.
-pub(super) fn listen(keys: UnboundedSender<Key>, place: Arc<Place>) -> io::Result<Worker> {
+pub(super) fn listen(keys: UnboundedSender<Key>, place: Arc<ScrollState>) -> io::Result<Worker> {
     Worker::start("keys", move || read(&keys, &place))
 }
 
-fn read(keys: &UnboundedSender<Key>, place: &Place) {
+fn read(keys: &UnboundedSender<Key>, place: &ScrollState) {
     let mut bytes = [0; 64];
     loop {
         match terminal::keys(&mut bytes) {
@@ -46,7 +46,7 @@ fn read(keys: &UnboundedSender<Key>, place: &Place) {
     let _ = keys.send(Key::HangUp);
 }
 
-fn tell(press: Press, keys: &UnboundedSender<Key>, place: &Place) {
+fn tell(press: Press, keys: &UnboundedSender<Key>, place: &ScrollState) {
     match press {
         Press::Escape if place.close() => {}
         // If the end is requested twice, it does not depend on the loop that handles keys.
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn escape_ends_an_explanation_before_it_ends_the_command() {
         let (keys, _taken) = tokio::sync::mpsc::unbounded_channel();
-        let place = Place::default();
+        let place = ScrollState::default();
         tell(Press::Turn(Turn::Explain), &keys, &place);
         assert!(place.explains());
         tell(Press::Escape, &keys, &place);

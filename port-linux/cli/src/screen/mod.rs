@@ -1,13 +1,13 @@
 //! The full-screen view: pages above the events, and an explanation of the words on the page.
 
+mod feed_values;
 mod glossary;
 mod help;
 mod history;
 mod keys;
-mod overheard;
 mod pages;
 mod paint;
-mod place;
+mod scroll_state;
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,11 +25,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Borders, Paragraph};
 use tokio::sync::mpsc::UnboundedSender;
 
+use self::feed_values::Overheard;
 use self::history::History;
-use self::overheard::Overheard;
 use self::pages::Page;
 use self::paint::{SOFT, broken, panel};
-use self::place::Place;
+use self::scroll_state::ScrollState;
 use crate::terminal;
 use outrigger::feed::{Streams, stream_memory};
 
@@ -56,7 +56,7 @@ pub(crate) struct FullScreen;
 
 impl outrigger::show::Screen for FullScreen {
     fn start(&self, title: &str, messages: Messages, keys: UnboundedSender<Key>) -> io::Result<Worker> {
-        let (title, place) = (title.to_owned(), Arc::new(Place::default()));
+        let (title, place) = (title.to_owned(), Arc::new(ScrollState::default()));
         if keys::listen(keys.clone(), Arc::clone(&place)).is_err() {
             // Without keys, the user could not stop an arm.
             let _ = keys.send(Key::HangUp);
@@ -70,7 +70,7 @@ impl outrigger::show::Screen for FullScreen {
 }
 
 /// Draws the messages of a session until there are no more.
-fn run(title: &str, messages: &Messages, keys: &UnboundedSender<Key>, place: &Place) {
+fn run(title: &str, messages: &Messages, keys: &UnboundedSender<Key>, place: &ScrollState) {
     let Ok(mut terminal) = terminal::take() else {
         terminal::leave();
         let _ = keys.send(Key::HangUp);
@@ -150,7 +150,7 @@ impl<'t> Screen<'t> {
         self.events.push_back(notice);
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, place: &Place) {
+    fn draw(&self, frame: &mut Frame<'_>, place: &ScrollState) {
         let [head, tabs, body, foot] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(1),

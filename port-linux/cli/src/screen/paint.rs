@@ -21,13 +21,13 @@ pub(super) const UNKNOWN: &str = "unknown";
 /// The assessment of a state. Each has its own sign beside its colour, and the colours can be distinguished by people
 /// with red-green colour blindness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Severity {
     Good,
     Doubtful,
     Bad,
 }
 
-impl Standing {
+impl Severity {
     pub(super) const fn color(self) -> Color {
         match self {
             Self::Good => Color::Cyan,

@@ -6,7 +6,7 @@ use outrigger_wire::primary::MessageKind;
 use outrigger_wire::time::Duration;
 use serde::Serialize;
 
-use outrigger::feed::{Item, Message, Streams, What, connection_of};
+use outrigger::feed::{EntryContent, Item, Message, Streams, connection_of};
 use outrigger::json;
 use outrigger::json::fields::Fields;
 
@@ -115,23 +115,23 @@ impl<'m> Lines<'m> {
         };
         let arrival_time = (*origin as f64 / 1e3 + entry.at.as_micros() as f64) / 1e6;
         match &entry.what {
-            What::Opened { port } => {
+            EntryContent::Opened { port } => {
                 streams.opened(*port);
                 tell(&json::text(&Line::Opened { arrival_time, port: Port::of(*port) }));
             }
-            What::Closed { port } => tell(&json::text(&Line::Closed { arrival_time, port: Port::of(*port) })),
-            What::Sent { port, bytes } => streams.sent(*port, bytes),
+            EntryContent::Closed { port } => tell(&json::text(&Line::Closed { arrival_time, port: Port::of(*port) })),
+            EntryContent::Sent { port, bytes } => streams.sent(*port, bytes),
             // This entry is for recordings alone.
-            What::Configuration(_) | What::Engine(_) => {}
-            What::Received { port, bytes, first_start } => {
+            EntryContent::Configuration(_) | EntryContent::Engine(_) => {}
+            EntryContent::Received { port, bytes, first_start } => {
                 streams.received(*port, bytes, *first_start, |message| {
                     if wanted && fields.object(|fields| message_line(&message, *port, arrival_time, fields)) {
                         tell(fields.as_str());
                     }
                 });
             }
-            What::Notice(notice) => tell(&json::text(notice)),
-            What::Link { mode, figures } => {
+            EntryContent::Notice(notice) => tell(&json::text(notice)),
+            EntryContent::Link { mode, figures } => {
                 tell(&json::text(&Line::Link { arrival_time, link: Link::of(*mode, figures) }));
             }
         }

@@ -27,7 +27,7 @@ use self::journal::Journal;
 use crate::ros2::Scripts;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::machine::RealTime;
-use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::json;
 use outrigger::show::{Format, Show, tell};
 
@@ -107,7 +107,7 @@ fn show(ready: bool) -> Show {
 
 /// Calls `look` every 50 ms until a signal requests the end or the time is over, and once more at the end.
 async fn attend(seconds: Option<u64>, mut look: impl FnMut()) -> Outcome {
-    let mut signals = Signals::listen(Leaves::Nothing)?;
+    let mut signals = Signals::listen(OnSignal::Nothing)?;
     let end = async {
         match seconds {
             Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,

@@ -13,10 +13,10 @@ use outrigger_wire::time::Duration;
 
 use crate::args::parse_socket;
 use outrigger::exit::Outcome;
-use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::host::target::Target;
 use outrigger::show::say;
-use outrigger::tool_line::{Forwarding, Place, forward};
+use outrigger::tool_line::{Forwarding, LocalEnd, forward};
 
 /// The time between two attempts to reach a robot again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -94,8 +94,8 @@ impl ToolArgs {
     }
 
     /// Returns the requested local end. `None` if neither `--pty` nor `--listen` is given.
-    fn place(&self) -> Option<Place> {
-        self.pty.clone().map(Place::Pty).or(self.listen.map(Place::Tcp))
+    fn place(&self) -> Option<LocalEnd> {
+        self.pty.clone().map(LocalEnd::Pty).or(self.listen.map(LocalEnd::Tcp))
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &ToolArgs) -> Outcome {
     let robot = Target::resolve(&args.robot)?;
     let forwarding = Forwarding { robot, line: args.line(), place, retry: RETRY };
     outrigger::host::runtime::one_threaded()?.block_on(async {
-        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let mut signals = Signals::listen(OnSignal::Nothing)?;
         forward(&forwarding, &mut |text: &str| say!("{text}"), async || signals.next().await).await
     })
 }
@@ -146,10 +146,10 @@ mod tests {
                 voltage: Some(ToolVoltage::V12),
             }
         );
-        assert_eq!(args.place(), Some(Place::Pty("grip".into())));
+        assert_eq!(args.place(), Some(LocalEnd::Pty("grip".into())));
         let args = parse("10.0.0.2 --baud 115200 --listen 127.0.0.1:5020").expect("a command");
         assert_eq!(args.line().voltage, None);
-        assert_eq!(args.place(), Some(Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 5_020)))));
+        assert_eq!(args.place(), Some(LocalEnd::Tcp(SocketAddr::from(([127, 0, 0, 1], 5_020)))));
         for (words, expected) in [
             ("10.0.0.2 --baud 115200", "<--pty <PATH>|--listen <ADDR:PORT>>"),
             ("10.0.0.2 --baud 115200 --pty a --listen 127.0.0.1:5020", "cannot be used with"),

@@ -1,6 +1,6 @@
 //! Describes how a board started, with the sections of the documentation to read.
 
-use outrigger_remote::telemetry::{Boot, CrashReport, Place, ResetCause, Stage};
+use outrigger_remote::telemetry::{Boot, CodeAddress, CrashReport, ResetCause, StartStage};
 
 /// The documentation page of all boards.
 const PAGE: &str = "boards/README.md";
@@ -14,7 +14,7 @@ pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
             Some(format!("faulted at {at:#010x}, called from {from:#010x} (addresses of its firmware)"))
         }
         Some(CrashReport::StackOverflow(place)) => {
-            let place = place.map_or_else(String::new, |Place { at, from }| {
+            let place = place.map_or_else(String::new, |CodeAddress { at, from }| {
                 format!(" at {at:#010x}, called from {from:#010x} (addresses of its firmware)")
             });
             Some(format!("ran out of memory for its function calls (stack overflow){place}"))
@@ -28,10 +28,10 @@ pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
                 before.name()
             ));
         }
-        (Some(Stage::Running), None) if boot.cause == ResetCause::Watchdog => {
+        (Some(StartStage::Running), None) if boot.cause == ResetCause::Watchdog => {
             lines.push(format!("the control loop of the run before hung: {PAGE}, 'When the firmware hangs or panics'"));
         }
-        (Some(before), None) if before < Stage::Running => {
+        (Some(before), None) if before < StartStage::Running => {
             lines.push(format!(
                 "the run before never came further than {}: {PAGE}, 'When a board does not come up'",
                 before.name()
@@ -63,7 +63,7 @@ mod tests {
         starts: 1,
         before: None,
         crash: None,
-        stage: Stage::Running,
+        stage: StartStage::Running,
         clock: 400_000_000,
         is_clock_as_meant: true,
         refused: None,
@@ -78,14 +78,14 @@ mod tests {
     fn what_ended_the_run_before_is_told_with_where_to_read_on() {
         let again = Boot { cause: ResetCause::Watchdog, starts: 2, ..BOOT };
         let panicked = Boot {
-            before: Some(Stage::Running),
+            before: Some(StartStage::Running),
             crash: Some(CrashReport::Panic { file: "app/src/shared.rs", line: 7 }),
             ..again
         };
         let overflow = |place| Boot { crash: Some(CrashReport::StackOverflow(place)), ..panicked };
-        let place = Some(Place { at: 0x0800_1234, from: 0x0800_5679 });
-        let stuck = Boot { before: Some(Stage::Interface), ..again };
-        let hung = Boot { before: Some(Stage::Running), ..again };
+        let place = Some(CodeAddress { at: 0x0800_1234, from: 0x0800_5679 });
+        let stuck = Boot { before: Some(StartStage::Interface), ..again };
+        let hung = Boot { before: Some(StartStage::Running), ..again };
         for (boot, what) in [
             (panicked, "panicked at app/src/shared.rs, line 7, while running"),
             (overflow(None), "function calls (stack overflow), while running"),

@@ -21,12 +21,12 @@ use super::network::Network;
 use super::pieces::{Pieces, Taken};
 use super::say;
 use outrigger::host::clock::utc_now;
-use outrigger::maker::{OnBoard, Standing};
 use outrigger::show::events::{PeerEvent, Surroundings, name_figures, notice, time_of};
 use outrigger::show::grade::LastSeconds;
 use outrigger::show::log::Episodes;
 use outrigger::show::words::Observer;
 use outrigger::show::{Arm, Notice, Snapshot};
+use outrigger::vendor::{BoardSession, OnBoard};
 
 /// The state of one board, as known from its telemetry.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub(super) struct Device {
     /// delay.
     ahead: Option<i64>,
     about: String,
-    standing: Option<Standing>,
+    standing: Option<BoardSession>,
     arm: Option<Arm>,
     /// The newest reading of its first sensor.
     sample: Option<Sample>,

@@ -20,7 +20,7 @@ use self::device::{Device, Dump};
 use crate::args::WatchArgs;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::clock::Clock;
-use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::record::fallbacks::{Recordings, Report, next_report};
 use outrigger::show::{Format, Key, Notice, Show, is_verbose};
 
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &WatchArgs) -> Outcome {
 }
 
 async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recordings>) -> Outcome {
-    let (clock, mut signals) = (Clock::start(), Signals::listen(Leaves::Nothing)?);
+    let (clock, mut signals) = (Clock::start(), Signals::listen(OnSignal::Nothing)?);
     let socket = UdpSocket::bind(args.listen).await.map_err(|error| {
         Failure::BadInput(format!("cannot listen on {}: {error}; is another `outrigger watch` running?", args.listen))
     })?;

@@ -14,7 +14,7 @@ pub struct Key {
     /// `source[].name`.
     pub name: String,
     /// The kind of value that the key accepts.
-    pub takes: Takes,
+    pub takes: ValueKind,
     /// The range of a number. `None` if the value is not a number.
     pub range: Option<Written>,
     /// The purpose of the key, from its declaration. Empty if the declaration has none.
@@ -85,7 +85,7 @@ impl<T: Into<i64>> From<CoreRange<T>> for Span<i64> {
 
 /// The kind of value that a key accepts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Takes {
+pub enum ValueKind {
     /// Any string. The reader of the key checks its content.
     Text,
     /// A list of strings of any length.

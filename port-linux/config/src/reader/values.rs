@@ -8,12 +8,12 @@ use toml::de::DeValue;
 
 use super::Section;
 use super::nearest::{nearest, one_of};
-use super::takes::{Span, Takes, as_number, exactly};
+use super::takes::{Span, ValueKind, as_number, exactly};
 
 impl<'d> Section<'d, '_> {
     /// Reads the string `key` if it is present. `what` describes the expected string for problems.
     pub(crate) fn text(&mut self, key: &str, what: &str) -> Option<&'d str> {
-        let value = self.take(key, Takes::Text)?;
+        let value = self.take(key, ValueKind::Text)?;
         let text = value.get_ref().as_str().filter(|text| !text.is_empty());
         if text.is_none() {
             self.mistyped(key, value, format!("{what}, as a string"));
@@ -29,7 +29,7 @@ impl<'d> Section<'d, '_> {
         what: &str,
         mut problem: impl FnMut(&[String], &str) -> Option<String>,
     ) -> Vec<String> {
-        let Some(value) = self.take(key, Takes::Texts) else { return vec![] };
+        let Some(value) = self.take(key, ValueKind::Texts) else { return vec![] };
         let DeValue::Array(items) = value.get_ref() else {
             self.mistyped(key, value, format!("{what}, as an array of strings"));
             return vec![];
@@ -56,7 +56,7 @@ impl<'d> Section<'d, '_> {
 
     /// Reads the Boolean `key`. Returns `default` if it is absent or not a Boolean.
     pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
-        let Some(value) = self.take(key, Takes::Flag) else { return default };
+        let Some(value) = self.take(key, ValueKind::Flag) else { return default };
         value.get_ref().as_bool().unwrap_or_else(|| {
             self.mistyped(key, value, "true or false");
             default
@@ -69,7 +69,7 @@ impl<'d> Section<'d, '_> {
     }
 
     pub(super) fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)]) -> Option<T> {
-        let value = self.take(key, Takes::Words(choices.iter().map(|(name, _)| *name).collect()))?;
+        let value = self.take(key, ValueKind::Words(choices.iter().map(|(name, _)| *name).collect()))?;
         let text = value.get_ref().as_str().unwrap_or_default();
         if let Some((_, chosen)) = choices.iter().find(|(name, _)| *name == text) {
             return Some(*chosen);
@@ -82,7 +82,7 @@ impl<'d> Section<'d, '_> {
     /// Reads the integer `key`. Returns `default` if it is absent.
     pub(crate) fn integer(&mut self, key: &str, default: Option<i64>, range: impl Into<Span<i64>>) -> Option<i64> {
         let range = range.into();
-        let Some(value) = self.take_within(key, Takes::Whole, Some(range.written())) else { return default };
+        let Some(value) = self.take_within(key, ValueKind::Whole, Some(range.written())) else { return default };
         let number = value.get_ref().as_integer().and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok());
         number.filter(|n| range.contains(n)).or_else(|| {
             self.mistyped(key, value, format!("a whole number in {}", range.text));
@@ -93,7 +93,7 @@ impl<'d> Section<'d, '_> {
     /// Reads the number `key`, if it is present and in `range`.
     pub(crate) fn number(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<f32> {
         let range = range.into();
-        let value = self.take_within(key, Takes::Number, Some(range.written()))?;
+        let value = self.take_within(key, ValueKind::Number, Some(range.written()))?;
         let number = as_number(value.get_ref()).filter(|n| range.contains(n));
         if number.is_none() {
             self.mistyped(key, value, format!("a number in {}", range.text));
@@ -138,7 +138,7 @@ impl<'d> Section<'d, '_> {
     /// Reads the array of `N` numbers at `key`, if it is present. A single number stands for all `N`.
     pub(crate) fn numbers<const N: usize>(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; N]> {
         let range = range.into();
-        let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
+        let value = self.take_within(key, ValueKind::Numbers(N), Some(range.written()))?;
         let numbers = match value.get_ref() {
             DeValue::Array(items) => exactly(items, &range),
             single => as_number(single).filter(|n| range.contains(n)).map(|n| [n; N]),
@@ -158,7 +158,7 @@ impl<'d> Section<'d, '_> {
         endless: Option<(usize, f32)>,
     ) -> Option<[f32; N]> {
         let range = range.into();
-        let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
+        let value = self.take_within(key, ValueKind::Numbers(N), Some(range.written()))?;
         let within = |joint: usize, angle: f32| match endless {
             Some((endless, most)) if endless == joint => angle.abs() <= most,
             _ => range.contains(&angle),
@@ -182,7 +182,7 @@ impl<'d> Section<'d, '_> {
 
     /// Reads the array of `R` rows of `C` numbers at `key`, if it is present. The caller checks the numbers' range.
     pub(crate) fn rows<const R: usize, const C: usize>(&mut self, key: &str, expected: &str) -> Option<[[f32; C]; R]> {
-        let value = self.take(key, Takes::Rows(R, C))?;
+        let value = self.take(key, ValueKind::Rows(R, C))?;
         let any = (f32::MIN..=f32::MAX, "").into();
         let row = |item: &Spanned<DeValue<'_>>| exactly(item.get_ref().as_array()?, &any);
         let rows = value.get_ref().as_array();
@@ -196,7 +196,7 @@ impl<'d> Section<'d, '_> {
     /// Reads the array of two numbers at `key`, both in `range`, the first lower than the second.
     pub(crate) fn span(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; 2]> {
         let range = range.into();
-        let value = self.take_within(key, Takes::Numbers(2), Some(range.written()))?;
+        let value = self.take_within(key, ValueKind::Numbers(2), Some(range.written()))?;
         let numbers = value.get_ref().as_array().and_then(|items| exactly::<2>(items, &range)).filter(|[a, b]| a < b);
         if numbers.is_none() {
             self.mistyped(key, value, format!("[low, high] in {}", range.text));

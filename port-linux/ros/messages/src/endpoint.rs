@@ -124,7 +124,7 @@ pub struct Topic {
 
 /// A topic that the node subscribes to.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct Subscription {
     /// The topic's name.
     pub name: &'static str,
     /// The message type as `package/msg/Name`.

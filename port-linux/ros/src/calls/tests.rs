@@ -9,29 +9,29 @@ use outrigger_ros2_messages::{
 };
 use outrigger_wire::time::Instant;
 
-fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
+fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Operation, Refused> {
     deed_at(offer, bytes, distro, None)
 }
 
 /// Returns the deed of a call for an arm whose tool has this pose; no frames are published.
-fn deed_at(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Option<[f64; 6]>) -> Result<Deed, Refused> {
+fn deed_at(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Option<[f64; 6]>) -> Result<Operation, Refused> {
     let (names, others) = (Names::new("", "left_").expect("names"), Transforms::default());
     super::deed(offer, bytes, distro, Frames { names: &names, tool, others: &others, now: Instant::ZERO })
 }
 
-fn io(fun: i8, pin: i8, state: f32) -> Result<Deed, String> {
+fn io(fun: i8, pin: i8, state: f32) -> Result<Operation, String> {
     let bytes = encode(&SetIORequest { fun, pin, state });
     deed(&SET_IO, &bytes, Distro::Jazzy).map_err(|refused| refused.to_string())
 }
 
 #[test]
 fn an_output_is_set_by_its_number_and_what_is_none_is_named() {
-    let digital = |output, high| Ok(Deed::Set(Write::Digital { output, high }));
+    let digital = |output, high| Ok(Operation::Set(Write::Digital { output, high }));
     assert_eq!(io(1, 7, 1.0), digital(DigitalOutput::Standard(7), true));
     assert_eq!(io(1, 8, 0.0), digital(DigitalOutput::Configurable(0), false));
     assert_eq!(io(1, 17, 1.0), digital(DigitalOutput::Tool(1), true));
-    assert_eq!(io(3, 1, 0.5), Ok(Deed::Set(Write::Analog { index: 1, domain: None, level: 0.5 })));
-    assert_eq!(io(4, 0, 24.0), Ok(Deed::Set(Write::ToolVoltage(ToolVoltage::V24))));
+    assert_eq!(io(3, 1, 0.5), Ok(Operation::Set(Write::Analog { index: 1, domain: None, level: 0.5 })));
+    assert_eq!(io(4, 0, 24.0), Ok(Operation::Set(Write::ToolVoltage(ToolVoltage::V24))));
     for (fun, pin, state, said) in [
         (1, 18, 1.0, "pin: expected 0 to 17, found 18"),
         (1, -1, 1.0, "pin: expected 0 to 17, found -1"),
@@ -46,13 +46,13 @@ fn an_output_is_set_by_its_number_and_what_is_none_is_named() {
     let data = Analog { pin: 1, domain: 1, state: 0.25 };
     let volts = Write::Analog { index: 1, domain: Some(AnalogDomain::Voltage), level: 0.25 };
     let bytes = encode(&SetAnalogOutputRequest { data });
-    assert_eq!(deed(&SET_ANALOG, &bytes, Distro::Jazzy), Ok(Deed::Set(volts)));
+    assert_eq!(deed(&SET_ANALOG, &bytes, Distro::Jazzy), Ok(Operation::Set(volts)));
 }
 
 #[test]
 fn the_three_layouts_of_a_payload_are_told_apart() {
     let center = Vector3 { x: 0.0, y: 0.01, z: 0.05 };
-    let expected = Deed::Set(Write::Payload { mass: 1.5, center_of_gravity: Some([0.0, 0.01, 0.05]) });
+    let expected = Operation::Set(Write::Payload { mass: 1.5, center_of_gravity: Some([0.0, 0.01, 0.05]) });
     let short = encode(&SetPayloadShort { mass: 1.5, center_of_gravity: center });
     assert_eq!(short.len(), 4 + SHORT);
     let long = SetPayloadRequest { mass: 1.5, center_of_gravity: center, ..SetPayloadRequest::default() };
@@ -91,7 +91,7 @@ fn inertia_and_transition_time_of_a_payload_are_passed_on_within_their_bounds() 
     };
     let inertia = [0.1, 0.2, 0.3, -0.04, 0.05, -0.06];
     let target = |inertia: [f64; 6], millis| {
-        Ok(Deed::Set(Write::TargetPayload {
+        Ok(Operation::Set(Write::TargetPayload {
             mass: 1.5,
             center_of_gravity: [0.0, 0.01, 0.05],
             inertia: inertia.map(|value| value as f32),
@@ -117,7 +117,7 @@ fn inertia_and_transition_time_of_a_payload_are_passed_on_within_their_bounds() 
 #[test]
 fn a_slider_a_direction_and_words_without_content() {
     let slider = |speed_slider_fraction| encode(&SetSpeedSliderRequest { speed_slider_fraction });
-    assert_eq!(deed(&SET_SLIDER, &slider(0.3), Distro::Jazzy), Ok(Deed::Set(Write::SpeedSlider(0.3))));
+    assert_eq!(deed(&SET_SLIDER, &slider(0.3), Distro::Jazzy), Ok(Operation::Set(Write::SpeedSlider(0.3))));
     for none in [0.0, 1.01, f64::NAN, f64::INFINITY] {
         assert!(deed(&SET_SLIDER, &slider(none), Distro::Jazzy).is_err(), "{none}");
     }
@@ -126,7 +126,7 @@ fn a_slider_a_direction_and_words_without_content() {
         let gravity = Vector3Stamped { header, vector: Vector3 { x: 0.0, y: 0.0, z } };
         deed(&GRAVITY, &encode(&SetGravityRequest { gravity }), Distro::Jazzy)
     };
-    assert_eq!(down("left_base", -1.0), Ok(Deed::Set(Write::Gravity([0.0, 0.0, 9.82]))));
+    assert_eq!(down("left_base", -1.0), Ok(Operation::Set(Write::Gravity([0.0, 0.0, 9.82]))));
     assert!(down("map", -1.0).is_err() && down("base", 0.0).is_err());
     // The base is mounted on its side.
     let fixed = encode(&TFMessage {
@@ -142,15 +142,15 @@ fn a_slider_a_direction_and_words_without_content() {
     let gravity = Vector3Stamped { header, vector: Vector3 { x: 0.0, y: 0.0, z: -9.82 } };
     let frames = Frames { names: &names, tool: None, others: &others, now: Instant::ZERO };
     let asked = super::deed(&GRAVITY, &encode(&SetGravityRequest { gravity }), Distro::Jazzy, frames);
-    let Ok(Deed::Set(Write::Gravity([x, y, z]))) = asked else { panic!("{asked:?}") };
+    let Ok(Operation::Set(Write::Gravity([x, y, z]))) = asked else { panic!("{asked:?}") };
     assert!(x.abs() < 1e-5 && (y - 9.82).abs() < 1e-5 && z.abs() < 1e-5, "{x} {y} {z}");
     for nothing in [encode(&Nothing::default()), vec![0, 1, 0, 0]] {
         // The services of UR's driver and our own are different.
         for (offer, asked) in [
-            (&RESEND, Deed::Resend),
-            (&HAND_BACK, Deed::HandBack),
-            (&REQUEST, Deed::Request),
-            (&RELEASE, Deed::Release),
+            (&RESEND, Operation::Resend),
+            (&HAND_BACK, Operation::HandBack),
+            (&REQUEST, Operation::Request),
+            (&RELEASE, Operation::Release),
         ] {
             assert_eq!(deed(offer, &nothing, Distro::Jazzy), Ok(asked), "{}", offer.name);
         }
@@ -161,14 +161,14 @@ fn a_slider_a_direction_and_words_without_content() {
 #[test]
 fn flags_are_set_by_the_name_of_2015_alone_and_a_payload_is_kept_within_its_bounds() {
     let set = |offer, fun, pin, state| deed(offer, &encode(&SetIORequest { fun, pin, state }), Distro::Jazzy);
-    let flag = Deed::Set(Write::Flag { index: 31, value: true });
+    let flag = Operation::Set(Write::Flag { index: 31, value: true });
     assert_eq!(set(&LEGACY_SET_IO, 2, 31, 1.0), Ok(flag));
     assert!(set(&SET_IO, 2, 31, 1.0).is_err() && set(&LEGACY_SET_IO, 2, 32, 1.0).is_err());
     assert_eq!(set(&LEGACY_SET_IO, 1, 16, 1.0), set(&SET_IO, 1, 16, 1.0));
-    let payload = |mass| Deed::Set(Write::Payload { mass, center_of_gravity: None });
+    let payload = |mass| Operation::Set(Write::Payload { mass, center_of_gravity: None });
     let target = |mass| {
         let (center_of_gravity, inertia) = ([0.0; 3], [0.1; 6]);
-        Deed::Set(Write::TargetPayload { mass, center_of_gravity, inertia, transition_time: Duration::ZERO })
+        Operation::Set(Write::TargetPayload { mass, center_of_gravity, inertia, transition_time: Duration::ZERO })
     };
     for (mass, taken) in [(0.5, true), (3.0, true), (0.4, false), (3.1, false), (f32::NAN, false)] {
         assert_eq!(within(payload(mass), 0.5, 3.0).is_ok(), taken, "{mass}");
@@ -196,8 +196,8 @@ fn a_task_frame_may_be_given_in_that_of_the_tool() {
     };
     // The tool points down.
     let pose = Some([0.4, -0.2, 0.3, std::f64::consts::PI, 0.0, 0.0]);
-    let near = |asked: Result<Deed, String>, position: [f32; 3], x: [f32; 3], z: [f32; 3]| {
-        let Ok(Deed::Force(ForceMode { task_frame, .. })) = asked else { panic!("{asked:?}") };
+    let near = |asked: Result<Operation, String>, position: [f32; 3], x: [f32; 3], z: [f32; 3]| {
+        let Ok(Operation::Force(ForceMode { task_frame, .. })) = asked else { panic!("{asked:?}") };
         let axes = Rotation::from_vector(task_frame.rotation);
         let pairs = [(task_frame.position, position), (axes.x, x), (axes.z, z)];
         let off = pairs.iter().flat_map(|(is, wanted)| is.iter().zip(wanted)).map(|(is, wanted)| (is - wanted).abs());
@@ -228,7 +228,7 @@ fn a_force_has_limits_by_what_each_axis_does() {
     request.wrench.force.z = -20.0;
     request.speed_limits.linear.z = 0.05;
     let asked = |request: &SetForceModeRequest| deed(&START_FORCE, &encode(request), Distro::Jazzy);
-    let Ok(Deed::Force(mode)) = asked(&request) else { panic!("{:?}", asked(&request)) };
+    let Ok(Operation::Force(mode)) = asked(&request) else { panic!("{:?}", asked(&request)) };
     assert_eq!(mode.limits, [0.01, 0.01, 0.05, 0.01, 0.01, 0.01]);
     assert_eq!((mode.wrench.force, mode.selection[2]), ([0.0, 0.0, -20.0], true));
     let refused = |change: fn(&mut SetForceModeRequest), said: &str| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Prefix, Seen, prefix};
+use super::{Neighbourhood, Prefix, prefix};
 use outrigger_ros2_messages::Gid;
 
 /// The largest number of names listed at once; of further names only the count is given.
@@ -37,7 +37,7 @@ pub(super) fn vendor(of: [u8; 2]) -> String {
     }
 }
 
-impl Seen {
+impl Neighbourhood {
     /// Returns every program in the domain, by its first node if it has announced one.
     #[must_use]
     pub(crate) fn programs(&self) -> Vec<String> {

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use super::about::vendor;
-use super::{About, Finding, Prefix, Seen};
+use super::{About, Finding, Neighbourhood, Prefix};
 
 /// An announcement received from another participant, on any interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct Announcement {
     /// The participant that announces itself.
     pub(crate) prefix: Prefix,
     /// The vendor of its DDS implementation.
@@ -42,7 +42,7 @@ pub(crate) struct Surroundings {
     /// The reason why the port for announcements of the domain cannot be opened; `None` if it can.
     pub(crate) port: Option<String>,
     /// The announcements received, one for each participant.
-    pub(crate) heard: Vec<Heard>,
+    pub(crate) heard: Vec<Announcement>,
 }
 
 /// Returns the UDP port on which the participants of a domain announce themselves
@@ -82,7 +82,7 @@ pub(crate) fn listed(addresses: &[IpAddr]) -> String {
 
 /// Returns the findings about conditions that prevent discovery, and about where to look for other participants.
 #[must_use]
-pub(crate) fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
+pub(crate) fn surroundings(around: &Surroundings, seen: &Neighbourhood) -> Vec<Finding> {
     let Surroundings { interfaces: _, domain, peers, port, heard } = around;
     let addresses = around.addresses();
     let mut found = vec![];
@@ -144,7 +144,7 @@ fn and_more(of: usize) -> String {
     }
 }
 
-fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Heard]) -> Option<String> {
+fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Announcement]) -> Option<String> {
     let first = elsewhere.first()?;
     Some(format!(
         "a program of ROS 2 in domain {} ({}{}) at {} uses the network interface {} of this computer, but this node uses {}: the two do not \

@@ -43,9 +43,9 @@ fn theirs(of: u8, side: Side, topic: &str, kind: &str, qos: Qos) -> Endpoint {
 }
 
 /// Returns the endpoints with one participant each, of Cyclone DDS.
-fn seen(endpoints: Vec<Endpoint>) -> Seen {
+fn seen(endpoints: Vec<Endpoint>) -> Neighbourhood {
     let participants = endpoints.iter().map(|of| Participant { prefix: prefix(of.gid), vendor: [1, 0x10] }).collect();
-    Seen { participants, endpoints, nodes: vec![] }
+    Neighbourhood { participants, endpoints, nodes: vec![] }
 }
 
 fn node(of: u8, name: &str, width: Width, endpoints: Vec<Gid>) -> Nodes {
@@ -242,12 +242,12 @@ const NETWORK: [u8; 4] = [10, 0, 0, 9];
 
 #[test]
 fn nobody_is_worth_knowing_and_says_where_to_look() {
-    let found = surroundings(&around(HERE), &Seen::default());
+    let found = surroundings(&around(HERE), &Neighbourhood::default());
     assert!(
         matches!(&found[..], [one] if !one.fix && one.text.contains("say --interface") && one.text.contains("prints 3\n")),
         "{found:?}"
     );
-    let found = surroundings(&around(NETWORK), &Seen::default());
+    let found = surroundings(&around(NETWORK), &Neighbourhood::default());
     assert!(
         matches!(&found[..], [one] if !one.fix && one.text.contains("Say --peer") && one.text.contains("in that network (10.0.0.9)")),
         "{found:?}"
@@ -258,7 +258,7 @@ fn nobody_is_worth_knowing_and_says_where_to_look() {
 
 #[test]
 fn others_on_another_interface_are_to_be_followed_where_nobody_is_here() {
-    let heard = Heard {
+    let heard = Announcement {
         prefix: prefix(gid(7, 0)),
         vendor: [1, 0x0f],
         from: IpAddr::from([10, 0, 0, 5]),
@@ -266,7 +266,7 @@ fn others_on_another_interface_are_to_be_followed_where_nobody_is_here() {
     };
     let around = Surroundings { heard: vec![heard], ..around(HERE) };
     one(
-        &surroundings(&around, &Seen::default()),
+        &surroundings(&around, &Neighbourhood::default()),
         About::Discovery,
         &["Fast DDS", "10.0.0.5", "this node uses 127.0.0.1", "--interface 10.0.0.9"],
     );
@@ -303,15 +303,17 @@ fn a_port_that_somebody_has_for_himself_is_named() {
 /// messages may arrive in one direction alone.
 #[test]
 fn somebody_who_is_heard_and_does_not_answer_is_told_of() {
-    let heard = Heard {
+    let heard = Announcement {
         prefix: prefix(gid(7, 0)),
         vendor: [1, 0x10],
         from: IpAddr::from([10, 0, 0, 5]),
         facing: IpAddr::from(NETWORK),
     };
     let around = Surroundings { heard: vec![heard], ..around(NETWORK) };
-    let announced =
-        Seen { participants: vec![Participant { prefix: prefix(gid(7, 0)), vendor: [1, 0x10] }], ..Seen::default() };
+    let announced = Neighbourhood {
+        participants: vec![Participant { prefix: prefix(gid(7, 0)), vendor: [1, 0x10] }],
+        ..Neighbourhood::default()
+    };
     let found = surroundings(&around, &announced);
     assert!(
         matches!(&found[..], [one] if !one.fix && one.text.contains("heard at 10.0.0.5") && one.text.contains("8150 to 8399")),

@@ -28,7 +28,7 @@ pub(super) struct Action {
 }
 
 /// The meaning of data that arrived for an action.
-pub(super) enum Came {
+pub(super) enum Incoming {
     /// A goal that is to be accepted or rejected.
     Goal(Vec<u8>, Asker),
     /// A request to end these goals.
@@ -63,10 +63,10 @@ impl Action {
     }
 
     /// Classifies data that arrived, and answers cancel and result requests for this action.
-    pub(super) fn arrival(&mut self, arrival: Arrival, dds: &mut Dds, remarks: &mut Remarks) -> Came {
-        let Arrival { at, ref bytes, asker: Some(asker) } = arrival else { return Came::Other(arrival) };
+    pub(super) fn arrival(&mut self, arrival: Arrival, dds: &mut Dds, remarks: &mut Remarks) -> Incoming {
+        let Arrival { at, ref bytes, asker: Some(asker) } = arrival else { return Incoming::Other(arrival) };
         if at == self.send {
-            return Came::Goal(arrival.bytes, asker);
+            return Incoming::Goal(arrival.bytes, asker);
         }
         if at == self.cancel {
             // Bytes that cannot be decoded name no goal.
@@ -79,16 +79,16 @@ impl Action {
             };
             dds.answer(asker, encode(&response));
             self.tell(dds);
-            return Came::Cancel(ids);
+            return Incoming::Cancel(ids);
         }
         if at != self.result {
-            return Came::Other(arrival);
+            return Incoming::Other(arrival);
         }
         let id = decode::<GetResultRequest>(bytes).map(|request| request.goal_id).unwrap_or_default();
         if let Err((asker, known)) = self.goals.ask(&id, asker) {
             dds.answer(asker, known.map_or_else(|| self.unknown.clone(), |(_, answer)| answer));
         }
-        Came::Nothing
+        Incoming::Nothing
     }
 
     /// Returns `true` if the action has a goal with this identifier.

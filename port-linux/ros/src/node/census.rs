@@ -14,7 +14,7 @@ use rustdds::{
 
 use super::bytes::{Raw, Reader};
 use super::quality::{policies, quality};
-use crate::neighbours::{Endpoint, Nodes, Participant, Prefix, Seen, Side};
+use crate::neighbours::{Endpoint, Neighbourhood, Nodes, Participant, Prefix, Side};
 
 /// The topic on which participants announce their nodes.
 pub(super) const GRAPH: &str = "ros_discovery_info";
@@ -132,7 +132,7 @@ impl Census {
     }
 
     /// Returns every participant of the domain except `participant` itself, with its endpoints and nodes.
-    pub(super) fn seen(&self, participant: &DomainParticipant) -> Seen {
+    pub(super) fn seen(&self, participant: &DomainParticipant) -> Neighbourhood {
         let own = prefix(participant.guid());
         let readers = participant.discovered_readers().into_iter().map(|of| {
             let data = &of.subscription_topic_data;
@@ -163,7 +163,7 @@ impl Census {
         let is_other = |of: &Endpoint| crate::neighbours::prefix(of.gid) != own;
         let endpoints: Vec<_> = readers.chain(writers).filter(is_other).collect();
         let vendors = self.vendors.iter().filter(|(prefix, _)| **prefix != own);
-        Seen {
+        Neighbourhood {
             participants: vendors.map(|(prefix, vendor)| Participant { prefix: *prefix, vendor: *vendor }).collect(),
             endpoints,
             nodes: self.nodes.values().filter(|nodes| nodes.prefix != own).cloned().collect(),

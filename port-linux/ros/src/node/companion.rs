@@ -17,16 +17,16 @@ use outrigger_wire::time::Instant;
 use super::dashboard::Dashboard;
 use super::dds::{Dds, Offers as _, Out, Remark};
 use super::discovery_wait::DiscoveryWait;
-use super::face::Face;
+use super::domain_ports::Domain;
 use super::health::Health;
-use super::origin::Origin;
+use super::log_limiter::LogLimiter;
 use super::parameters::{self, Stated};
 use super::pendant::{self, Pendant};
-use super::place::Place;
-use super::remarked::Remarked;
+use super::requests::ClientRequests;
 use super::settings::{Remarks, Settings};
+use super::stamp_clock::StampClock;
 use super::stamps::ControllerClock;
-use super::{learned, surface};
+use super::{discovery_log, surface};
 use crate::arm::Arm;
 use crate::driver::Driver;
 use crate::health;
@@ -37,7 +37,7 @@ use crate::rosout::{self, ROSOUT};
 use crate::variables::Variables;
 use outrigger::companion::{self, Companion, Ended, Needs, Session, Started};
 use outrigger::exit::Failure;
-use outrigger::feed::{Entry, Item, Message, Progress, Reader, Streams, What, stream_memory};
+use outrigger::feed::{Entry, EntryContent, Item, Message, Progress, Reader, Streams, stream_memory};
 use outrigger::host::clock::Clock;
 use outrigger::host::worker::{Joined, Worker};
 use outrigger::json;
@@ -149,7 +149,7 @@ impl Running {
             Some(dashboard) => Some(Pendant::new(pendant::offer(&mut dds, &settings.names)?, dashboard, commands)),
             None => None,
         };
-        let face = Face::offer(&mut dds, settings, (arm, target.as_ref()), client)?;
+        let face = ClientRequests::offer(&mut dds, settings, (arm, target.as_ref()), client)?;
         let health = Health::new(robot);
         let stated = parameters::offer(&mut dds, settings)?;
         let offered = surface::offered(settings, target.as_ref())?;
@@ -158,7 +158,7 @@ impl Running {
         let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
         let met = Arc::new(AtomicBool::new(false));
         let has_met = Arc::clone(&met);
-        let place = Place { domain, interfaces: interfaces.clone(), peers: peers.clone() };
+        let place = Domain { domain, interfaces: interfaces.clone(), peers: peers.clone() };
         let waits = Some(DiscoveryWait::new(place, dds.prefix(), clock.now()));
         let work = move || {
             let mut memory = stream_memory();
@@ -183,12 +183,12 @@ impl Running {
                 streams,
                 readings: Readings::default(),
                 clock,
-                origin: Origin::new(clock.origin_unix_nanos()),
+                origin: StampClock::new(clock.origin_unix_nanos()),
                 messages: 0,
                 bytes: 0,
                 remarks: 0,
                 told,
-                remarked: Remarked::new(clock.now()),
+                remarked: LogLimiter::new(clock.now()),
                 last_stamp: 0,
             };
             working.work(reader, &asked, &noted);
@@ -229,13 +229,13 @@ struct Working<'m, const N: usize> {
     controller_clock: ControllerClock,
     driver: Option<Driver>,
     native: Option<Native>,
-    face: Face<N>,
+    face: ClientRequests<N>,
     health: Health,
     pendant: Option<Pendant>,
     streams: Streams<'m>,
     readings: Readings,
     clock: Clock,
-    origin: Origin,
+    origin: StampClock,
     /// The number of messages published.
     messages: u64,
     /// The number of bytes of the messages published.
@@ -243,7 +243,7 @@ struct Working<'m, const N: usize> {
     /// The number of the transport's remarks that have been reported.
     remarks: usize,
     told: companion::Remarks,
-    remarked: Remarked,
+    remarked: LogLimiter,
     /// The time of the newest state \[ns since 1970\].
     last_stamp: u64,
 }
@@ -356,14 +356,14 @@ impl<const N: usize> Working<'_, N> {
 
     fn entry(&mut self, entry: &Entry) {
         match &entry.what {
-            What::Opened { port } => self.streams.opened(*port),
-            What::Sent { port, bytes } => self.streams.sent(*port, bytes),
-            What::Received { port, bytes, first_start } => self.received(entry.at, *port, bytes, *first_start),
-            What::Link { mode, figures } => {
+            EntryContent::Opened { port } => self.streams.opened(*port),
+            EntryContent::Sent { port, bytes } => self.streams.sent(*port, bytes),
+            EntryContent::Received { port, bytes, first_start } => self.received(entry.at, *port, bytes, *first_start),
+            EntryContent::Link { mode, figures } => {
                 self.controller_clock.link(entry.at, figures.age);
                 self.health.link(entry.at, *mode, figures);
             }
-            What::Notice(notice) => {
+            EntryContent::Notice(notice) => {
                 if notice.kind == "coast" {
                     self.health.coast(&notice.text);
                 }
@@ -388,7 +388,7 @@ impl<const N: usize> Working<'_, N> {
                 let mut emit = |index, bytes| values.push((index, bytes));
                 variables.take((port, micros), |visitor| message.visit_state(visitor), &mut emit);
             }
-            let fresh = learned::take(readings, port, micros, &message);
+            let fresh = discovery_log::take(readings, port, micros, &message);
             if let (Message::SubPackage(_), Some(driver)) = (&message, driver.as_mut()) {
                 driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
             }

@@ -21,7 +21,7 @@ use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use self::reach::{Memory, Place, Reached};
+use self::reach::{Memory, Reached, ServiceAddresses};
 use crate::dashboard::{DashboardAsk, Outcome, Value};
 use crate::set_mode::ModeChange;
 use outrigger::dashboard::robot_api_port;
@@ -54,7 +54,7 @@ pub(super) enum News {
 }
 
 #[derive(Debug)]
-struct Asked {
+struct PendingCall {
     token: u64,
     ask: DashboardAsk,
     until: Instant,
@@ -70,8 +70,8 @@ enum Order {
 /// controller.
 #[derive(Debug)]
 struct Ways {
-    short: UnboundedSender<Asked>,
-    long: UnboundedSender<Asked>,
+    short: UnboundedSender<PendingCall>,
+    long: UnboundedSender<PendingCall>,
     orders: UnboundedSender<Order>,
     _stays: oneshot::Sender<()>,
 }
@@ -96,10 +96,10 @@ impl Dashboard {
     /// [`Failure::BadInput`] if the operating system provides no thread.
     pub(super) fn start(target: &Target, clock: Clock) -> Result<Self, Failure> {
         let robot_api = SocketAddr::new(target.ip, robot_api_port(&target.address));
-        Self::at(Place { dashboard: target.socket(PORT), robot_api, clock })
+        Self::at(ServiceAddresses { dashboard: target.socket(PORT), robot_api, clock })
     }
 
-    fn at(place: Place) -> Result<Self, Failure> {
+    fn at(place: ServiceAddresses) -> Result<Self, Failure> {
         let (short, calls) = unbounded_channel();
         let (long, reports) = unbounded_channel();
         let (orders, ordered) = unbounded_channel();
@@ -126,7 +126,7 @@ impl Dashboard {
     pub(super) fn ask(&mut self, token: u64, ask: DashboardAsk) -> bool {
         let Some(ways) = self.ways.as_ref().filter(|_| self.waiting < WAITING) else { return false };
         let (way, limit) = if ask.is_long() { (&ways.long, LONG) } else { (&ways.short, LIMIT) };
-        let put = way.send(Asked { token, ask, until: self.clock.now() + limit }).is_ok();
+        let put = way.send(PendingCall { token, ask, until: self.clock.now() + limit }).is_ok();
         self.waiting += usize::from(put);
         put
     }
@@ -170,8 +170,8 @@ impl Drop for Dashboard {
 
 /// Answers calls in their order. No call is answered after its limit, which is counted from the time when it was
 /// made.
-async fn attend(place: Place, mut calls: UnboundedReceiver<Asked>, tell: &UnboundedSender<News>) {
-    while let Some(Asked { token, ask, until }) = calls.recv().await {
+async fn attend(place: ServiceAddresses, mut calls: UnboundedReceiver<PendingCall>, tell: &UnboundedSender<News>) {
+    while let Some(PendingCall { token, ask, until }) = calls.recv().await {
         let outcome = if place.clock.now() + ROOM > until {
             Outcome::failed("not asked: calls before it took too long")
         } else {
@@ -189,7 +189,7 @@ async fn attend(place: Place, mut calls: UnboundedReceiver<Asked>, tell: &Unboun
 }
 
 /// Executes one call and returns its outcome.
-async fn outcome(place: &Place, ask: &DashboardAsk) -> Outcome {
+async fn outcome(place: &ServiceAddresses, ask: &DashboardAsk) -> Outcome {
     let mut memory = Memory::default();
     let carried_out = async {
         let (mut reached, software) = place.reach(&mut memory).await?;
@@ -199,7 +199,7 @@ async fn outcome(place: &Place, ask: &DashboardAsk) -> Outcome {
 }
 
 async fn carry_out(
-    place: &Place,
+    place: &ServiceAddresses,
     reached: &mut Reached<'_>,
     software: SoftwareVersion,
     ask: &DashboardAsk,
@@ -244,7 +244,7 @@ async fn resume(reached: &mut Reached<'_>) -> Result<Outcome, Trouble> {
 }
 
 /// Executes goals of `SetMode`, one after another.
-async fn reach(place: Place, mut orders: UnboundedReceiver<Order>, tell: &UnboundedSender<News>) {
+async fn reach(place: ServiceAddresses, mut orders: UnboundedReceiver<Order>, tell: &UnboundedSender<News>) {
     while let Some(order) = orders.recv().await {
         let Order::Reach(token, goal) = order else { continue };
         let ended = change_mode(&place, token, &goal, tell);
@@ -270,7 +270,12 @@ async fn reach(place: Place, mut orders: UnboundedReceiver<Order>, tell: &Unboun
     }
 }
 
-async fn change_mode(place: &Place, token: u64, goal: &SetModeGoal, tell: &UnboundedSender<News>) -> SetModeResult {
+async fn change_mode(
+    place: &ServiceAddresses,
+    token: u64,
+    goal: &SetModeGoal,
+    tell: &UnboundedSender<News>,
+) -> SetModeResult {
     let failed = |message: String| SetModeResult { success: false, message };
     let mut memory = Memory::default();
     let (mut reached, software) = match place.reach(&mut memory).await {

@@ -34,14 +34,14 @@ use self::opened::endpoint;
 use super::bytes::{Payload, Raw, Reader, Through};
 use super::census::{Census, GRAPH, graph_topic};
 use super::confined::confine;
+pub use super::domain_ports::Domain;
 use super::interrupted::Interrupted;
+use super::lost_participants::Returning;
 pub(super) use super::offers::{In, Offers, Out};
 use super::peers::{self, Peers};
-pub use super::place::Place;
 use super::probe;
 use super::quality::{policies, quality};
-use super::returning::Returning;
-use crate::neighbours::{Ours, Prefix, Seen, listed, prefix};
+use crate::neighbours::{Neighbourhood, Ours, Prefix, listed, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 
@@ -86,9 +86,9 @@ pub enum Remark {
 
 /// A flag that the transport's threads set when data has arrived.
 #[derive(Debug, Default)]
-struct Came(AtomicBool);
+struct ArrivalFlag(AtomicBool);
 
-impl Wake for Came {
+impl Wake for ArrivalFlag {
     fn wake(self: Arc<Self>) {
         self.0.store(true, Ordering::Release);
     }
@@ -127,7 +127,7 @@ pub struct Dds {
     graph: Writer,
     census: Census,
     distro: Distro,
-    came: Arc<Came>,
+    came: Arc<ArrivalFlag>,
     clock: Clock,
     /// The time at which every reader is examined even if no arrival was signalled.
     scan_at: Instant,
@@ -139,7 +139,7 @@ pub struct Dds {
     remarks: Vec<Remark>,
     news: Vec<String>,
     /// The domain that was joined, with the interfaces and peers.
-    place: Place,
+    place: Domain,
     /// The namespace and name of the node that was announced.
     node: Option<(String, String)>,
     returning: Returning,
@@ -183,7 +183,7 @@ impl Dds {
         let spare = peers::spare(domain, Ipv4Addr::UNSPECIFIED);
         // Names are resolved once, so that joining again does not wait for a name server.
         let hosts = peers.as_ref().map(|peers| peers.hosts().iter().map(ToString::to_string).collect());
-        let place = Place { domain, interfaces: interfaces.to_vec(), peers: hosts.unwrap_or_default() };
+        let place = Domain { domain, interfaces: interfaces.to_vec(), peers: hosts.unwrap_or_default() };
         probe::can_be_joined(domain).map_err(Failure::BadInput)?;
         let built = DomainParticipantBuilder::new(domain).with_only_networks(interfaces.iter().copied()).build();
         let participant =
@@ -438,7 +438,7 @@ impl Dds {
     }
 
     /// Returns the other participants of the domain if they have changed since the last call, else `None`.
-    pub(super) fn others(&mut self) -> Option<Seen> {
+    pub(super) fn others(&mut self) -> Option<Neighbourhood> {
         self.census.look();
         self.census.changed().then(|| self.census.seen(&self.participant))
     }

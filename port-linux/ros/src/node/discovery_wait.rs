@@ -3,9 +3,9 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-use super::place::Place;
+use super::domain_ports::Domain;
 use super::probe::Probe;
-use crate::neighbours::{Prefix, Seen, surroundings};
+use crate::neighbours::{Neighbourhood, Prefix, surroundings};
 
 /// The time without a discovery of another program after which the node reports that. Others announce themselves
 /// every 3 s (Fast DDS), 8 s (Cyclone DDS) or 10 s (RustDDS), and answer at once when they discover a new
@@ -15,8 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The wait until another ROS 2 program is discovered.
 #[derive(Debug)]
 pub(super) struct DiscoveryWait {
-    place: Place,
-    seen: Seen,
+    place: Domain,
+    seen: Neighbourhood,
     /// The probe that receives the announcements of others and this participant's identifier, until the wait has been
     /// reported.
     probe: Option<(Prefix, Probe)>,
@@ -25,14 +25,14 @@ pub(super) struct DiscoveryWait {
 
 impl DiscoveryWait {
     /// Starts the wait of the participant `own` at `now`.
-    pub(super) fn new(place: Place, own: Prefix, now: Instant) -> Self {
+    pub(super) fn new(place: Domain, own: Prefix, now: Instant) -> Self {
         let probe = Probe::start(place.domain, &place.interfaces, own);
-        Self { place, seen: Seen::default(), probe: Some((own, probe)), until: now + PATIENCE }
+        Self { place, seen: Neighbourhood::default(), probe: Some((own, probe)), until: now + PATIENCE }
     }
 
     /// Takes the other participants if they have changed. Returns `true` if one of them has announced a reader or
     /// writer, and thus has discovered this node.
-    pub(super) fn meets(&mut self, seen: Option<Seen>) -> bool {
+    pub(super) fn meets(&mut self, seen: Option<Neighbourhood>) -> bool {
         if let Some(seen) = seen {
             self.seen = seen;
         }
@@ -67,7 +67,7 @@ mod tests {
     fn a_node_that_meets_nobody_says_where_it_listens_and_what_to_do() {
         let start = Instant::from_micros(5_000_000);
         let nothing = Vec::<String>::new();
-        let place = Place { domain: 99, interfaces: vec![std::net::IpAddr::from([127, 0, 0, 1])], peers: vec![] };
+        let place = Domain { domain: 99, interfaces: vec![std::net::IpAddr::from([127, 0, 0, 1])], peers: vec![] };
         let mut wait = DiscoveryWait::new(place, OWN, start);
         assert_eq!(wait.look(OWN, start + PATIENCE - Duration::from_millis(1)), nothing);
         // The participant has joined again.

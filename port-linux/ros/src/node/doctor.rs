@@ -16,21 +16,21 @@ use super::peers::{Listening, Peers};
 use super::probe::Probe;
 use super::quality::policies;
 use super::settings::Settings;
-use super::{learned, surface, variables};
+use super::{discovery_log, surface, variables};
 use crate::driver;
 use crate::legacy;
 use crate::native;
-use crate::neighbours::{self, Finding, Seen, Surroundings, listed};
+use crate::neighbours::{self, Finding, Neighbourhood, Surroundings, listed};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
 use outrigger::feed::{Feed, Reader, Streams, stream_memory};
 use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
-use outrigger::maker::apart::Apart;
-use outrigger::maker::{Vendor, Wanted};
 use outrigger::net::Net;
 use outrigger::show::sheet::Sheet;
+use outrigger::vendor::extra_reception::Apart;
+use outrigger::vendor::{Vendor, Wanted};
 
 /// The interval at which the check wakes.
 const PACE: Duration = Duration::from_millis(5);
@@ -51,7 +51,7 @@ pub struct Watching {
     until: Instant,
     leaves: Arc<AtomicBool>,
     readers: Sender<Reader>,
-    came: Receiver<(Seen, Surroundings, Readings)>,
+    came: Receiver<(Neighbourhood, Surroundings, Readings)>,
     worker: Worker,
 }
 
@@ -165,7 +165,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn until(mut self, leaves: &AtomicBool) -> (Seen, Surroundings, Readings) {
+    fn until(mut self, leaves: &AtomicBool) -> (Neighbourhood, Surroundings, Readings) {
         let status = self.participant.status_listener();
         let mut memory = stream_memory();
         let (mut streams, mut readings) = (Streams::new(&mut memory), Readings::default());
@@ -182,7 +182,7 @@ impl Watch {
             self.probe.look();
             if let (Some(reader), Some(streams)) = (&mut reader, &mut streams) {
                 while let Some(item) = reader.next_now() {
-                    learned::hear(&mut readings, streams, &item);
+                    discovery_log::hear(&mut readings, streams, &item);
                 }
             }
             if last {

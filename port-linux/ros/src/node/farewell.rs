@@ -4,8 +4,8 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 
 use super::confined::GROUP;
+use super::domain_ports::Domain;
 use super::peers::{PARTICIPANTS, participant_port};
-use super::place::Place;
 use super::probe::{self, header};
 use crate::neighbours::{Prefix, discovery_port};
 
@@ -37,9 +37,9 @@ fn message(of: Prefix) -> Vec<u8> {
 
 /// Announces to a domain that the participant `of` has left: by multicast, to this machine, and to the configured
 /// hosts. Another participant that does not receive this notices it when the lease expires.
-pub(super) fn say(of: Prefix, place: &Place) {
+pub(super) fn say(of: Prefix, place: &Domain) {
     let message = message(of);
-    let Place { domain, interfaces, peers } = place;
+    let Domain { domain, interfaces, peers } = place;
     for interface in interfaces {
         let IpAddr::V4(interface) = *interface else { continue };
         let Ok(socket) = UdpSocket::bind((interface, 0)) else { continue };

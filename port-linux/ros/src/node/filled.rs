@@ -9,11 +9,11 @@ use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_wire::robot::SoftwareVersion;
 
-use super::learned;
+use super::discovery_log;
 use crate::native::{self, Terminals};
 use crate::readings::Readings;
 use crate::{driver, legacy};
-use outrigger::feed::{Entry, Item, Streams, What, stream_memory};
+use outrigger::feed::{Entry, EntryContent, Item, Streams, stream_memory};
 use outrigger_require::committed;
 
 /// The tested software version of each generation.
@@ -44,16 +44,16 @@ fn readings(software: SoftwareVersion) -> Readings {
     let mut streams = Streams::new(&mut memory).expect("memory");
     let mut hear = |streams: &mut Streams<'_>, what| {
         let entry = Entry { at: outrigger_wire::time::Instant::ZERO, what };
-        learned::hear(&mut readings, streams, &Item::Entry(entry));
+        discovery_log::hear(&mut readings, streams, &Item::Entry(entry));
     };
     let mut buffer = vec![0; 1 << 16];
     for (number, port) in [(30_001, Port::Primary), (30_003, Port::Realtime), (30_004, Port::Rtde)] {
         let Ok(connection) = controller.connect(port) else { continue };
-        hear(&mut streams, What::Opened { port: number });
+        hear(&mut streams, EntryContent::Opened { port: number });
         let mut talk = |controller: &mut Controller, sent: Option<Vec<u8>>| {
             if let Some(bytes) = sent {
                 assert_eq!(controller.write(connection, &bytes), bytes.len());
-                hear(&mut streams, What::Sent { port: number, bytes: bytes.into() });
+                hear(&mut streams, EntryContent::Sent { port: number, bytes: bytes.into() });
             }
             run(controller, Duration::from_millis(500));
             let mut received = vec![];
@@ -61,7 +61,7 @@ fn readings(software: SoftwareVersion) -> Readings {
                 received.extend_from_slice(&buffer[..count]);
             }
             let bytes = received.clone().into();
-            hear(&mut streams, What::Received { port: number, bytes, first_start: Some(0) });
+            hear(&mut streams, EntryContent::Received { port: number, bytes, first_start: Some(0) });
             received
         };
         if port == Port::Rtde {

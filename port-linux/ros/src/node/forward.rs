@@ -3,13 +3,13 @@
 //! valid or refuses it.
 
 use outrigger_core::law::{Forward, Forwarded};
-use outrigger_ros2_messages::endpoint::{Heard, Qos};
+use outrigger_ros2_messages::endpoint::{Qos, Subscription};
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities};
 use outrigger_wire::time::Duration;
 
 use super::dds::{In, Offers};
 use super::settings::{Remarks, Settings};
-use crate::acceptance::{Command, Standing};
+use crate::acceptance::{Command, SessionFacts};
 use crate::forward::{self, EFFORT, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Streaming};
@@ -38,7 +38,7 @@ impl<const N: usize> Streams<N> {
     /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, joints: Vec<String>) -> Result<Self, Failure> {
         let names = &settings.names;
-        let mut listens = |topic: &Heard| dds.listens(&names.of(topic.name), topic.message, Qos::BEST_EFFORT);
+        let mut listens = |topic: &Subscription| dds.listens(&names.of(topic.name), topic.message, Qos::BEST_EFFORT);
         let (velocity, position, effort) = (listens(VELOCITY)?, listens(POSITION)?, listens(EFFORT)?);
         let joint_commands = listens(JOINT_COMMANDS)?;
         let joint_speed = settings.legacy_names.then(|| listens(JOINT_SPEED)).transpose()?;
@@ -56,7 +56,7 @@ impl<const N: usize> Streams<N> {
     }
 
     /// Reads a message of one of these topics. Returns `false` if the message is of another topic.
-    pub(super) fn arrival(&mut self, (at, bytes): (In, &[u8]), standing: &Standing, remarks: &mut Remarks) -> bool {
+    pub(super) fn arrival(&mut self, (at, bytes): (In, &[u8]), standing: &SessionFacts, remarks: &mut Remarks) -> bool {
         let speeds = |values| Some(Forwarded::Speeds(JointVelocities(values)));
         let (topic, command) = match at {
             _ if at == self.velocity => (VELOCITY, forward::command(bytes).map(speeds)),

@@ -7,9 +7,9 @@ use outrigger_wire::time::Instant;
 use super::dds::{Asker, Dds};
 use super::settings::Remarks;
 use crate::calls;
-use crate::hand_back::{HandBack, Next, Seen};
+use crate::hand_back::{HandBack, Next, SessionState};
 use outrigger::released::ReleasedBy;
-use outrigger::requests::{Asked, Client, Decided};
+use outrigger::requests::{Client, Decided, RequestKind};
 
 /// The largest number of calls that wait for the same end of Outrigger's program.
 const MOST: usize = 16;
@@ -45,10 +45,10 @@ impl HandsBack {
         let (Some(under_way), None) = (&mut self.under_way, self.asked) else { return };
         let status = client.status();
         let rests = !status.unmet.contains(Reason::NotAtRest);
-        match under_way.step(Seen { epoch: status.epoch, mode: status.mode, rests }, now) {
+        match under_way.step(SessionState { epoch: status.epoch, mode: status.mode, rests }, now) {
             Next::Wait => {}
-            Next::Release if client.ask(Asked::Release(ReleasedBy::Ros)).is_some() => {}
-            Next::HandBack if let Some(id) = client.ask(Asked::HandBack(status.epoch)) => self.asked = Some(id),
+            Next::Release if client.ask(RequestKind::Release(ReleasedBy::Ros)).is_some() => {}
+            Next::HandBack if let Some(id) = client.ask(RequestKind::HandBack(status.epoch)) => self.asked = Some(id),
             Next::Release | Next::HandBack => self.answer(Err("too much is asked just now: ask again"), dds, remarks),
             Next::GiveUp(why) => self.answer(Err(why), dds, remarks),
         }

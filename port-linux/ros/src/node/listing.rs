@@ -4,7 +4,7 @@ use outrigger_ros2_messages::endpoint::{Distro, Names, Offer};
 
 use super::dds::{Arrival, Dds, In, Offers};
 use super::settings::Remarks;
-use crate::acceptance::Standing;
+use crate::acceptance::SessionFacts;
 use crate::arm::Arm;
 use crate::controllers::{self, CONTROLLER_OFFERS};
 use outrigger::exit::Failure;
@@ -33,7 +33,7 @@ impl Listing {
     pub(super) fn arrival(
         &self,
         arrival: Arrival,
-        standing: &Standing,
+        standing: &SessionFacts,
         dds: &mut Dds,
         remarks: &mut Remarks,
     ) -> Option<Arrival> {

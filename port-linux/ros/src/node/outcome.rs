@@ -4,7 +4,7 @@ use outrigger_core::robot::Reason;
 use outrigger_ros2_messages::{FollowError, Status};
 
 use crate::follow::Unfit;
-use outrigger::motion::Stage;
+use outrigger::motion::MotionStage;
 use outrigger::released::ReleasedBy;
 
 /// The text of a goal that was reached.
@@ -54,7 +54,7 @@ fn code_of(reason: Option<Reason>) -> FollowError {
 /// Returns the end of a goal by the stage of its motion and, if commanding ended, the reason and the side that
 /// released it. Returns `None` while the motion runs.
 pub(super) fn ended_as(
-    stage: Option<Stage>,
+    stage: Option<MotionStage>,
     whose: Whose,
     left: Option<Reason>,
     released: Option<ReleasedBy>,
@@ -66,17 +66,21 @@ pub(super) fn ended_as(
     let why = |what: &str| left.map_or_else(|| what.to_owned(), |reason| format!("{what}: {}", named(reason)));
     let aborted = |code, text: String| Some((Status::Aborted, code, text));
     match stage {
-        Some(Stage::Waits | Stage::Runs) => None,
-        Some(Stage::Done) => Some((Status::Succeeded, FollowError::Successful, REACHED.into())),
-        Some(Stage::Cancelled) if whose.cancelled => {
+        Some(MotionStage::Waits | MotionStage::Runs) => None,
+        Some(MotionStage::Done) => Some((Status::Succeeded, FollowError::Successful, REACHED.into())),
+        Some(MotionStage::Cancelled) if whose.cancelled => {
             Some((Status::Canceled, FollowError::Successful, "cancelled: the arm rests".into()))
         }
-        Some(Stage::Cancelled) if whose.makes_room => aborted(FollowError::InvalidGoal, REPLACED.into()),
-        Some(Stage::Cancelled) => aborted(FollowError::InvalidGoal, "somebody else cancelled it".into()),
-        Some(Stage::Touched) => aborted(FollowError::InvalidGoal, TOUCHED.into()),
-        Some(Stage::Missed(reason) | Stage::Refused(reason)) => aborted(code_of(Some(reason)), named(reason)),
-        Some(Stage::Suspended | Stage::Stopped) => aborted(code_of(left), why("commanding ended on its way")),
-        Some(Stage::NotFound(error)) => aborted(FollowError::InvalidGoal, error.text().into()),
+        Some(MotionStage::Cancelled) if whose.makes_room => aborted(FollowError::InvalidGoal, REPLACED.into()),
+        Some(MotionStage::Cancelled) => aborted(FollowError::InvalidGoal, "somebody else cancelled it".into()),
+        Some(MotionStage::Touched) => aborted(FollowError::InvalidGoal, TOUCHED.into()),
+        Some(MotionStage::Missed(reason) | MotionStage::Refused(reason)) => {
+            aborted(code_of(Some(reason)), named(reason))
+        }
+        Some(MotionStage::Suspended | MotionStage::Stopped) => {
+            aborted(code_of(left), why("commanding ended on its way"))
+        }
+        Some(MotionStage::NotFound(error)) => aborted(FollowError::InvalidGoal, error.text().into()),
         None => aborted(FollowError::InvalidGoal, why("another motion took its place")),
     }
 }
@@ -91,31 +95,34 @@ mod tests {
         let (bad, path) = (FollowError::InvalidGoal as i32, FollowError::PathTolerance as i32);
         let left = Some(Reason::PathTolerance);
         for (stage, whose, left, how, code, said) in [
-            (Some(Stage::Done), nobody, None, Status::Succeeded, 0, REACHED),
-            (Some(Stage::Cancelled), Whose { cancelled: true, ..nobody }, None, Status::Canceled, 0, "cancelled"),
-            (Some(Stage::Cancelled), Whose { makes_room: true, ..nobody }, None, Status::Aborted, bad, REPLACED),
-            (Some(Stage::Cancelled), nobody, None, Status::Aborted, bad, "somebody else"),
-            (Some(Stage::Missed(Reason::PathTolerance)), nobody, None, Status::Aborted, path, "a joint"),
-            (Some(Stage::Stopped), nobody, left, Status::Aborted, path, "commanding ended on its way: "),
-            (Some(Stage::Touched), nobody, None, Status::Aborted, bad, TOUCHED),
+            (Some(MotionStage::Done), nobody, None, Status::Succeeded, 0, REACHED),
+            (Some(MotionStage::Cancelled), Whose { cancelled: true, ..nobody }, None, Status::Canceled, 0, "cancelled"),
+            (Some(MotionStage::Cancelled), Whose { makes_room: true, ..nobody }, None, Status::Aborted, bad, REPLACED),
+            (Some(MotionStage::Cancelled), nobody, None, Status::Aborted, bad, "somebody else"),
+            (Some(MotionStage::Missed(Reason::PathTolerance)), nobody, None, Status::Aborted, path, "a joint"),
+            (Some(MotionStage::Stopped), nobody, left, Status::Aborted, path, "commanding ended on its way: "),
+            (Some(MotionStage::Touched), nobody, None, Status::Aborted, bad, TOUCHED),
             (
-                Some(Stage::Stopped),
+                Some(MotionStage::Stopped),
                 nobody,
                 Some(Reason::Released),
                 Status::Aborted,
                 bad,
                 "commanding ended on its way: released by key s (Released)",
             ),
-            (Some(Stage::Stopped), nobody, None, Status::Aborted, bad, "commanding ended on its way"),
+            (Some(MotionStage::Stopped), nobody, None, Status::Aborted, bad, "commanding ended on its way"),
             (None, nobody, None, Status::Aborted, bad, "another motion took its place"),
         ] {
             let Some((found, error, text)) = ended_as(stage, whose, left, Some(ReleasedBy::Key)) else {
                 panic!("{stage:?} goes on")
             };
             assert!(found == how && error as i32 == code && !text.is_empty(), "{stage:?}: {found:?} {text}");
-            assert!(text.starts_with(said) || stage == Some(Stage::Missed(Reason::PathTolerance)), "{stage:?}: {text}");
+            assert!(
+                text.starts_with(said) || stage == Some(MotionStage::Missed(Reason::PathTolerance)),
+                "{stage:?}: {text}"
+            );
         }
-        for stage in [Stage::Waits, Stage::Runs] {
+        for stage in [MotionStage::Waits, MotionStage::Runs] {
             assert!(ended_as(Some(stage), nobody, None, None).is_none());
         }
     }

@@ -6,7 +6,7 @@ use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::endpoint::{Names, Offer};
 use outrigger_ros2_messages::{GoalId, SendGoalRequest, SetModeGoal, SetModeResult, Time};
 
-use super::action::{Action, Came, reject};
+use super::action::{Action, Incoming, reject};
 use super::dashboard::{Dashboard, News};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::Remarks;
@@ -70,22 +70,22 @@ impl Pendant {
             return None;
         }
         match self.mode.arrival(arrival, dds, remarks) {
-            Came::Goal(bytes, asker) => match self.goal(&bytes) {
+            Incoming::Goal(bytes, asker) => match self.goal(&bytes) {
                 Ok(id) => self.mode.accept(id, Some(asker), dds, stamp),
                 Err(why) => {
                     remarks.push(format!("a goal of {} was rejected: {why}", SET_MODE.name));
                     reject(asker, dds);
                 }
             },
-            Came::Cancel(ids) => {
+            Incoming::Cancel(ids) => {
                 if let Some((token, id)) = self.goal
                     && ids.contains(&id)
                 {
                     self.dashboard.cancel(token);
                 }
             }
-            Came::Nothing => {}
-            Came::Other(arrival) => return Some(arrival),
+            Incoming::Nothing => {}
+            Incoming::Other(arrival) => return Some(arrival),
         }
         None
     }

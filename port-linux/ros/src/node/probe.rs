@@ -14,7 +14,7 @@ use rustix::net::{AddressFamily, SocketType, bind, socket};
 
 use super::confined::{GROUP, hear_by};
 use super::peers::{facing, sender};
-use crate::neighbours::{Heard, Multicast, Prefix, Surroundings, discovery_port};
+use crate::neighbours::{Announcement, Multicast, Prefix, Surroundings, discovery_port};
 
 /// The first domain that has ports which Linux may assign to any program: 32768 to 60999 by default
 /// (`net.ipv4.ip_local_port_range`).
@@ -38,7 +38,7 @@ pub(super) struct Probe {
     interfaces: Vec<(IpAddr, Sent)>,
     own: Prefix,
     socket: Result<UdpSocket, io::Error>,
-    heard: BTreeMap<Prefix, Heard>,
+    heard: BTreeMap<Prefix, Announcement>,
 }
 
 /// A test message that was sent to the multicast group.
@@ -89,7 +89,7 @@ impl Probe {
                 continue;
             }
             if let Some(facing) = facing(from) {
-                self.heard.insert(prefix, Heard { prefix, vendor, from, facing });
+                self.heard.insert(prefix, Announcement { prefix, vendor, from, facing });
             }
         }
     }

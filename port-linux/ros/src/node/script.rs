@@ -11,16 +11,16 @@ use outrigger_wire::primary::ReportKind;
 use outrigger_wire::time::Duration;
 use tokio::sync::oneshot;
 
-use super::action::{Action, Came, reject};
+use super::action::{Action, Incoming, reject};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
+use super::goal_motion::nanos_of;
 use super::settings::{Remarks, Settings};
-use super::wanted::nanos_of;
 use crate::acceptance::ONLY_LOOKS;
 use crate::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAND, Program, STOP};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
-use outrigger::requests::{Asked, Client, Decided, UploadGuard, UploadPermit};
+use outrigger::requests::{Client, Decided, RequestKind, UploadGuard, UploadPermit};
 use outrigger::script::{Hears, Words, upload};
 
 /// The level from which on a report of the controller counts as an error for a goal that requests this; also used for
@@ -100,13 +100,13 @@ impl Scripts {
             return None;
         }
         match self.action.arrival(arrival, dds, remarks) {
-            Came::Goal(bytes, asker) => {
+            Incoming::Goal(bytes, asker) => {
                 if let Err(why) = self.goal(&bytes, asker, client) {
                     remarks.push(format!("a goal of {} was rejected: {why}", EXECUTE.name));
                     reject(asker, dds);
                 }
             }
-            Came::Cancel(ids) => {
+            Incoming::Cancel(ids) => {
                 if let (Some(current), Some(client)) = (&mut self.current, client)
                     && matches!(&current.by, By::Goal(id, _) if ids.contains(id))
                     && current.course.on(Happens::Cancel) == Does::AskToStop
@@ -114,8 +114,8 @@ impl Scripts {
                     current.ask_to_stop(client);
                 }
             }
-            Came::Nothing => {}
-            Came::Other(other) => return Some(other),
+            Incoming::Nothing => {}
+            Incoming::Other(other) => return Some(other),
         }
         None
     }
@@ -146,7 +146,8 @@ impl Scripts {
         if self.current.is_some() {
             return Err(BUSY.into());
         }
-        let asked = client.ask(Asked::Script(client.status().epoch)).ok_or("too much is asked just now: ask again")?;
+        let asked =
+            client.ask(RequestKind::Script(client.status().epoch)).ok_or("too much is asked just now: ask again")?;
         let course = Course::default();
         self.current = Some(Current { course, by, program, asked: Some(asked), carried: None, stopping: None });
         Ok(())
@@ -249,7 +250,7 @@ impl Scripts {
 
 impl Current {
     fn ask_to_stop<const N: usize>(&mut self, client: &mut Client<N>) {
-        self.asked = client.ask(Asked::Script(client.status().epoch));
+        self.asked = client.ask(RequestKind::Script(client.status().epoch));
         if self.asked.is_none() {
             // The client may cancel again.
             let _ = self.course.on(Happens::Leave(false));
@@ -289,8 +290,15 @@ fn at_work(
         config.verdict = Duration::from_micros((seconds * 1e6) as u64);
     }
     let words = Words::new(false, "script".into(), at, file);
-    let mut ear =
-        Ear { words, tell, permit, way: None, sent: false, fails_on_reports: program.fails_on_reports, reported: None };
+    let mut ear = UploadObserver {
+        words,
+        tell,
+        permit,
+        way: None,
+        sent: false,
+        fails_on_reports: program.fails_on_reports,
+        reported: None,
+    };
     let interrupted = async || {
         // The permit is dropped, and nothing is ever sent.
         let _ = (&mut gone).await;
@@ -298,7 +306,7 @@ fn at_work(
     };
     let outcome =
         outrigger::host::runtime::one_threaded()?.block_on(upload(config, file, at, &mut ear, interrupted))?;
-    let Ear { words, reported, .. } = ear;
+    let UploadObserver { words, reported, .. } = ear;
     let ended = words.judgement(outcome);
     match reported {
         Some(reported) if ended.is_ok() => Err(Failure::Fault(format!("the controller reported {reported}"))),
@@ -307,7 +315,7 @@ fn at_work(
 }
 
 /// An observer of one upload, which reports its events to the node.
-struct Ear<'w> {
+struct UploadObserver<'w> {
     words: Words<'w>,
     tell: &'w Sender<News>,
     permit: UploadPermit,
@@ -319,7 +327,7 @@ struct Ear<'w> {
     reported: Option<String>,
 }
 
-impl Hears for Ear<'_> {
+impl Hears for UploadObserver<'_> {
     fn event(&mut self, event: &UploadEvent<'_>) {
         self.words.learn(event);
         let line = self.words.line(event);

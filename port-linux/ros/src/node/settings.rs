@@ -7,7 +7,7 @@ use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_wire::rtde::MAX_NAMES;
 use outrigger_wire::time::Duration;
 
-use super::place::Place;
+use super::domain_ports::Domain;
 use super::serial;
 use crate::arm::{LWR_JOINTS, UR_JOINTS};
 use crate::native::Terminals;
@@ -141,7 +141,7 @@ impl Settings {
             );
             return Err(Failure::Usage(what));
         }
-        let Place { domain, interfaces, peers } = Place::find(domain, ros.joins_by(), ros.peers.clone())?;
+        let Domain { domain, interfaces, peers } = Domain::find(domain, ros.joins_by(), ros.peers.clone())?;
         let joints: &[&str] = if joints == LWR_JOINTS.len() { &LWR_JOINTS } else { &UR_JOINTS };
         Ok(Self {
             names,

@@ -2,8 +2,8 @@
 
 use outrigger_ros2_messages::endpoint::{Qos, Topic};
 
-use super::face::Face;
 use super::offers::{Listed, Offers as _};
+use super::requests::ClientRequests;
 use super::settings::Settings;
 use super::{parameters, pendant};
 use crate::arm::{Arm, UR_JOINTS};
@@ -55,7 +55,7 @@ pub(super) fn offered(settings: &Settings, target: Option<&Target>) -> Result<Of
         pendant::offer(&mut listed, &settings.names)?;
     }
     let arm = Arm::new(settings.joints, &settings.names);
-    Face::<{ UR_JOINTS.len() }>::offer(&mut listed, settings, (arm, target), None)?;
+    ClientRequests::<{ UR_JOINTS.len() }>::offer(&mut listed, settings, (arm, target), None)?;
     parameters::offer(&mut listed, settings)?;
     let Listed(endpoints) = listed;
     Ok(Offered { node: node_name(&settings.names.namespace, NAME), distro: settings.distro, endpoints })

@@ -14,7 +14,7 @@ use crate::host::os;
 
 /// The topic of the configuration with which a run started.
 pub const CONFIGURATION: &str = "/engine/configuration";
-/// The topic of the inputs and outputs of a run's engine, in the form of [`What::Engine`](crate::feed::What::Engine).
+/// The topic of the inputs and outputs of a run's engine, in the form of [`EntryContent::Engine`](crate::feed::EntryContent::Engine).
 pub const ENGINE: &str = "/engine/recording";
 /// The topic of the session's log lines.
 pub const LOG: &str = "/log";

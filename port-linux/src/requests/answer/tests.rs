@@ -47,7 +47,8 @@ fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
 fn busy() -> Status {
     let mut variables = Variables { bools: 1, ints: [0; 16], reals: [0; 16] };
     (variables.ints[0], variables.reals[0], variables.reals[1]) = (-1, 0.5_f32.to_bits(), f32::NAN.to_bits());
-    let standing = Standing { number: 7, stage: Stage::Missed(Reason::GoalTolerance), percent: 42, tenths: 15 };
+    let standing =
+        MotionReport { number: 7, stage: MotionStage::Missed(Reason::GoalTolerance), percent: 42, tenths: 15 };
     let cause = GradeCause { metric: Metric::Misses, grade: Grade::Ok, measured: 12, limit: 5 };
     let fell = GradeChange {
         from: Grade::Perfect,
@@ -77,18 +78,18 @@ fn busy() -> Status {
 #[test]
 fn the_lines_are_those_that_are_committed() {
     let busy = busy();
-    let motion = |stage| Some(Standing { number: 1, stage, percent: 100, tenths: 20 });
+    let motion = |stage| Some(MotionReport { number: 1, stage, percent: 100, tenths: 20 });
     let write = Write::Flag { index: 3, value: true };
     let news = [WriteNews::Confirmed(Duration::from_micros(12_500)), WriteNews::NeverShown, WriteNews::NotConfirmed];
     let against = [
-        Against::Reason(Reason::Latched),
-        Against::Busy(Standing { number: 2, stage: Stage::Runs, percent: 5, tenths: 1 }),
-        Against::Guided,
-        Against::Law,
-        Against::Feed(FeedError::Forwarded),
-        Against::Feed(FeedError::NoMotion),
-        Against::Elsewhere,
-        Against::Nothing,
+        MotionRefusal::Reason(Reason::Latched),
+        MotionRefusal::Busy(MotionReport { number: 2, stage: MotionStage::Runs, percent: 5, tenths: 1 }),
+        MotionRefusal::Guided,
+        MotionRefusal::Law,
+        MotionRefusal::Feed(FeedError::Forwarded),
+        MotionRefusal::Feed(FeedError::NoMotion),
+        MotionRefusal::Elsewhere,
+        MotionRefusal::Nothing,
     ];
     let mut verdicts = vec![
         Verdict::Done,
@@ -114,7 +115,8 @@ fn the_lines_are_those_that_are_committed() {
     lines.push(done.line_with(true, Some(Challenge::from_number(u32::MAX))));
     lines.push(status(Some(1), "status", &busy, ("10.0.0.2", false), Some(Challenge::from_number(9))));
     lines.push(status(None, "watch", &Status::default(), ("a \"b\"", true), None));
-    let stages = [Stage::Waits, Stage::Refused(Reason::Latched), Stage::NotFound(LocateError::OutOfReach)];
+    let stages =
+        [MotionStage::Waits, MotionStage::Refused(Reason::Latched), MotionStage::NotFound(LocateError::OutOfReach)];
     lines.extend(stages.map(|stage| {
         let moving = Status { motion: motion(stage), left: Some(Reason::ProtectiveStop), ..Status::default() };
         status(None, "status", &moving, ("arm", true), None)

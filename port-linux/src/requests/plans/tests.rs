@@ -5,13 +5,13 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 
 use super::super::claim::{Claims, Issued};
 use super::super::client::{Presence, converse};
-use super::super::letter::{Asked, Letter};
+use super::super::envelope::{Envelope, RequestKind};
 use super::super::shared::tests::{Bench, bench, bench_at};
 use super::super::slot::Status;
-use super::super::step::Step;
+use super::super::step::ClientAction;
 use super::*;
 use crate::host::clock::{Clock, Pace};
-use crate::motion::asked::Wish;
+use crate::motion::request::Wish;
 use crate::released::ReleasedBy;
 
 const EPOCH: Epoch = Epoch::from_number(0);
@@ -54,9 +54,9 @@ fn say(bench: &Bench, planner: &mut Planner<'_, 6>, how: &str, ms: u64) -> Said 
     let challenge = Some(claims.issue(at));
     let line = Message { id: Some(7), challenge, ask: Ask::Move { epoch: EPOCH, how } };
     match bench.shared.understand((planner, &mut claims), Ok(line), at) {
-        Step::Collected => Said::Nothing,
-        Step::Say(line) => Said::Line(line),
-        Step::Move(Some(7), EPOCH, Wish::Motion(motion), Some(_)) => Said::Motion(*motion),
+        ClientAction::Collected => Said::Nothing,
+        ClientAction::Say(line) => Said::Line(line),
+        ClientAction::Move(Some(7), EPOCH, Wish::Motion(motion), Some(_)) => Said::Motion(*motion),
         _ => panic!("{how} comes to something else"),
     }
 }
@@ -193,12 +193,13 @@ fn a_plan_that_has_begun_delays_nothing_else_that_its_client_says() {
     let bench = commanded();
     let mut one = planner(&bench, 1);
     assert!(say(&bench, &mut one, "begin=2", 0).has("\"ok\":true"));
-    for (ask, asked) in [(Ask::Release, Asked::Release(ReleasedBy::Request)), (Ask::Cancel, Asked::Cancel)] {
+    for (ask, asked) in [(Ask::Release, RequestKind::Release(ReleasedBy::Request)), (Ask::Cancel, RequestKind::Cancel)]
+    {
         let issued = Issued::new(Asker(1), Instant::ZERO);
         let mut claims = Claims::new(Asker(1), &issued);
         let line = Ok(Message { id: None, challenge: None, ask });
         let step = bench.shared.understand((&mut one, &mut claims), line, Instant::ZERO);
-        assert!(matches!(step, Step::PassOn(None, passed, None) if passed == asked));
+        assert!(matches!(step, ClientAction::PassOn(None, passed, None) if passed == asked));
     }
 }
 
@@ -222,12 +223,12 @@ fn a_release_waits_for_no_plan_that_has_begun_and_not_ended() {
         let mut stream = client(&bench, 0);
         let plan = "{\"do\":\"move\",\"epoch\":0,\"how\":\"begin=1000\"}\n{\"do\":\"move\",\"epoch\":0,\"how\":\"rows=1,0,0,0,0,0,0,0,0,0,0,0,0\"}\n";
         stream.write_all((plan.to_owned() + "{\"do\":\"release\"}\n{\"do\":\"cancel\"}\n").as_bytes()).await.unwrap();
-        assert_eq!(bench.releases.recv().await.expect("it comes").asked, Asked::Release(ReleasedBy::Request));
-        assert_eq!(bench.asks.recv().await.expect("it comes").asked, Asked::Cancel);
+        assert_eq!(bench.releases.recv().await.expect("it comes").asked, RequestKind::Release(ReleasedBy::Request));
+        assert_eq!(bench.asks.recv().await.expect("it comes").asked, RequestKind::Cancel);
         // The plan of another client is dropped as well.
         let mut other = client(&bench, 1);
         other.write_all(b"{\"do\":\"release\"}\n").await.unwrap();
-        assert_eq!(bench.releases.recv().await.expect("it comes").asked, Asked::Release(ReleasedBy::Request));
+        assert_eq!(bench.releases.recv().await.expect("it comes").asked, RequestKind::Release(ReleasedBy::Request));
     });
 }
 
@@ -260,8 +261,8 @@ fn a_plan_that_is_complete_is_checked_and_passed_on_and_one_that_the_arm_cannot_
         stream.read_line(&mut lines).await.unwrap();
         assert!(lines.contains("\"what\":\"Unfit\"") && lines.contains("Are these degrees?"), "{lines}");
         stream.write_all(plan("0.5", second).as_bytes()).await.unwrap();
-        let Letter { asked, motion, .. } = bench.asks.recv().await.expect("it comes");
-        assert_eq!(asked, Asked::Move(Epoch::from_number(0), Asker(0)));
+        let Envelope { asked, motion, .. } = bench.asks.recv().await.expect("it comes");
+        assert_eq!(asked, RequestKind::Move(Epoch::from_number(0), Asker(0)));
         assert!(motion.is_some());
     });
     assert!(bench.asks.try_recv().is_err(), "the other one never got there");

@@ -90,7 +90,7 @@ fn a_status_has_mode_grade_reasons_joints_and_counters_under_their_keys() {
         counters: vec![("lost_datagrams", 5)],
         ..Snapshot::of(Arm::new(
             &state,
-            vec![Word { key: "robot_mode", name: "robot", value: Some("RUNNING"), number: 7 }],
+            vec![ReportedState { key: "robot_mode", name: "robot", value: Some("RUNNING"), number: 7 }],
         ))
     };
     let told: Value = serde_json::from_str(&json::text(&snapshot)).expect("one object");
@@ -144,8 +144,8 @@ fn by_rtde() -> Snapshot {
         ..State::default()
     };
     let words = vec![
-        Word::named("robot_mode", "robot", "RUNNING"),
-        Word { key: "safety", name: "safety", value: None, number: -24 },
+        ReportedState::named("robot_mode", "robot", "RUNNING"),
+        ReportedState { key: "safety", name: "safety", value: None, number: -24 },
     ];
     let stream = StreamCounts { messages: 1, malformed: 2, oversize: 3, lost_sync: 4, unknown: 5 };
     let counts = RtdeCounts { stream, data: 10, texts: 11, unexpected: 12, unknown_recipes: 13 };
@@ -177,7 +177,7 @@ fn with_variables() -> Snapshot {
     let mut variables = Variables { bools: 0b1010, ints: [0; 16], reals: [0; 16] };
     (variables.ints[15], variables.reals[0]) = (i32::MIN, 0.1_f32.to_bits());
     (variables.reals[1], variables.reals[2]) = (f32::NAN.to_bits(), f32::NEG_INFINITY.to_bits());
-    let arm = Arm::new(&state, vec![Word::named("krc_state", "KRC", "command")]).with_setpoints([0.25; 7]);
+    let arm = Arm::new(&state, vec![ReportedState::named("krc_state", "KRC", "command")]).with_setpoints([0.25; 7]);
     Snapshot {
         at: Instant::from_micros(5),
         figures: Some(Figures { answers: None, age: None, ..answered() }),

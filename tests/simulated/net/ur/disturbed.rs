@@ -132,7 +132,7 @@ pub(super) fn host(draw: &mut Draw, number: usize) -> Plan {
             plan.at(at, Act::Cable(None));
         }
         6 => {
-            plan.at(at, Act::Kill(draw.of(&[Death::Reset, Death::Silent])));
+            plan.at(at, Act::Kill(draw.of(&[CrashPoint::Reset, CrashPoint::Silent])));
         }
         _ => {
             plan.at(at, Act::Say(Input::Shutdown));

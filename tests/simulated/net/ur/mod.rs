@@ -24,7 +24,7 @@ use outrigger_sim::controller::{Action, Controller, StartState};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;
 use outrigger_sim::world::{DistanceSensor, Surface};
-use outrigger_tests::cosim::{Buffers, Death, Reading, Rig, SENSOR, Sensor, Setup, core_time};
+use outrigger_tests::cosim::{Buffers, CrashPoint, Reading, Rig, SENSOR, Sensor, Setup, core_time};
 use outrigger_wire::time as core;
 
 use self::configured::{laws, outputs, short, starts, starved, texts, wrong};
@@ -90,7 +90,7 @@ enum Act {
     Fault(&'static str, &'static str, Option<u64>, &'static str),
     Cable(Option<u64>),
     Pause(u64),
-    Kill(Death),
+    Kill(CrashPoint),
     Pendant(Action),
     Senses(Senses),
     /// A reading out of order, or of a sensor that is not configured.

@@ -1,4 +1,4 @@
-//! A run of a board with a controller of either maker, from one event to the next.
+//! A run of a board with a controller of either vendor, from one event to the next.
 
 use std::cell::{Ref, RefCell};
 use std::fmt::Debug;

@@ -24,7 +24,7 @@ mod way;
 pub use bound::{rest_bound, stop_deceleration};
 pub(crate) use record::speeds_of;
 pub use record::{Command, Cycles, Motion, REST, Record, Speeds};
-pub use rig::{Buffers, Death, Rig};
+pub use rig::{Buffers, CrashPoint, Rig};
 pub use rules::Rules;
 pub use setup::{Read, Reading, SENSOR, Sensor, Setup, core_time, sim_time};
 pub use way::Way;

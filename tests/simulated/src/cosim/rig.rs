@@ -76,7 +76,7 @@ enum Host {
 
 /// The kind of end of the co-controller's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Death {
+pub enum CrashPoint {
     /// The process ends; the kernel resets its connections.
     Reset,
     /// The host freezes or loses power: it sends no more bytes, and no connection is reset.
@@ -331,9 +331,9 @@ impl<'m> Rig<'m> {
     }
 
     /// Ends the co-controller's process, or its host.
-    pub fn kill(&mut self, death: Death) {
+    pub fn kill(&mut self, death: CrashPoint) {
         self.host = Host::Dead;
-        if death == Death::Reset {
+        if death == CrashPoint::Reset {
             self.sockets.iter_mut().for_each(|socket| socket.abort(&mut self.controller));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, Way, rest_bound, stop_deceleration};
+use outrigger_tests::cosim::{Buffers, CrashPoint, Motion, REST, Rig, Way, rest_bound, stop_deceleration};
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 
 use super::super::text::{in_parallel, markdown, millis};
@@ -55,8 +55,8 @@ fn cell(software: SoftwareVersion, path: Way, loss: Loss) -> String {
     let what = format!("{loss:?}, {software}, {}", path.name());
     assert!((motion.qd[0] - f64::from(SPEED)).abs() < 0.03, "{what}: {motion:?}\n{}", rig.record().story());
     match loss {
-        Loss::Process => rig.kill(Death::Reset),
-        Loss::Host => rig.kill(Death::Silent),
+        Loss::Process => rig.kill(CrashPoint::Reset),
+        Loss::Host => rig.kill(CrashPoint::Silent),
         Loss::Cable => rig.cut_cable(None),
     }
     rig.run_for(WATCHED);

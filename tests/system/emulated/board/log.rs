@@ -4,7 +4,7 @@ use std::path::Path;
 
 use outrigger_emulated::sensor::Plug;
 use outrigger_emulated::telemetry::Telemetry;
-use outrigger_remote::telemetry::{LinkActivity, ResetCause, Stage};
+use outrigger_remote::telemetry::{LinkActivity, ResetCause, StartStage};
 
 use super::*;
 
@@ -29,7 +29,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             let mut bench = connected(machine, setup);
             bench.run_for(Duration::from_millis(1_500));
             let telemetry = Telemetry::of(&bench.record().datagrams);
-            let [(ResetCause::Software, 2, Some(Stage::Clocks), Some(place))] = &telemetry.starts[..] else {
+            let [(ResetCause::Software, 2, Some(StartStage::Clocks), Some(place))] = &telemetry.starts[..] else {
                 panic!("{:?}", telemetry.starts)
             };
             assert!(place.contains("host.rs:"), "{place}");
@@ -45,7 +45,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             let mut bench = connected(machine, setup);
             bench.run_for(Duration::from_millis(1_500));
             let telemetry = Telemetry::of(&bench.record().datagrams);
-            let [(ResetCause::Software, 2, Some(Stage::Clocks), Some(end))] = &telemetry.starts[..] else {
+            let [(ResetCause::Software, 2, Some(StartStage::Clocks), Some(end))] = &telemetry.starts[..] else {
                 panic!("{:?}", telemetry.starts)
             };
             assert_eq!(end, "stack overflow");

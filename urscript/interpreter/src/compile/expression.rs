@@ -4,7 +4,7 @@
 //! do not evaluate their right side if the left one decides.
 
 use super::super::builtins::Signature;
-use super::super::code::{Binary, CallSite, Op, Place, Target, Unary};
+use super::super::code::{Binary, CallSite, Op, Target, Unary, VariableSlot};
 use super::super::error::{ArgumentsError, CompileError, Position};
 use super::super::lexer::Token;
 use super::super::value::Value;
@@ -220,7 +220,7 @@ impl<'c, 's> Compiler<'c, 's> {
     }
 
     /// Returns the location of the variable `name`, which is read at `position`.
-    pub(super) fn variable(&self, name: &str, position: Position) -> Result<Place, CompileError> {
+    pub(super) fn variable(&self, name: &str, position: Position) -> Result<VariableSlot, CompileError> {
         let kind = || CompileErrorKind::NameNotFound(name.into());
         self.declared.place(self.current, name).ok_or_else(|| CompileError { position, kind: kind() })
     }

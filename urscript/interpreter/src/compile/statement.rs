@@ -1,6 +1,6 @@
 //! Compiles statements and blocks.
 
-use super::super::code::{Op, Place};
+use super::super::code::{Op, VariableSlot};
 use super::super::error::{CompileError, Position};
 use super::super::lexer::Token;
 use super::super::value::Value;
@@ -139,7 +139,7 @@ impl<'s> Compiler<'_, 's> {
 
     /// Compiles `.name(…)` after the indices of a variable and drops its value; returns `false` if no method call
     /// follows.
-    fn is_method(&mut self, place: Place, indices: u32, position: Position) -> Result<bool, CompileError> {
+    fn is_method(&mut self, place: VariableSlot, indices: u32, position: Position) -> Result<bool, CompileError> {
         if !self.calls_method() {
             return Ok(false);
         }
@@ -150,7 +150,7 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// Compiles `= value` after the indices of a variable.
-    fn store_element(&mut self, place: Place, indices: u32, position: Position) -> Result<(), CompileError> {
+    fn store_element(&mut self, place: VariableSlot, indices: u32, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("="), "=")?;
         self.expression()?;
         self.emit(Op::StoreElement(place, indices), position);
@@ -159,7 +159,7 @@ impl<'s> Compiler<'_, 's> {
 
     /// Returns the location of the variable `name`, to which a value is assigned. The first pass has found the
     /// variable unless the text is invalid.
-    fn place(&self, name: &str) -> Result<Place, CompileError> {
+    fn place(&self, name: &str) -> Result<VariableSlot, CompileError> {
         self.declared.place(self.current, name).ok_or_else(|| self.unexpected("an assignment"))
     }
 
@@ -245,12 +245,12 @@ impl<'s> Compiler<'_, 's> {
             let position = self.position();
             let name = self.expect_name("the name of a parameter")?;
             if self.accept(Token::Sign("=")) {
-                let Some(Place::Local(slot)) = self.declared.place(self.current, name) else {
+                let Some(VariableSlot::Local(slot)) = self.declared.place(self.current, name) else {
                     return Err(self.unexpected("the name of a parameter"));
                 };
                 let given = self.emit(Op::JumpIfGiven(slot, 0), position);
                 self.expression()?;
-                self.emit(Op::Store(Place::Local(slot)), position);
+                self.emit(Op::Store(VariableSlot::Local(slot)), position);
                 self.patch(given, Op::JumpIfGiven(slot, self.here()));
             }
             if self.accept(Token::Sign(")")) {

@@ -136,7 +136,7 @@ impl Rig {
         verdict
     }
 
-    fn refused(&self, word: Word, by: Channel, reason: Reason) {
+    fn refused(&self, word: OperatorAction, by: Channel, reason: Reason) {
         self.inquiry.event::<()>(&Event::Refused(Refusal { word, by, reason }));
     }
 
@@ -202,18 +202,18 @@ fn a_request_is_answered_by_its_own_refusal_and_by_no_other() {
     let mut rig = Rig::new();
     assert_eq!(rig.ask_freshly(Ask::Request(EPOCH)), None);
     assert!(rig.robot.is_waiting());
-    rig.refused(Word::Request, Channel::Message, Reason::GradeLow);
+    rig.refused(OperatorAction::Request, Channel::Message, Reason::GradeLow);
     assert_eq!(rig.decided(), Some(Verdict::Refused(Some(Reason::GradeLow))));
     // Rejections of a contact, of another kind of request, and from a time without a pending request.
     assert_eq!(rig.ask_freshly(Ask::Resume(EPOCH)), None);
-    rig.refused(Word::Request, Channel::Pin, Reason::GradeLow);
+    rig.refused(OperatorAction::Request, Channel::Pin, Reason::GradeLow);
     assert_eq!(rig.decided(), Some(Verdict::Ending), "it is not commanded");
     assert_eq!(rig.ask_freshly(Ask::Request(EPOCH)), None);
-    rig.refused(Word::Acknowledge, Channel::Message, Reason::GradeLow);
+    rig.refused(OperatorAction::Acknowledge, Channel::Message, Reason::GradeLow);
     assert_eq!(rig.decided(), Some(Verdict::Ending));
     assert_eq!(rig.ask(Ask::Status), None);
     assert_eq!(rig.decided(), Some(Verdict::Done));
-    rig.refused(Word::Request, Channel::Message, Reason::GradeLow);
+    rig.refused(OperatorAction::Request, Channel::Message, Reason::GradeLow);
     assert_eq!(rig.ask(Ask::Request(EPOCH)), None);
     assert_eq!(rig.decided(), Some(Verdict::Ending));
 }
@@ -224,10 +224,10 @@ fn an_acknowledgement_is_refused_with_its_reason_and_a_release_never() {
     assert_eq!(rig.ask(Ask::Acknowledge), None);
     assert_eq!(rig.decided(), Some(Verdict::Done));
     assert_eq!(rig.ask(Ask::Acknowledge), None);
-    rig.refused(Word::Acknowledge, Channel::Message, Reason::ProtectiveStop);
+    rig.refused(OperatorAction::Acknowledge, Channel::Message, Reason::ProtectiveStop);
     assert_eq!(rig.decided(), Some(Verdict::Refused(Some(Reason::ProtectiveStop))));
     assert_eq!(rig.ask(Ask::Release), None);
-    rig.refused(Word::Acknowledge, Channel::Message, Reason::ProtectiveStop);
+    rig.refused(OperatorAction::Acknowledge, Channel::Message, Reason::ProtectiveStop);
     assert_eq!(rig.decided(), Some(Verdict::Done));
 }
 

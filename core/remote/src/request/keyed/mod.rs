@@ -46,5 +46,5 @@ mod wire;
 pub use caller::{Caller, Event, TooLong};
 pub use mac::Key;
 pub use reply::{News, Reply, Verdict};
-pub use service::{Asked, Counts, Service, Ticket};
+pub use service::{Counts, KeyedRequest, Service, Ticket};
 pub use wire::{ANSWER_LEN, BODY_MAX, DATAGRAM_MAX, HELLO_LEN};

@@ -96,7 +96,7 @@ struct Waiting {
 
 /// A request from a client that has the key. Each request is returned only once.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asked<'a> {
+pub struct KeyedRequest<'a> {
     /// The ticket for the [answer](Service::answer).
     pub ticket: Ticket,
     /// The request; or, as an error, the outcome to answer at once without carrying the request out.
@@ -268,7 +268,7 @@ impl<A: Copy + PartialEq> Service<A> {
 
     /// Returns the request in the datagram; `present` is the epoch now. A request that acts is refused if the epoch in
     /// the datagram or in its line differs, and one that causes motion if it has no fresh challenge of this session.
-    pub fn poll_request(&mut self, present: Epoch) -> Option<Asked<'_>> {
+    pub fn poll_request(&mut self, present: Epoch) -> Option<KeyedRequest<'_>> {
         let Waiting { ticket, seen, challenge, came, end } = self.asked.take()?;
         let line = self.window.get_mut(size_of::<Turn>()..end)?;
         let ask = match message_of(Ok(()), line) {
@@ -286,7 +286,7 @@ impl<A: Copy + PartialEq> Service<A> {
             }
             Err(fault) => Err(Verdict::Fault(fault.kind, u16::try_from(fault.at).unwrap_or(u16::MAX))),
         };
-        Some(Asked { ticket, ask })
+        Some(KeyedRequest { ticket, ask })
     }
 
     /// Answers a request, with a new challenge. Has no effect if the request is not the newest of its session.

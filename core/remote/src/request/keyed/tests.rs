@@ -100,7 +100,7 @@ fn a_request_is_given_once_and_its_answer_as_often_as_it_is_asked_for() {
     refresh(&mut service, &mut caller, 1);
     let request = asked(&mut caller, Ask::Request(EPOCH));
     assert_eq!(give(&mut service, 1, &request), None);
-    let Asked { ticket, ask } = service.poll_request(EPOCH).expect("a request");
+    let KeyedRequest { ticket, ask } = service.poll_request(EPOCH).expect("a request");
     assert_eq!(ask, Ok(Ask::Request(EPOCH)));
     assert_eq!(service.poll_request(EPOCH), None, "once");
     dropped(&mut service, 1, &request, |counts| counts.repeated);
@@ -318,7 +318,7 @@ proptest! {
             _ => Ask::Status,
         };
         give(&mut service, 1, &asked(&mut caller, ask));
-        let Asked { ticket, ask: read } = service.poll_request(EPOCH).expect("a request");
+        let KeyedRequest { ticket, ask: read } = service.poll_request(EPOCH).expect("a request");
         prop_assert_eq!(read, Ok(ask));
         service.answer(NOW, ticket, EPOCH, &reply);
         let answer = sent(&mut service, 1).expect("an answer");

@@ -8,11 +8,11 @@ use crate::command::JointMove;
 #[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::controller::Delegated;
-use crate::engine::cycle::Executed;
+use crate::engine::cycle::MotionProgress;
 use crate::law::FeedError;
 use crate::mode::MoveNumber;
 #[cfg(feature = "programs")]
-use crate::mode::Word;
+use crate::mode::OperatorAction;
 #[cfg(feature = "programs")]
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
@@ -23,11 +23,11 @@ use outrigger_wire::time::{Duration, Instant};
 
 impl Delegated<6> for Ur<'_> {
     #[cfg(feature = "programs")]
-    fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
+    fn word_for_program(&mut self, word: OperatorAction, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.told(word, free, now)
     }
 
-    fn executed(&mut self, state: &State<6>, now: Instant) -> Executed {
+    fn executed(&mut self, state: &State<6>, now: Instant) -> MotionProgress {
         exclusive(&mut self.program).map(|program| program.executed(state, now)).unwrap_or_default()
     }
 

@@ -217,9 +217,9 @@ impl Ur<'_> {
                 StateEvent::Text(text) => events.push_peer(UrEvent::Report(Report::by_rtde(&text))),
                 StateEvent::Skipped(error) => events.push_peer(UrEvent::Skipped { link, error }),
                 StateEvent::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
-                StateEvent::NotOurs(input) => {
+                StateEvent::UnownedInput(input) => {
                     understood = true;
-                    events.push_peer(UrEvent::NotOurs(input));
+                    events.push_peer(UrEvent::UnownedInput(input));
                 }
                 StateEvent::Unusable(why) => unusable = unusable.or(Some(why)),
                 StateEvent::Unexpected => {}

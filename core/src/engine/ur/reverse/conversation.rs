@@ -1,16 +1,16 @@
 //! The connections of a program, and its reports.
 
-use super::door::Door;
-use super::fetch::Fetch;
 use super::lateness::Lateness;
-use super::{Reverse, Stage};
+use super::listener::Listener;
+use super::script_server::ScriptServer;
+use super::{ProgramStage, Reverse};
 use crate::engine::io::LinkId;
 use crate::engine::ur::event::ProgramNews;
 #[cfg(feature = "programs")]
 use crate::engine::ur::path::Delivery;
 use crate::mode::Held;
 #[cfg(feature = "programs")]
-use crate::mode::Word;
+use crate::mode::OperatorAction;
 #[cfg(feature = "programs")]
 use crate::robot::Reason;
 use outrigger_wire::player::PlayerReport;
@@ -20,7 +20,7 @@ use outrigger_wire::time::{Duration, Instant};
 impl Reverse {
     /// Records that the program accepts orders from now on.
     pub(super) fn begin(&mut self, now: Instant) {
-        self.stage = Stage::Ready;
+        self.stage = ProgramStage::Ready;
         (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
         self.waiting.clear();
         self.answers.clear();
@@ -45,7 +45,7 @@ impl Reverse {
         let news = if unproven {
             self.no_proof(link)
         } else if of_ours && self.carries() {
-            self.hang_up(Stage::Away);
+            self.hang_up(ProgramStage::Away);
             Some(ProgramNews::Ended(self.ending))
         } else {
             None
@@ -73,41 +73,41 @@ impl Reverse {
     }
 
     pub(in crate::engine::ur) fn asking_window(&mut self) -> &mut [u8] {
-        self.script_mut().map(Fetch::window).unwrap_or_default()
+        self.script_mut().map(ScriptServer::window).unwrap_or_default()
     }
 
     /// Ends the resident program, or sends it again, unless `free` is an error.
     #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn told(
         &mut self,
-        word: Word,
+        word: OperatorAction,
         free: Result<(), Reason>,
         now: Instant,
     ) -> Result<(), Reason> {
-        let hand_back = word == Word::HandBack;
+        let hand_back = word == OperatorAction::HandBack;
         let sent_to_stay = self.config.resident && self.config.by == Delivery::Text;
         if !self.stays() || (!hand_back && !sent_to_stay) {
             return Err(Reason::NoSuchProgram);
         }
         free?;
         match self.stage {
-            Stage::Ready if hand_back => {
+            ProgramStage::Ready if hand_back => {
                 self.end(now);
                 Ok(())
             }
             _ if hand_back => Err(Reason::ProgramAway),
-            Stage::Away | Stage::Called(_) => {
-                self.stage = Stage::Away;
+            ProgramStage::Away | ProgramStage::Called(_) => {
+                self.stage = ProgramStage::Away;
                 self.call(now);
                 Ok(())
             }
-            Stage::Ready | Stage::Ending(..) => Err(Reason::ProgramRuns),
+            ProgramStage::Ready | ProgramStage::Ending(..) => Err(Reason::ProgramRuns),
         }
     }
 
     /// Resets the connections of a program that acknowledges nothing.
     pub(in crate::engine::ur) fn hang_up_now(&mut self) {
-        self.hang_up(Stage::Away);
+        self.hang_up(ProgramStage::Away);
     }
 
     /// Records that the connection was closed by the program or the network, or that it had no proof.
@@ -126,7 +126,7 @@ impl Reverse {
 
     /// Discards all data about the program, because it has ended.
     pub(super) fn forget(&mut self) {
-        self.stage = Stage::Away;
+        self.stage = ProgramStage::Away;
         self.order.clear();
         self.waiting.clear();
         self.mirrors.value = false;
@@ -136,21 +136,21 @@ impl Reverse {
     }
 
     /// Resets all connections of the program, and waits for the next one.
-    pub(super) fn hang_up(&mut self, stage: Stage) {
+    pub(super) fn hang_up(&mut self, stage: ProgramStage) {
         self.door.hang_up();
-        self.beside_mut().iter_mut().for_each(Door::hang_up);
+        self.beside_mut().iter_mut().for_each(Listener::hang_up);
         self.forget();
         self.stage = stage;
     }
 
     /// Returns `true` if the program takes orders.
     pub(in crate::engine::ur) fn is_ready(&self) -> bool {
-        matches!(self.stage, Stage::Ready)
+        matches!(self.stage, ProgramStage::Ready)
     }
 
     /// Returns `true` if the connection carries orders, including the order to end.
     pub(in crate::engine::ur) fn carries(&self) -> bool {
-        matches!(self.stage, Stage::Ready | Stage::Ending(..))
+        matches!(self.stage, ProgramStage::Ready | ProgramStage::Ending(..))
     }
 
     pub(in crate::engine::ur) fn window(&mut self) -> &mut [u8] {
@@ -181,7 +181,7 @@ impl Reverse {
                     }
                     None => (false, rest),
                 },
-                Stage::Ready | Stage::Ending(..) if self.is_player() => match rest.split_first_chunk() {
+                ProgramStage::Ready | ProgramStage::Ending(..) if self.is_player() => match rest.split_first_chunk() {
                     Some((said, behind)) => {
                         let said = PlayerReport::from_bytes(*said);
                         if let Some(cycles) = self.player.observe(&said, arrival) {
@@ -192,7 +192,7 @@ impl Reverse {
                     }
                     None => (false, rest),
                 },
-                Stage::Ready | Stage::Ending(..) => match rest.split_first_chunk() {
+                ProgramStage::Ready | ProgramStage::Ending(..) => match rest.split_first_chunk() {
                     Some((report, behind)) => {
                         if let Some(late) = self.take(Report::from_bytes(*report), arrival) {
                             tell(late);
@@ -202,7 +202,7 @@ impl Reverse {
                     None => (false, rest),
                 },
                 // Bytes of a program whose connection was reset.
-                Stage::Away | Stage::Called(_) => (false, &[][..]),
+                ProgramStage::Away | ProgramStage::Called(_) => (false, &[][..]),
             };
             rest = behind;
             if !one {
@@ -224,17 +224,17 @@ impl Reverse {
         let ours = self.made.is_some_and(|made| made.token == token);
         let report = Report::from_bytes(said.to_be_bytes());
         match self.stage {
-            Stage::Called(_) if ours && runs => {
+            ProgramStage::Called(_) if ours && runs => {
                 self.begin(arrival);
                 self.counter = report.counter.wrapping_add(1);
                 self.oldest = self.counter;
                 Some(ProgramNews::Connected)
             }
-            Stage::Ready | Stage::Ending(..) => {
+            ProgramStage::Ready | ProgramStage::Ending(..) => {
                 let late = self.take(report, arrival);
                 if ours && runs { late } else { self.closed() }
             }
-            Stage::Away | Stage::Called(_) => None,
+            ProgramStage::Away | ProgramStage::Called(_) => None,
         }
     }
 

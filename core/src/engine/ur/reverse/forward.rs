@@ -14,16 +14,16 @@
 //!   reports its result **and**, if that was no success, has discarded every point of it in answer to our CANCEL. The
 //!   points have no number either: if the next move started before, it would include the remaining points of this one.
 //! * Its progress follows from the robot's speed scaling and from the position of the controller's target
-//!   ([`Pursuit`]).
+//!   ([`PlanProgress`]).
 
 use super::text::Made;
 use super::units::micro;
 use super::{Moment, Pause, Reverse, Wrote};
 use crate::command::{ApprovedMove, JointMove};
-use crate::engine::cycle::{Executed, Verdict};
+use crate::engine::cycle::{MotionProgress, Verdict};
 use crate::engine::ur::event::ProgramNews;
 use crate::engine::ur::outbox::Outbox;
-use crate::mode::{CourseConfig, Held, Mirrored, MoveNumber, Pursuit};
+use crate::mode::{CourseConfig, Held, Mirrored, MoveNumber, PlanProgress};
 use crate::robot::Reason;
 use crate::trajectory::Waypoint;
 use outrigger_wire::external_control::ControlMode;
@@ -86,7 +86,7 @@ pub(super) struct Account {
     /// these are all of its points.
     written: u32,
     told_all: bool,
-    pursuit: Pursuit,
+    pursuit: PlanProgress,
     /// The speed scaling that the arm may still move at.
     scaling: f32,
     /// The controller's time of the newest state.
@@ -129,7 +129,7 @@ impl Account {
         newest_move: None,
         written: 0,
         told_all: false,
-        pursuit: Pursuit::NOT_BEGUN,
+        pursuit: PlanProgress::NOT_BEGUN,
         scaling: 0.0,
         newest: None,
         late: false,
@@ -212,7 +212,7 @@ impl Reverse {
         let (now, account) = (self.moment.now, &mut self.forward.account);
         (account.phase, account.newest_move) = (Phase::Asked(number), Some(number));
         (account.written, account.told_all) = (0, false);
-        (account.pursuit, account.late, account.tell_late) = (Pursuit::NOT_BEGUN, false, false);
+        (account.pursuit, account.late, account.tell_late) = (PlanProgress::NOT_BEGUN, false, false);
         if asked.leads_on() {
             return self.noop(now);
         }
@@ -293,7 +293,7 @@ impl Reverse {
     }
 
     /// Takes the newest state. Returns the progress of the move that was requested last.
-    pub(super) fn executed_forward(&mut self, state: &State<6>, now: Instant) -> Executed {
+    pub(super) fn executed_forward(&mut self, state: &State<6>, now: Instant) -> MotionProgress {
         let asked = self.asked_move();
         let (period, paused) = (self.period, self.moment.pause.stands);
         let stands = self.is_ready() && self.has_trajectories();
@@ -327,7 +327,7 @@ impl Reverse {
             (_, None) => false,
         };
         let mirrored = stands.then(|| Held::new(account.shown, now));
-        Executed { mirrored, paused: false, on_course }
+        MotionProgress { mirrored, paused: false, on_course }
     }
 
     /// Returns the progress of the move in its own time.

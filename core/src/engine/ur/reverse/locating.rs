@@ -9,7 +9,7 @@
 //! | known | after the last value, if there is none, and if the program ends |
 
 use super::units::micro;
-use crate::command::{Destination, LocateError, MoveTarget, Place};
+use crate::command::{ArmPosition, Destination, LocateError, MoveTarget};
 use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program::What;
 use outrigger_wire::robot::Pose;
@@ -57,8 +57,8 @@ impl Locating {
         let (Some(place), What::Values | What::Keep) = (question, order.what) else { return order };
         self.asked = Some(order.counter);
         match place {
-            Place::Joints(angles) => order.asking(angles.0.map(micro), true, self.known),
-            Place::Pose(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => {
+            ArmPosition::Joints(angles) => order.asking(angles.0.map(micro), true, self.known),
+            ArmPosition::Pose(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => {
                 order.asking([x, y, z, rx, ry, rz].map(micro), false, self.known)
             }
         }

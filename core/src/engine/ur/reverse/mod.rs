@@ -9,7 +9,7 @@
 //! | `Ending` | the program closes the connection: `Away`; otherwise `stopj` over 30003 after [`end_timeout`](super::ProgramConfig::end_timeout) |
 //!
 //! A connection changes no stage before it has proved to be of our program, by the token of the newest text (`proof`);
-//! until then only its [`Door`] holds it. A connection without a proof in time, or with other bytes, is closed and
+//! until then only its [`Listener`] holds it. A connection without a proof in time, or with other bytes, is closed and
 //! reported. A connection from another address than the controller's, or at a time when none is expected, is counted
 //! and closed.
 
@@ -19,13 +19,11 @@ mod carrier;
 #[cfg(feature = "motions")]
 mod convergence;
 mod conversation;
-mod door;
-mod fetch;
 #[cfg(feature = "urcap")]
 mod forward;
 mod guide;
 mod lateness;
-mod legs;
+mod listener;
 #[cfg(feature = "motions")]
 mod locating;
 mod orders;
@@ -34,6 +32,8 @@ mod positions;
 mod proof;
 #[cfg(feature = "record")]
 mod recorded;
+mod script_server;
+mod segment_queue;
 mod text;
 #[cfg(feature = "motions")]
 mod tolerated;
@@ -48,13 +48,13 @@ use heapless::Deque;
 
 #[cfg(feature = "motions")]
 use self::convergence::Convergence;
-use self::door::Door;
-use self::fetch::Fetch;
 #[cfg(feature = "urcap")]
 use self::forward::Forward;
 use self::lateness::Lateness;
+use self::listener::Listener;
 use self::player::Player;
 use self::positions::Positions;
+use self::script_server::ScriptServer;
 use self::text::Made;
 use super::config::{UrConfig, UrOptions};
 use super::event::ProgramNews;
@@ -88,7 +88,7 @@ const UNANSWERED: usize = 8;
 /// The stage of a program of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-enum Stage {
+enum ProgramStage {
     Away,
     Called(Instant),
     Ready,
@@ -99,9 +99,9 @@ enum Stage {
 /// The connection of a program of ours, and its orders and reports.
 #[derive(Debug)]
 pub(super) struct Reverse {
-    door: Door,
-    fetch: Option<Fetch>,
-    stage: Stage,
+    door: Listener,
+    fetch: Option<ScriptServer>,
+    stage: ProgramStage,
     /// The number of connections that were closed without a proof since our program connected last.
     others: u32,
     /// `true` if `stopj` was sent as text since commanding ended. It is not sent again, whether the program has ended
@@ -137,7 +137,7 @@ pub(super) struct Reverse {
     /// The time for which a command holds without a successor.
     hold: Duration,
     /// The further connections of a program of External Control: for trajectories, and for commands.
-    beside: [Door; 2],
+    beside: [Listener; 2],
     config: ProgramConfig,
     limits: Limits<6>,
     /// The target of a program that takes positions.
@@ -195,9 +195,9 @@ pub(super) enum Wrote {
 impl Reverse {
     pub(super) fn new(options: &UrOptions, limits: Limits<6>) -> Self {
         Self {
-            door: Door::default(),
-            fetch: (options.program.by == Delivery::UrCap).then(Fetch::default),
-            stage: Stage::Away,
+            door: Listener::default(),
+            fetch: (options.program.by == Delivery::UrCap).then(ScriptServer::default),
+            stage: ProgramStage::Away,
             others: 0,
             stopped: false,
             spoke: Instant::ZERO,
@@ -227,7 +227,7 @@ impl Reverse {
                 CommandPath::Player => Kind::Player,
             },
             hold: options.text.hold,
-            beside: [Door::default(); 2],
+            beside: [Listener::default(); 2],
             config: options.program,
             limits,
             positions: Positions::UNKNOWN,
@@ -297,11 +297,11 @@ impl Reverse {
     pub(super) fn close(&mut self) {
         self.door.close();
         self.script_mut().into_iter().for_each(|fetch| fetch.door.close());
-        self.beside_mut().iter_mut().for_each(Door::close);
+        self.beside_mut().iter_mut().for_each(Listener::close);
         self.software = None;
         // A program of this session does not belong to the next.
         (self.made, self.sent) = (None, None);
-        self.hang_up(Stage::Away);
+        self.hang_up(ProgramStage::Away);
     }
 
     /// Takes the two addresses of our connection to the controller.
@@ -341,10 +341,10 @@ impl Reverse {
             self.forward.points.begin();
         }
         self.wake_unproven(now, tell);
-        if let Stage::Ending(since) = self.stage
+        if let ProgramStage::Ending(since) = self.stage
             && now.since(since) > HANG_UP
         {
-            self.hang_up(Stage::Away);
+            self.hang_up(ProgramStage::Away);
         }
         // An order that a paused program does not answer is no fault while nothing is commanded.
         let stays = matches!(self.moment.mode, Mode::Monitor | Mode::Offline)
@@ -375,7 +375,7 @@ impl Reverse {
 
     pub(super) fn has_link_output(&self) -> bool {
         let fetch = self.script().is_some_and(|fetch| fetch.door.has_output());
-        self.door.has_output() || fetch || self.beside().iter().any(Door::has_output)
+        self.door.has_output() || fetch || self.beside().iter().any(Listener::has_output)
     }
 
     pub(super) const fn is_sending(&self) -> bool {
@@ -437,15 +437,15 @@ impl Reverse {
         let past =
             |since: Instant, limit: Duration| Some(since + limit + Duration::from_micros(1)).filter(|at| *at > now);
         let stage = match self.stage {
-            Stage::Ending(since) => past(since, self.config.end_timeout).or(past(since, HANG_UP)),
-            Stage::Ready if self.stays() && matches!(self.moment.mode, Mode::Monitor | Mode::Offline) => {
+            ProgramStage::Ending(since) => past(since, self.config.end_timeout).or(past(since, HANG_UP)),
+            ProgramStage::Ready if self.stays() && matches!(self.moment.mode, Mode::Monitor | Mode::Offline) => {
                 Some(self.spoke + STAY).filter(|at| *at > now)
             }
-            Stage::Ready if self.player.executes => None,
-            Stage::Ready => self.waiting.front().and_then(|at| past(*at, stale)),
-            Stage::Away | Stage::Called(_) => None,
+            ProgramStage::Ready if self.player.executes => None,
+            ProgramStage::Ready => self.waiting.front().and_then(|at| past(*at, stale)),
+            ProgramStage::Away | ProgramStage::Called(_) => None,
         };
-        let fetch = self.script().and_then(Fetch::next_deadline);
+        let fetch = self.script().and_then(ScriptServer::next_deadline);
         let door = self.door.next_deadline(GREETING);
         self.beside()
             .iter()

@@ -3,7 +3,7 @@
 use super::positions::Step;
 #[cfg(feature = "motions")]
 use super::units::micro;
-use super::{IDLE, Moment, Pause, Reverse, STAY, Stage, Wrote};
+use super::{IDLE, Moment, Pause, ProgramStage, Reverse, STAY, Wrote};
 use crate::command::Approved;
 #[cfg(feature = "motions")]
 use crate::command::ApprovedTorques;
@@ -128,7 +128,7 @@ impl Reverse {
             Verdict::Stop if self.is_ready() && !paused => self.end(now),
             // A text would end the pendant program around it, and no program of ours moves the arm any more.
             Verdict::Stop if self.script().is_some() => false,
-            Verdict::Stop if matches!(self.stage, Stage::Ending(..)) && !paused => false,
+            Verdict::Stop if matches!(self.stage, ProgramStage::Ending(..)) && !paused => false,
             Verdict::Stop if self.stopped => false,
             Verdict::Stop => {
                 self.stopped = mode == Mode::Stopping;
@@ -168,7 +168,7 @@ impl Reverse {
 
     /// Orders the program to come to rest and to end.
     pub(super) fn end(&mut self, now: Instant) -> bool {
-        self.stage = Stage::Ending(now);
+        self.stage = ProgramStage::Ending(now);
         if self.is_foreign() {
             return self.control(ControlMode::Stopped, [0; 6]);
         }
@@ -237,7 +237,7 @@ impl Reverse {
     /// Makes the output of a mode that is independent of verdicts. Returns `true` if `stopj` is to be sent as text.
     pub(in crate::engine::ur) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
         match (mode, self.stage) {
-            (Mode::Offline | Mode::Monitor, Stage::Ready) if self.stays() => {
+            (Mode::Offline | Mode::Monitor, ProgramStage::Ready) if self.stays() => {
                 // Orders of a move have a shorter timeout, so the next order must follow sooner.
                 let soon = core::mem::take(&mut self.player.executes) && self.spoke < now;
                 // A program of External Control reads one message in each cycle: a single one waits for it while it is
@@ -248,11 +248,11 @@ impl Reverse {
                 }
                 false
             }
-            (Mode::Offline | Mode::Monitor, Stage::Ready) => {
+            (Mode::Offline | Mode::Monitor, ProgramStage::Ready) => {
                 self.end(now);
                 false
             }
-            (Mode::Stopping, Stage::Ending(since)) if now.since(since) > self.config.end_timeout => {
+            (Mode::Stopping, ProgramStage::Ending(since)) if now.since(since) > self.config.end_timeout => {
                 !core::mem::replace(&mut self.stopped, true)
             }
             _ => false,

@@ -2,14 +2,14 @@
 //! move.
 
 use super::Reverse;
-use super::legs::Legs;
+use super::segment_queue::SegmentQueue;
 use super::units::{force, micro};
 #[cfg(feature = "motions")]
 use super::{locating::Locating, tolerated::Tolerated};
 use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
 #[cfg(feature = "motions")]
 use crate::command::{Destination, Limits, LocateError, MoveTarget};
-use crate::engine::cycle::Executed;
+use crate::engine::cycle::MotionProgress;
 use crate::law::FeedError;
 #[cfg(feature = "motions")]
 use crate::mode::LineCourse;
@@ -44,7 +44,7 @@ struct Assignment {
 pub(super) struct Player {
     assigned: Option<Assignment>,
     /// The legs of a move along waypoints.
-    pub(super) legs: Legs,
+    pub(super) legs: SegmentQueue,
     /// The tolerances of the move along waypoints, in addition to its course.
     tolerated: Option<Tolerated>,
     /// The place that the next move is to lead to.
@@ -195,7 +195,7 @@ impl Reverse {
     }
 
     /// Returns the progress of the move that was requested last, as of `state`.
-    pub(in crate::engine::ur) fn executed(&mut self, state: &State<6>, now: Instant) -> Executed {
+    pub(in crate::engine::ur) fn executed(&mut self, state: &State<6>, now: Instant) -> MotionProgress {
         #[cfg(feature = "urcap")]
         if self.is_foreign() && !self.path.is_torques() {
             return self.executed_forward(state, now);
@@ -211,7 +211,7 @@ impl Reverse {
             // Freedrive or force mode was the last motion, and had its own limits.
             None => self.player.guidance.is_some(),
         };
-        Executed { mirrored: self.player.mirrored, paused: false, on_course }
+        MotionProgress { mirrored: self.player.mirrored, paused: false, on_course }
     }
 
     /// Takes the move that the program is to execute, by a verdict that follows.
@@ -324,12 +324,12 @@ impl Reverse {
         self.player.legs.next(self.lag).map(|leg| PlayerOrderRepr { number: number.get(), ..leg })
     }
 
-    fn leading(&self) -> Option<&Legs> {
+    fn leading(&self) -> Option<&SegmentQueue> {
         self.player.assigned.filter(|assigned| assigned.asked.leads_on()).map(|_| &self.player.legs)
     }
 
     pub(in crate::engine::ur) fn leg_room(&self) -> usize {
-        self.leading().map_or(0, Legs::room)
+        self.leading().map_or(0, SegmentQueue::room)
     }
 
     pub(in crate::engine::ur) fn leg_to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {

@@ -11,9 +11,9 @@
 
 use core::net::SocketAddr;
 
-use super::door::Door;
-use super::fetch::Fetch;
-use super::{GREETING, Reverse, Stage};
+use super::listener::Listener;
+use super::script_server::ScriptServer;
+use super::{GREETING, ProgramStage, Reverse};
 use crate::engine::io::LinkId;
 use crate::engine::ur::event::ProgramNews;
 use crate::engine::ur::path::Delivery;
@@ -54,7 +54,7 @@ impl Reverse {
         if link != LinkId::REVERSE {
             self.door_mut(link).prove();
         }
-        let whole = self.door.is_unproven() && self.beside().iter().all(Door::is_taken);
+        let whole = self.door.is_unproven() && self.beside().iter().all(Listener::is_taken);
         whole.then(|| self.connected(now))
     }
 
@@ -147,7 +147,7 @@ impl Reverse {
     /// Closes a foreign connection. Returns the event, if it is to be reported.
     pub(super) fn turn_away(&mut self, link: LinkId, bytes: u8, said: i32, version: i32) -> Option<ProgramNews> {
         if link == LinkId::REVERSE && self.carries() {
-            self.hang_up(Stage::Away);
+            self.hang_up(ProgramStage::Away);
         } else {
             self.door_mut(link).hang_up();
         }
@@ -156,27 +156,27 @@ impl Reverse {
     }
 
     /// Returns the port at which the URCap requests the program, in a build that answers it.
-    pub(super) fn script(&self) -> Option<&Fetch> {
+    pub(super) fn script(&self) -> Option<&ScriptServer> {
         self.fetch.as_ref().filter(|_| cfg!(feature = "urcap"))
     }
 
     /// Returns the port at which the URCap requests the program, for changes.
-    pub(super) fn script_mut(&mut self) -> Option<&mut Fetch> {
+    pub(super) fn script_mut(&mut self) -> Option<&mut ScriptServer> {
         self.fetch.as_mut().filter(|_| cfg!(feature = "urcap"))
     }
 
     /// Returns the further ports of External Control, in a build that has it.
-    pub(super) const fn beside(&self) -> &[Door] {
+    pub(super) const fn beside(&self) -> &[Listener] {
         if cfg!(feature = "urcap") { &self.beside } else { &[] }
     }
 
     /// Returns the further ports of External Control, for changes.
-    pub(super) const fn beside_mut(&mut self) -> &mut [Door] {
+    pub(super) const fn beside_mut(&mut self) -> &mut [Listener] {
         if cfg!(feature = "urcap") { &mut self.beside } else { &mut [] }
     }
 
     /// Returns the port of this link.
-    pub(super) fn door_mut(&mut self, link: LinkId) -> &mut Door {
+    pub(super) fn door_mut(&mut self, link: LinkId) -> &mut Listener {
         if !cfg!(feature = "urcap") {
             return &mut self.door;
         }
@@ -184,7 +184,7 @@ impl Reverse {
         match (link, fetch) {
             (LinkId::TRAJECTORY, _) => trajectory,
             (LinkId::COMMAND, _) => command,
-            (LinkId::SCRIPT, Some(Fetch { door, .. })) => door,
+            (LinkId::SCRIPT, Some(ScriptServer { door, .. })) => door,
             _ => door,
         }
     }

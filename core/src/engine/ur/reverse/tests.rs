@@ -215,9 +215,9 @@ impl World {
         let Reverse { door, stage, waiting, ending, made, mirrors, spoke, filled, stopped, .. } = &self.reverse;
         let since = |at: &Instant| self.now.since(*at).as_millis().min(1_200);
         let stage = match stage {
-            Stage::Called(at) => format!("called {}", since(at)),
-            Stage::Ending(at) => format!("ending {}", since(at)),
-            Stage::Away | Stage::Ready => format!("{stage:?}"),
+            ProgramStage::Called(at) => format!("called {}", since(at)),
+            ProgramStage::Ending(at) => format!("ending {}", since(at)),
+            ProgramStage::Away | ProgramStage::Ready => format!("{stage:?}"),
         };
         let waits: Vec<u64> = waiting.iter().map(&since).collect();
         let Self { port, .. } = self;

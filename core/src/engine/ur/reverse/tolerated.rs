@@ -4,7 +4,7 @@
 //! The report may be three cycles old, and the arm is some cycles behind. The error of a joint is its distance from the
 //! range of planned positions within three cycles of the reported place.
 
-use super::legs::Legs;
+use super::segment_queue::SegmentQueue;
 use crate::robot::Reason;
 use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::{ControllerTime, State};
@@ -40,7 +40,7 @@ impl Tolerated {
     /// The tolerance that is violated.
     pub(super) fn observe(
         &mut self,
-        legs: &Legs,
+        legs: &SegmentQueue,
         [elapsed, could]: [u64; 2],
         period: Duration,
         state: &State<6>,
@@ -87,8 +87,8 @@ mod tests {
     };
 
     /// Returns legs from 0 to 1 rad with each joint in 2 s.
-    fn legs() -> Legs {
-        let mut legs = Legs::default();
+    fn legs() -> SegmentQueue {
+        let mut legs = SegmentQueue::default();
         legs.begin(JointPositions::ZERO);
         let setpoint = Setpoint { positions: JointPositions([1.0; 6]), velocities: JointVelocities::ZERO };
         legs.put(&Waypoint { setpoint, accelerations: None, at: Duration::from_secs(2) }, true);

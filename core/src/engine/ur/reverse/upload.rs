@@ -1,7 +1,7 @@
 //! The upload of a program to the controller.
 
 use super::text::Made;
-use super::{PIECE, Reverse, Stage};
+use super::{PIECE, ProgramStage, Reverse};
 use crate::engine::ur::config::UrConfig;
 use crate::engine::ur::path::Delivery;
 use outrigger_wire::time::Instant;
@@ -10,9 +10,9 @@ impl Reverse {
     /// Sends a program of ours, unless its connection is awaited already.
     pub(super) fn call(&mut self, now: Instant) {
         let due = match self.stage {
-            Stage::Away => true,
-            Stage::Called(since) => now.since(since) > self.config.start_timeout,
-            Stage::Ready | Stage::Ending(..) => false,
+            ProgramStage::Away => true,
+            ProgramStage::Called(since) => now.since(since) > self.config.start_timeout,
+            ProgramStage::Ready | ProgramStage::Ending(..) => false,
         };
         if !due {
             return;
@@ -41,7 +41,7 @@ impl Reverse {
         }
         self.sent = Some(0);
         if !again || !self.is_ready() {
-            self.hang_up(Stage::Called(now));
+            self.hang_up(ProgramStage::Called(now));
         }
         self.called = true;
     }

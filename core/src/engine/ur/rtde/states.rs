@@ -3,8 +3,8 @@
 use super::StateLink;
 use crate::client::Output;
 use crate::client::rtde::{
-    Cadence, Claim, Claims, Client, ClientConfig, ClientMemory, Event, Failure, Input, Inputs, NotOurs, RtdeCounts,
-    Step, WhyNotOurs,
+    Cadence, Claim, Claims, Client, ClientConfig, ClientMemory, Event, Failure, Input, Inputs, RegisterConflict,
+    RtdeCounts, SetupStep, UnownedInput,
 };
 use crate::command::outputs::{Image, Write};
 #[cfg(feature = "record")]
@@ -128,7 +128,7 @@ pub enum Unusable {
     /// The reply to the set-up of the outputs does not contain one type per variable.
     BadAnswer,
     /// The controller did not reply to this request.
-    NoReply(Step),
+    NoReply(SetupStep),
     /// The controller refuses to send data.
     NotStarted,
     /// The controller's safety settings are not confirmed; this is done at the pendant.
@@ -185,7 +185,7 @@ pub enum StateEvent<'e> {
     /// A package that cannot be used.
     Malformed(WireError),
     /// An input that was claimed is not owned by this connection.
-    NotOurs(NotOurs),
+    UnownedInput(UnownedInput),
     /// RTDE cannot deliver states, for this reason.
     Unusable(Unusable),
     /// A message that was not requested was received.
@@ -310,7 +310,7 @@ impl<'e> StateEvent<'e> {
             Event::Text(text) => Self::Text(text),
             Event::Skipped(error) => Self::Skipped(error),
             Event::Malformed(error) => Self::Malformed(error),
-            Event::InputsRefused { error, .. } => not_ours(error).map_or(Self::Understood, Self::NotOurs),
+            Event::InputsRefused { error, .. } => not_ours(error).map_or(Self::Understood, Self::UnownedInput),
             Event::Failed(failure) => Self::Unusable(Unusable::of(failure)),
             Event::UnknownRecipe(_) | Event::Unexpected(_) => Self::Unexpected,
             _ => Self::Understood,
@@ -318,15 +318,15 @@ impl<'e> StateEvent<'e> {
     }
 }
 
-fn not_ours(error: RecipeError<'_>) -> Option<NotOurs> {
+fn not_ours(error: RecipeError<'_>) -> Option<UnownedInput> {
     let why = match error.problem {
-        Problem::InUse => WhyNotOurs::InUse,
-        Problem::NotFound => WhyNotOurs::NotFound,
-        _ => WhyNotOurs::Refused,
+        Problem::InUse => RegisterConflict::InUse,
+        Problem::NotFound => RegisterConflict::NotFound,
+        _ => RegisterConflict::Refused,
     };
     Claim::ALL.into_iter().find_map(|claim| {
         let place = names(claim.inputs()).position(|name| name == error.name)?;
-        Some(NotOurs { claim, place: u8::try_from(place).ok()?, why })
+        Some(UnownedInput { claim, place: u8::try_from(place).ok()?, why })
     })
 }
 

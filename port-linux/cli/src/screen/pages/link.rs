@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
 use super::millis;
-use crate::screen::paint::{SOFT, Standing, is_within, panel, wrapped};
+use crate::screen::paint::{SOFT, Severity, is_within, panel, wrapped};
 use outrigger::show::{Snapshot, grade};
 
 /// The number of rows of a histogram that suffices for most links.
@@ -57,7 +57,7 @@ pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer)
 /// Returns the lines about the grade of the link, and the reason why it is not better.
 fn grade_lines(snapshot: &Snapshot, figures: &Figures, detail: Detail) -> Vec<Line<'static>> {
     let low = figures.grade_low();
-    let mut head = vec![Standing::of_grade(figures.grade).says(figures.grade.name())];
+    let mut head = vec![Severity::of_grade(figures.grade).says(figures.grade.name())];
     if low.grade < low.needed {
         head.push(Span::from(format!("   needs {}", low.needed.name())));
     }
@@ -76,7 +76,7 @@ fn grade_lines(snapshot: &Snapshot, figures: &Figures, detail: Detail) -> Vec<Li
 
 fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     let Some(figures) = &snapshot.figures else {
-        let no_link = Line::from(Standing::Bad.says("no link"));
+        let no_link = Line::from(Severity::Bad.says("no link"));
         return std::iter::once(no_link).chain(snapshot.trouble.as_deref().map(Line::from)).collect();
     };
     let sequence = figures.sequence;

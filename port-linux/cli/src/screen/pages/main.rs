@@ -11,7 +11,7 @@ use ratatui::widgets::Widget as _;
 
 use super::{joints, link};
 use crate::screen::history::{History, shown_error};
-use crate::screen::paint::{SOFT, Standing, badge, is_within, panel, value, wrapped};
+use crate::screen::paint::{SOFT, Severity, badge, is_within, panel, value, wrapped};
 use outrigger::show::values::{label, worded};
 use outrigger::show::{LawError, Snapshot, words};
 
@@ -121,7 +121,7 @@ fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     }
     // Without a link this is shown in the panel of the link.
     if let Some(trouble) = snapshot.trouble.as_ref().filter(|_| snapshot.figures.is_some()) {
-        lines.push(Line::from(trouble.as_str()).fg(Standing::Bad.color()));
+        lines.push(Line::from(trouble.as_str()).fg(Severity::Bad.color()));
     }
     for (name, value) in &snapshot.values {
         lines.push(Line::from(vec![format!("{name}: ").fg(SOFT), value.as_str().into()]));
@@ -144,14 +144,14 @@ fn is_ready(snapshot: &Snapshot) -> bool {
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
     if snapshot.overrides_pendant {
-        let mut line = vec![Standing::Doubtful.says("a stop at the pendant would be overridden")];
+        let mut line = vec![Severity::Doubtful.says("a stop at the pendant would be overridden")];
         if advice {
             line.push(": end commanding here, by a stop input, or by the emergency stop".into());
         }
         lines.push(Line::from(line));
     }
     if let Some(reason) = snapshot.latch {
-        let mut line = vec![Standing::Bad.says("latched: "), reason.text().into()];
+        let mut line = vec![Severity::Bad.says("latched: "), reason.text().into()];
         if advice {
             line.extend([" - ".into(), snapshot.advice(reason).into()]);
         }
@@ -162,10 +162,10 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     }
     let unmet = unmet(snapshot).into_iter();
     lines.extend(
-        unmet.map(|reason| Line::from(vec![Standing::Doubtful.says("not ready: "), snapshot.why(reason).0.into()])),
+        unmet.map(|reason| Line::from(vec![Severity::Doubtful.says("not ready: "), snapshot.why(reason).0.into()])),
     );
     if is_ready(snapshot) {
-        lines.push(Line::from(Standing::Good.says("ready to command")));
+        lines.push(Line::from(Severity::Good.says("ready to command")));
     }
     lines
 }
@@ -174,15 +174,15 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
 fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     let unmet = unmet(snapshot);
     if snapshot.overrides_pendant {
-        return Some(Line::from(Standing::Doubtful.says("pendant stop unseen")));
+        return Some(Line::from(Severity::Doubtful.says("pendant stop unseen")));
     }
     if let Some(reason) = snapshot.latch {
         let more = if unmet.is_empty() { String::new() } else { format!(", {} unmet", unmet.len()) };
-        return Some(Line::from(vec![Standing::Bad.says("latched: "), reason.name().into(), more.into()]));
+        return Some(Line::from(vec![Severity::Bad.says("latched: "), reason.name().into(), more.into()]));
     }
     if !unmet.is_empty() {
         let names: Vec<_> = unmet.iter().map(|reason| reason.name()).collect();
-        return Some(Line::from(vec![Standing::Doubtful.says("unmet: "), names.join(", ").into()]));
+        return Some(Line::from(vec![Severity::Doubtful.says("unmet: "), names.join(", ").into()]));
     }
     let met = is_ready(snapshot).then(|| ", ready".fg(Color::Cyan));
     let fallback =

@@ -18,7 +18,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph, Widget as _};
 
 use super::history::History;
-use super::paint::{Quantities, SOFT, Standing, badge, panel};
+use super::paint::{Quantities, SOFT, Severity, badge, panel};
 use outrigger::show::Snapshot;
 
 /// A page of the full-screen view.
@@ -96,15 +96,15 @@ impl Page {
 /// age of the values.
 fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     let mut parts = vec![];
-    parts.extend(snapshot.overrides_pendant.then(|| Standing::Doubtful.says("pendant stop unseen")));
-    parts.extend(snapshot.latch.map(|reason| Standing::Bad.says(&format!("latched: {}", reason.name()))));
+    parts.extend(snapshot.overrides_pendant.then(|| Severity::Doubtful.says("pendant stop unseen")));
+    parts.extend(snapshot.latch.map(|reason| Severity::Bad.says(&format!("latched: {}", reason.name()))));
     match &snapshot.figures {
         Some(figures) => {
-            parts.push(Standing::of_grade(figures.grade).says(figures.grade.name()));
+            parts.push(Severity::of_grade(figures.grade).says(figures.grade.name()));
             let age = figures.age.map_or_else(|| "unknown".into(), millis);
             parts.push(Span::from(format!("age {age}")));
         }
-        None => parts.push(Standing::Bad.says("no link")),
+        None => parts.push(Severity::Bad.says("no link")),
     }
     let words = snapshot.state.iter().flat_map(|arm| &arm.words);
     parts.extend(words.map(|word| Span::from(format!("{} {}", word.name, word.said()))));

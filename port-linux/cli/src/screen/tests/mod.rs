@@ -15,12 +15,12 @@ use outrigger_wire::time::Duration;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::place::Turn;
+use super::scroll_state::Turn;
 
 use super::*;
 use outrigger::core::law::{Unit, Value};
 use outrigger::json::text;
-use outrigger::show::{Arm, LawError, States, Word, words};
+use outrigger::show::{Arm, LawError, ReportedState, States, words};
 
 /// Returns the error of a law that holds a distance \[m\].
 fn distance(error: f32) -> LawError {
@@ -88,7 +88,10 @@ fn lwr() -> Arm {
         target_velocities: JointVelocities([0.2; 7]),
         ..State::default()
     };
-    let words = vec![Word::named("krc_state", "KRC", "MON"), Word::named("krc_quality", "quality", "PERFECT")];
+    let words = vec![
+        ReportedState::named("krc_state", "KRC", "MON"),
+        ReportedState::named("krc_quality", "quality", "PERFECT"),
+    ];
     Arm::new(&state, words).with_setpoints(q.map(|q| q + 0.001))
 }
 
@@ -97,7 +100,7 @@ fn beside_ur(rtde: Option<(RtdeCounts, Cadence)>) -> Snapshot {
     let states = States { by: LinkId::RTDE, why: "asked for".into(), stream, dropped_bytes: 0, rtde };
     let state = State::<6> { positions: JointPositions([-3.1; 6]), ..State::default() };
     let words = [("robot_mode", "robot"), ("safety", "safety")];
-    let words = words.map(|(key, name)| Word::named(key, name, "UNKNOWN")).to_vec();
+    let words = words.map(|(key, name)| ReportedState::named(key, name, "UNKNOWN")).to_vec();
     let arm = Arm::new(&state, words);
     Snapshot { states: Some(states), latch: None, ..snapshot(arm) }
 }
@@ -116,10 +119,10 @@ fn drawn_after(title: &str, snapshot: Option<Snapshot>, columns: u16, rows: u16,
     for text in texts {
         screen.note(Notice { at: Instant::ZERO, kind: "test", text, fields: vec![] });
     }
-    rows_of(&screen, &Place::default(), columns, rows)
+    rows_of(&screen, &ScrollState::default(), columns, rows)
 }
 
-fn rows_of(screen: &Screen<'_>, place: &Place, columns: u16, rows: u16) -> Vec<String> {
+fn rows_of(screen: &Screen<'_>, place: &ScrollState, columns: u16, rows: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("memory");
     terminal.draw(|frame| screen.draw(frame, place)).expect("memory");
     let symbols: Vec<_> = terminal.backend().buffer().content().iter().map(ratatui::buffer::Cell::symbol).collect();
@@ -135,7 +138,7 @@ fn shows(rows: &[String], expected: &[&str]) {
 #[test]
 fn a_number_that_has_no_name_here_is_shown_to_people_and_to_scripts() {
     let mut arm = lwr();
-    arm.words = vec![Word { key: "safety", name: "safety", value: None, number: 24 }];
+    arm.words = vec![ReportedState { key: "safety", name: "safety", value: None, number: 24 }];
     let mut shown = snapshot(arm);
     let json = text(&shown);
     assert!(json.contains(r#""safety":"UNKNOWN 24""#), "{json}");
@@ -169,7 +172,10 @@ fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_a
 /// Returns a snapshot with this latched reason, and figures of a run with a KRC.
 fn latched(reason: Reason, unmet: ReasonSet) -> Snapshot {
     let mut arm = lwr();
-    arm.words.extend([Word::named("krc_scheme", "scheme", "POSITION"), Word::named("drives", "drives", "on")]);
+    arm.words.extend([
+        ReportedState::named("krc_scheme", "scheme", "POSITION"),
+        ReportedState::named("drives", "drives", "on"),
+    ]);
     let values = [("motion", "running"), ("KRC", "100 % answered, 123456 missed, latency 10.35 ms, jitter 12.02 ms")];
     let values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     Snapshot { latch: Some(reason), unmet, values, ..snapshot(arm) }
@@ -344,7 +350,7 @@ fn the_address_of_the_page_stays_in_the_head_and_in_the_explanation() {
     for number in 0..200 {
         screen.note(Notice { at: Instant::ZERO, kind: "test", text: format!("event {number}"), fields: vec![] });
     }
-    let place = Place::default();
+    let place = ScrollState::default();
     assert!(rows_of(&screen, &place, 80, 24)[0].contains(url));
     place.turn(Turn::Explain, PAGES);
     let rows = rows_of(&screen, &place, 80, 24);

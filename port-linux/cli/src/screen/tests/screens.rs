@@ -44,7 +44,7 @@ impl Scene {
 
     /// Returns every page at this size, one under another.
     fn pages(&self, (columns, rows): (u16, u16)) -> String {
-        let (screen, place) = (self.screen(), Place::default());
+        let (screen, place) = (self.screen(), ScrollState::default());
         let mut text = String::new();
         for page in 0..PAGES {
             place.turn(Turn::To(page), PAGES);
@@ -65,8 +65,8 @@ impl Scene {
     }
 }
 
-fn word(key: &'static str, name: &'static str, value: &'static str) -> Word {
-    Word::named(key, name, value)
+fn word(key: &'static str, name: &'static str, value: &'static str) -> ReportedState {
+    ReportedState::named(key, name, value)
 }
 
 /// Returns a snapshot of a UR5e that holds its distance, with every value that such a robot reports.
@@ -223,7 +223,7 @@ fn a_krc() {
 
 #[test]
 fn the_words_of_the_page_are_explained_over_it() {
-    let (screen, place) = (protective_stop().screen(), Place::default());
+    let (screen, place) = (protective_stop().screen(), ScrollState::default());
     place.turn(Turn::Explain, PAGES);
     for (columns, rows) in SIZES {
         let drawn = rows_of(&screen, &place, columns, rows);
@@ -256,7 +256,7 @@ fn every_word_of_every_page_is_explained() {
                     .iter_mut()
                     .for_each(|look| (look.latch, look.last_fallback, look.unmet) = Default::default());
             }
-            let (screen, place) = (scene.screen(), Place::default());
+            let (screen, place) = (scene.screen(), ScrollState::default());
             place.turn(Turn::To(page), PAGES);
             for size in [(200, 60), (60, 16)] {
                 let rows = rows_of(&screen, &place, size.0, size.1);
@@ -276,7 +276,7 @@ fn why_the_arm_may_not_move_is_explained_where_reasons_stand_by_name() {
     for latch in [None, Some(Reason::ProtectiveStop)] {
         let mut screen = Screen::new("run");
         screen.look(Box::new(Snapshot { latch, ..look.clone() }));
-        let rows = rows_of(&screen, &Place::default(), 60, 16);
+        let rows = rows_of(&screen, &ScrollState::default(), 60, 16);
         assert_eq!(find(&rows).unexplained, [""; 0], "{}", rows.join("\n"));
     }
 }
@@ -286,7 +286,7 @@ fn what_is_unknown_is_never_shown_as_a_number() {
     let mut screen = Screen::new("monitor");
     let state = Arm { joints: vec![outrigger::show::Joint::default(); 6], ..Arm::default() };
     screen.look(Box::new(Snapshot { identity: None, latch: None, last_fallback: None, ..snapshot(state) }));
-    let place = Place::default();
+    let place = ScrollState::default();
     for page in [Page::Tool, Page::Force, Page::Temperature, Page::Slider, Page::Program, Page::Terminals] {
         let number = Page::ALL.iter().position(|each| *each == page).expect("a page");
         place.turn(Turn::To(u16::try_from(number).expect("few")), PAGES);
@@ -302,7 +302,7 @@ fn what_is_unknown_is_never_shown_as_a_number() {
 #[test]
 fn a_screen_of_any_size_is_drawn() {
     for scene in [holding_its_distance(), lost_link(), beside_a_krc()] {
-        let (screen, place) = (scene.screen(), Place::default());
+        let (screen, place) = (scene.screen(), ScrollState::default());
         for turn in [Turn::Explain, Turn::Explain] {
             for page in 0..PAGES {
                 place.turn(Turn::To(page), PAGES);

@@ -26,13 +26,13 @@ fn the_lines_are_those_that_are_committed() {
         fields: vec![("from", "Monitor".into())],
     };
     let entries = [
-        What::Opened { port: 30_003 },
-        What::Opened { port: VARIABLES },
-        What::Closed { port: 30_003 },
-        What::Received { port: FRI, bytes: measurement.into(), first_start: Some(0) },
-        What::Notice(notice),
-        What::Link { mode: Mode::Command, figures: Box::new(figures) },
-        What::Link { mode: Mode::Monitor, figures: Box::new(known) },
+        EntryContent::Opened { port: 30_003 },
+        EntryContent::Opened { port: VARIABLES },
+        EntryContent::Closed { port: 30_003 },
+        EntryContent::Received { port: FRI, bytes: measurement.into(), first_start: Some(0) },
+        EntryContent::Notice(notice),
+        EntryContent::Link { mode: Mode::Command, figures: Box::new(figures) },
+        EntryContent::Link { mode: Mode::Monitor, figures: Box::new(known) },
     ];
     let items = entries.map(|what| Item::Entry(Entry { at: Instant::from_micros(2_000_001), what }));
     let mut text = String::new();

@@ -23,7 +23,7 @@ use self::wire::{Offered, Wire};
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 use outrigger::host::reactor::sleep_until_some;
-use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::show::{complain, say};
 
 /// The default number of readings per second.
@@ -137,7 +137,7 @@ impl Feed {
         lasts: Option<Duration>,
         robot: Option<oneshot::Receiver<Failure>>,
     ) -> Outcome {
-        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let mut signals = Signals::listen(OnSignal::Nothing)?;
         let begun = clock.now();
         let end = lasts.map(|lasts| begun + lasts);
         let robot = async {

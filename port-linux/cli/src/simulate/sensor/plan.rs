@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use outrigger_config::{AnyConfiguration, Awaited, Format, Place, files};
+use outrigger_config::{AnyConfiguration, Awaited, Format, SourcePort, files};
 use outrigger_sim::sensor::{Measures, Rows, Settings};
 
 use super::args::{SimSensorArgs, Uart};
@@ -85,26 +85,26 @@ impl Plan {
 impl To {
     fn of(args: &SimSensorArgs, awaited: Option<&Awaited>) -> Result<Self, Failure> {
         let place = awaited.map(|source| (&source.name, &source.place));
-        if let Some((name, Place::Nowhere(why))) = place {
+        if let Some((name, SourcePort::Nowhere(why))) = place {
             return Err(Failure::Usage(format!("nothing can be sent to source \"{name}\": {why}")));
         }
         let baud = match place {
-            Some((_, Place::Uart(baud) | Place::Serial(_, baud))) => *baud,
+            Some((_, SourcePort::Uart(baud) | SourcePort::Serial(_, baud))) => *baud,
             _ => BAUD,
         };
         match (&args.uart, args.udp, place) {
             (Some(uart), ..) => Ok(Self::Uart(uart.clone(), args.baud.unwrap_or(baud))),
             (None, Some(to), _) => Ok(Self::Udp(to)),
-            (None, None, Some((_, Place::Udp(listen)))) => Ok(Self::Udp(reached(*listen))),
-            (None, None, Some((name, Place::Serial(device, _)))) => Err(Failure::Usage(format!(
+            (None, None, Some((_, SourcePort::Udp(listen)))) => Ok(Self::Udp(reached(*listen))),
+            (None, None, Some((name, SourcePort::Serial(device, _)))) => Err(Failure::Usage(format!(
                 "source \"{name}\" reads {0}: give --uart, the other end of that line; without a line, --uart pty:PATH makes one \
                  that the run reads as device = \"PATH\"",
                 device.display()
             ))),
-            (None, None, Some((name, Place::Uart(_)))) => Err(Failure::Usage(format!(
+            (None, None, Some((name, SourcePort::Uart(_)))) => Err(Failure::Usage(format!(
                 "source \"{name}\" is a board's serial port: give --uart, this machine's end of its line"
             ))),
-            (None, None, Some((_, Place::Stdin | Place::Nowhere(_))) | None) => Ok(Self::Output),
+            (None, None, Some((_, SourcePort::Stdin | SourcePort::Nowhere(_))) | None) => Ok(Self::Output),
         }
     }
 

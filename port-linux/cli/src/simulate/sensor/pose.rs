@@ -18,13 +18,13 @@ use outrigger::robot::Robot;
 const KEPT: Duration = Duration::from_millis(500);
 
 /// The newest tool pose, with its time of arrival.
-type Newest = Arc<Mutex<Option<(Instant, Pose)>>>;
+type LatestPose = Arc<Mutex<Option<(Instant, Pose)>>>;
 
 /// A flat surface whose distance is measured from the tool of a robot.
 #[derive(Debug)]
 pub(super) struct View {
     surface: Surface,
-    newest: Newest,
+    newest: LatestPose,
     clock: Clock,
 }
 
@@ -40,7 +40,7 @@ impl View {
         clock: Clock,
     ) -> Result<(Self, oneshot::Receiver<Failure>), Failure> {
         let states = Robot::ur(&robot.to_string())?.quiet().states()?;
-        let newest = Newest::default();
+        let newest = LatestPose::default();
         let seen = Arc::clone(&newest);
         let (tell, ended) = oneshot::channel();
         let read = move || {

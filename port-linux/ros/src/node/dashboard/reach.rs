@@ -26,7 +26,7 @@ const TIMEOUTS: Timeouts = Timeouts {
 
 /// The addresses of a controller's services, and the clock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ServiceAddresses {
     pub(super) dashboard: SocketAddr,
     pub(super) robot_api: SocketAddr,
     pub(super) clock: Clock,
@@ -47,7 +47,7 @@ pub(super) enum Reached<'m> {
     RobotApi(Box<Connection<robot_api::Client<'m>>>),
 }
 
-impl Place {
+impl ServiceAddresses {
     /// Connects to the service that is available and returns it with the controller's software version. For PolyScope
     /// X it is the oldest version with such an API.
     ///

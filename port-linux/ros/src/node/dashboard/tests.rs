@@ -9,14 +9,14 @@ use outrigger_sim::tcp::{Running, Server};
 use super::*;
 use crate::dashboard::{DASHBOARD_OFFERS, ask};
 
-fn controller(major: u8, minor: u8, state: StartState) -> (Running, Place) {
+fn controller(major: u8, minor: u8, state: StartState) -> (Running, ServiceAddresses) {
     let step = StdDuration::from_millis(100);
     let power = PowerTiming { boot: step, initialise: step, release: step };
     let options = Options { power, state, ..Options::for_software(SoftwareVersion::new(major, minor)) };
     let controller = Controller::new(options).expect("a controller");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 57_000).expect("free ports");
     let server = server.spawn().expect("a thread");
-    let place = Place {
+    let place = ServiceAddresses {
         dashboard: server.address(Port::Dashboard),
         robot_api: server.address(Port::RobotApi),
         clock: Clock::start(),
@@ -25,10 +25,10 @@ fn controller(major: u8, minor: u8, state: StartState) -> (Running, Place) {
 }
 
 /// Returns a place whose service accepts connections and sends nothing.
-fn silence() -> (TcpListener, Place) {
+fn silence() -> (TcpListener, ServiceAddresses) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let at = listener.local_addr().expect("an address");
-    (listener, Place { dashboard: at, robot_api: at, clock: Clock::start() })
+    (listener, ServiceAddresses { dashboard: at, robot_api: at, clock: Clock::start() })
 }
 
 fn asked(name: &str, bytes: &[u8]) -> DashboardAsk {
@@ -212,7 +212,7 @@ fn a_call_whose_turn_comes_too_late_is_not_put() {
     let (ask, calls) = unbounded_channel();
     let (tell, mut news) = unbounded_channel();
     let until = place.clock.now() + Duration::from_secs(1);
-    ask.send(Asked { token: 1, ask: DashboardAsk::Plain(Request::PowerOff), until }).expect("it is taken");
+    ask.send(PendingCall { token: 1, ask: DashboardAsk::Plain(Request::PowerOff), until }).expect("it is taken");
     drop(ask);
     outrigger::host::runtime::one_threaded().expect("a runtime").block_on(attend(place, calls, &tell));
     assert!(matches!(news.try_recv(), Ok(News::Answer(1, outcome)) if outcome.text.starts_with("not asked")));
@@ -241,7 +241,7 @@ fn a_request_that_is_never_answered_is_given_up_when_its_time_is_over() {
     let (ask, calls) = unbounded_channel();
     let (tell, mut news) = unbounded_channel();
     let until = place.clock.now() + ROOM + Duration::from_millis(100);
-    ask.send(Asked { token: 1, ask: DashboardAsk::Load("a.urp".into()), until }).expect("it is taken");
+    ask.send(PendingCall { token: 1, ask: DashboardAsk::Load("a.urp".into()), until }).expect("it is taken");
     drop(ask);
     outrigger::host::runtime::one_threaded().expect("a runtime").block_on(attend(place, calls, &tell));
     let late = place.clock.now().since(until);

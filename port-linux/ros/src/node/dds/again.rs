@@ -9,7 +9,7 @@ use super::super::again::Topic;
 use super::super::bytes::Payload;
 use super::super::census::{self, GRAPH, GRAPH_TYPE};
 use super::super::farewell;
-use super::{Dds, NEWS, Place};
+use super::{Dds, Domain, NEWS};
 use crate::neighbours::Prefix;
 use outrigger::exit::Failure;
 
@@ -155,7 +155,7 @@ impl Dds {
     }
 
     fn join_again(&mut self) -> Result<(), Failure> {
-        let Place { domain, interfaces, peers } = &self.place;
+        let Domain { domain, interfaces, peers } = &self.place;
         let mut fresh = Self::join(*domain, interfaces, peers, self.distro, self.clock)?;
         let of = |guid| self.ours.get(&guid).cloned();
         for published in &self.published {

@@ -41,12 +41,12 @@ fn socket(directory: &Path, seat: SocketAddr) -> PathBuf {
 
 /// The socket of this process for requests. It is removed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct RequestSocket {
     path: PathBuf,
     listener: UnixListener,
 }
 
-impl Place {
+impl RequestSocket {
     /// Creates the socket for the robot at `seat`, whose lock this process holds. So an existing socket belongs to a
     /// dead process, and is replaced.
     ///
@@ -85,7 +85,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RequestSocket {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -268,16 +268,16 @@ mod tests {
         let folder = empty("own");
         let seat = SocketAddr::from(SEAT);
         let path = folder.join("192.0.2.1:30003.sock");
-        let place = Place::take(&folder, seat).expect("a new directory");
+        let place = RequestSocket::take(&folder, seat).expect("a new directory");
         assert_eq!(place.path(), path);
         let mode = |path: &Path| std::fs::symlink_metadata(path).expect("there").mode() & 0o777;
         assert_eq!((mode(&folder), mode(&path)), (0o700, 0o600));
         // A killed process leaves its socket in this state.
         std::mem::forget(place);
-        drop(Place::take(&folder, seat).expect("a stale socket"));
+        drop(RequestSocket::take(&folder, seat).expect("a stale socket"));
         assert!(!path.exists());
         std::fs::write(&path, "a file").expect("room");
-        let refused = Place::take(&folder, seat).expect_err("no socket").to_string();
+        let refused = RequestSocket::take(&folder, seat).expect_err("no socket").to_string();
         assert!(refused.contains("something else has this name"), "{refused}");
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -287,12 +287,12 @@ mod tests {
         let folder = empty("open");
         std::fs::create_dir(&folder).expect("a directory");
         std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("ours");
-        let refused = Place::take(&folder, SEAT.into()).expect_err("open to others").to_string();
+        let refused = RequestSocket::take(&folder, SEAT.into()).expect_err("open to others").to_string();
         assert!(refused.contains("its mode is 755: expected 700"), "{refused}");
         let link = empty("link");
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink(&folder, &link).expect("a link");
-        let refused = Place::take(&link, SEAT.into()).expect_err("a link").to_string();
+        let refused = RequestSocket::take(&link, SEAT.into()).expect_err("a link").to_string();
         assert!(refused.contains("it is no directory"), "{refused}");
         let _ = (std::fs::remove_file(&link), std::fs::remove_dir_all(&folder));
     }
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn the_process_that_answers_is_named_and_a_place_that_others_can_write_to_is_not_asked() {
         let (folder, seat) = (empty("asked"), SocketAddr::from(SEAT));
-        let place = Place::take(&folder, seat).expect("a new directory");
+        let place = RequestSocket::take(&folder, seat).expect("a new directory");
         let directories = [empty("missing"), folder.clone()];
         let (_stream, (process, user)) = connect_within(&directories, seat).expect("it is this process's");
         assert_eq!(user, rustix::process::geteuid().as_raw());

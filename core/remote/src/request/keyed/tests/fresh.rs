@@ -125,7 +125,7 @@ impl World {
         let (counter, challenge) = (field(bytes, 16), field(bytes, 24));
         self.service.receive_window()[..bytes.len()].copy_from_slice(bytes);
         self.service.commit(now, bytes.len(), who as u8, epoch);
-        if let Some(Asked { ticket, ask }) = self.service.poll_request(epoch) {
+        if let Some(KeyedRequest { ticket, ask }) = self.service.poll_request(epoch) {
             let this = (who, counter);
             let mut stops = false;
             match ask {
@@ -206,7 +206,7 @@ fn a_request_that_was_held_back_for_an_hour_does_not_arm_the_arm() {
     let request = asked(&mut caller, Ask::Request(EPOCH));
     let late = NOW + Duration::from_secs(3_600);
     assert_eq!(give_at(&mut service, late, 1, &request), None);
-    let Asked { ticket, ask } = service.poll_request(EPOCH).expect("a request, in the same epoch");
+    let KeyedRequest { ticket, ask } = service.poll_request(EPOCH).expect("a request, in the same epoch");
     assert_eq!(ask, Err(Verdict::NotFresh));
     service.answer(late, ticket, EPOCH, &Reply { verdict: Verdict::NotFresh, ..Reply::default() });
     let refusal = sent(&mut service, 1).expect("an answer");

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::ur::config::{UrConfig, UrOptions};
 use crate::engine::ur::path::CommandPath;
-use crate::engine::ur::reverse::Stage;
+use crate::engine::ur::reverse::ProgramStage;
 use crate::mode::Mode;
 use crate::trajectory::Setpoint;
 use outrigger_wire::external_control::Control;
@@ -18,7 +18,7 @@ fn asked(waypoints: u64) -> (Reverse, MoveNumber) {
     let peer = UrOptions { path: CommandPath::ExternalControl, ..UrOptions::default() };
     let config = UrConfig { peer, ..UrConfig::default() };
     let mut reverse = Reverse::new(&config.peer, config.limits);
-    (reverse.stage, reverse.period) = (Stage::Ready, Duration::from_millis(8));
+    (reverse.stage, reverse.period) = (ProgramStage::Ready, Duration::from_millis(8));
     let number = MoveNumber::new(1).unwrap();
     let begin = JointMove::along(JointPositions::ZERO, 1.0).unwrap();
     reverse.delegated(number, begin, &State::default());

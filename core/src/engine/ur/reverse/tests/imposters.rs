@@ -44,7 +44,7 @@ impl Bench {
     fn called(path: CommandPath) -> Self {
         let mut bench = Self::new(path, Delivery::Text);
         bench.hold();
-        assert!(bench.sent[1] > 1_000 && matches!(bench.reverse.stage, Stage::Called(_)), "{path:?}");
+        assert!(bench.sent[1] > 1_000 && matches!(bench.reverse.stage, ProgramStage::Called(_)), "{path:?}");
         bench
     }
 
@@ -133,7 +133,7 @@ impl Bench {
         let resident = self.reverse.resident(self.now).expect("a program carries the commands");
         assert!(!self.reverse.is_ready() && !resident.connected && !resident.mirrors.value, "{what}");
         assert_eq!((self.sent[0], self.reverse.figures(self.now)), (0, None), "{what}");
-        assert!(matches!(self.reverse.stage, Stage::Called(_)), "{what}: {:?}", self.reverse.stage);
+        assert!(matches!(self.reverse.stage, ProgramStage::Called(_)), "{what}: {:?}", self.reverse.stage);
     }
 }
 

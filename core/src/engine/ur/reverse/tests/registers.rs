@@ -131,8 +131,8 @@ impl World {
         let Reverse { stage, waiting, ending, made, mirrors, spoke, counter, stopped, .. } = &self.reverse;
         let since = |at: &Instant| self.now.since(*at).as_millis().min(1_200);
         let stage = match stage {
-            Stage::Called(at) => format!("called {}", since(at)),
-            Stage::Ending(at) => format!("ending {}", since(at)),
+            ProgramStage::Called(at) => format!("called {}", since(at)),
+            ProgramStage::Ending(at) => format!("ending {}", since(at)),
             stage => format!("{stage:?}"),
         };
         let waits: Vec<u64> = waiting.iter().map(&since).collect();

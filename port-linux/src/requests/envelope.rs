@@ -1,0 +1,135 @@
+//! Requests of clients in the queue to the control loop, with the place for their answer.
+
+use outrigger_core::command::Guidance;
+use outrigger_core::command::outputs::Write;
+use outrigger_core::mode::{Asker, Epoch, GuideLimits};
+use outrigger_wire::sensor::Sample;
+use tokio::sync::mpsc::OwnedPermit;
+
+use super::answer::{Answer, Line, Verdict};
+use super::claim::{MotionClaim, Named};
+use super::slot::Status;
+use crate::motion::impedance::Impedance;
+use crate::motion::request::Ready;
+use crate::released::ReleasedBy;
+
+/// A parsed request of a client.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RequestKind {
+    /// Requests to command. Contains the epoch that the sender has seen.
+    Request(Epoch),
+    /// Requests to command, and to resume a suspended motion.
+    Resume(Epoch),
+    /// Releases the arm, for this cause.
+    Release(ReleasedBy),
+    /// Acknowledges the latched reason.
+    Acknowledge,
+    /// Sets an output.
+    Set(Epoch, Write),
+    /// Changes stiffness and damping.
+    Impedance(Epoch, Impedance),
+    /// Passes on a reading of a source whose input is requests.
+    Sample(Epoch, Sample),
+    /// Returns control of a program on the controller to the pendant.
+    HandBack(Epoch),
+    /// Sends our program to the controller once more.
+    Resend(Epoch),
+    /// A permit to upload a third-party program: see [`UploadPermit`](super::upload_permit::UploadPermit).
+    Script(Epoch),
+    /// Starts freedrive or force mode, within these limits.
+    Guide(Epoch, Asker, Guidance, GuideLimits),
+    /// Sets whether a contact of the tool ends motions.
+    ToolContact(Epoch, bool),
+    /// Renews the freedrive or force mode of its sender.
+    Renew(Asker),
+    /// Ends freedrive or force mode.
+    Stiffen,
+    /// Starts the prepared motion in the letter.
+    Move(Epoch, Asker),
+    /// Cancels the requested motion.
+    Cancel,
+    /// Withdraws an earlier request of its sender that the control loop has already taken.
+    Withdraw(Named),
+    /// Reports that this client has disconnected.
+    Gone(Asker),
+}
+
+impl RequestKind {
+    pub(super) const fn word(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "request",
+            Self::Resume(_) => "resume",
+            Self::Release(_) => "release",
+            Self::Acknowledge => "acknowledge",
+            Self::Set(..) | Self::Impedance(..) => "set",
+            Self::Sample(..) => "sample",
+            Self::HandBack(_) => "hand-back",
+            Self::Resend(_) => "resend",
+            Self::Script(_) => "script",
+            Self::Guide(_, _, Guidance::Freedrive, _) => "freedrive",
+            Self::Guide(_, _, Guidance::Force(_), _) => "force",
+            Self::ToolContact(..) => "tool-contact",
+            Self::Renew(_) => "renew",
+            Self::Stiffen => "stiffen",
+            Self::Move(..) => "move",
+            Self::Withdraw(_) => "withdraw",
+            Self::Cancel | Self::Gone(_) => "cancel",
+        }
+    }
+
+    /// Returns `true` if the request stops the arm. Such requests use the queue of releases.
+    pub(super) const fn stops(&self) -> bool {
+        matches!(self, Self::Release(_) | Self::Withdraw(_))
+    }
+
+    pub(super) const fn epoch(&self) -> Option<Epoch> {
+        match self {
+            Self::Request(epoch)
+            | Self::Resume(epoch)
+            | Self::Set(epoch, _)
+            | Self::Sample(epoch, _)
+            | Self::Impedance(epoch, _)
+            | Self::HandBack(epoch)
+            | Self::Guide(epoch, ..)
+            | Self::ToolContact(epoch, _)
+            | Self::Script(epoch)
+            | Self::Move(epoch, _)
+            | Self::Resend(epoch) => Some(*epoch),
+            Self::Release(_) | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
+            Self::Cancel | Self::Withdraw(_) | Self::Gone(_) => None,
+        }
+    }
+}
+
+/// A request in the queue to the control loop, with the place for its answer.
+#[derive(Debug)]
+pub(super) struct Envelope<const N: usize> {
+    pub(super) asked: RequestKind,
+    pub(super) reply: Reply,
+    /// The prepared motion, if the request is an [`RequestKind::Move`].
+    pub(super) motion: Option<Ready<N>>,
+    /// The validity of the request, if it causes motion.
+    pub(super) claim: Option<MotionClaim>,
+}
+
+impl<const N: usize> Envelope<N> {
+    pub(super) const fn new(asked: RequestKind, reply: Reply) -> Self {
+        Self { asked, reply, motion: None, claim: None }
+    }
+}
+
+/// The destination of an answer.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) id: Option<u32>,
+    /// `None` if the sender accepts no answers. The request is carried out all the same.
+    pub(super) to: Option<OwnedPermit<Line>>,
+}
+
+impl Reply {
+    pub(super) fn give(self, word: &'static str, status: Status, verdict: Verdict) {
+        if let Some(to) = self.to {
+            drop(to.send(Line::Answer(Answer { id: self.id, word, status, verdict })));
+        }
+    }
+}
