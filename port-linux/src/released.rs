@@ -33,10 +33,10 @@ pub enum ReleasedBy {
     Key,
     /// The release was requested by a line on standard input.
     Line,
-    /// The release was requested by another process through `outrigger ask`.
+    /// The release was requested by another process through `outrigger ctl`.
     Request,
     /// The release resulted from the withdrawal of the request to command, by the process that had sent it through
-    /// `outrigger ask`.
+    /// `outrigger ctl`.
     Withdrawn,
     /// The release was requested by a client of ROS 2.
     Ros,

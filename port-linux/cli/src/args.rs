@@ -1,6 +1,6 @@
 //! The arguments of the commands.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -17,8 +17,8 @@ pub(crate) struct ControllerArgs {
     /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
     #[arg(long, value_name = "KIND", default_value = "ur")]
     kind: Kind,
-    /// With --kind krc: address to which it sends its measurements; default 0.0.0.0:49938
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    /// With --kind krc: port, or address and port, to which it sends its measurements; default 0.0.0.0:49938
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_any_address)]
     listen: Option<SocketAddr>,
 }
 
@@ -84,10 +84,10 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
     /// One JSON object per line instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
 }
 
@@ -102,14 +102,14 @@ pub(crate) struct ViewArgs {
     /// Source of states: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
-    /// Address of the page; default 127.0.0.1:8750, or another port of the loopback if that one is taken
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    /// Port of the page, or address and port; default 127.0.0.1:8750, or another port of the loopback if it is in use
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub web: Option<SocketAddr>,
     /// One JSON object per line instead of text, as `monitor --json`; the first names the page
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
 }
 
@@ -136,14 +136,14 @@ pub(crate) struct RunArgs {
     /// Source of states: auto, realtime (30003) or rtde (30004); instead of the configuration's connect.expert.states
     #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
     pub states: Option<StatesFrom>,
-    /// Show the run live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
-    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
+    /// Show the run live on a page in a browser; without a PORT at 127.0.0.1:8750, or another port of the loopback
+    #[arg(long, value_name = "[ADDR:]PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
     pub web: Option<Web>,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
     pub seconds: Option<u64>,
     /// One JSON object per line instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
 }
 
@@ -164,19 +164,19 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub controller: ControllerArgs,
     /// The file to write; it must not exist
-    #[arg(long, value_name = "FILE.mcap")]
+    #[arg(short = 'o', long, value_name = "FILE.mcap")]
     pub out: PathBuf,
     /// Source of states: auto, rtde (30004 beside 30003) or realtime (30003 alone)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
     /// Write without compression, for readers without LZ4
     #[arg(long)]
     pub uncompressed: bool,
     /// One JSON object per line instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
 }
 
@@ -216,7 +216,7 @@ pub(crate) struct ScriptArgs {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: Option<u64>,
     /// One JSON object per line instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
 }
 
@@ -226,17 +226,17 @@ pub(crate) struct WatchArgs {
     /// The board's address
     #[arg(value_name = "BOARD")]
     pub board: String,
-    /// Address to which the board sends its telemetry: device.telemetry of its configuration
-    #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47000", value_parser = parse_socket)]
+    /// Port, or address and port, to which the board sends its telemetry: device.telemetry of its configuration
+    #[arg(long, value_name = "[ADDR:]PORT", default_value = "0.0.0.0:47000", value_parser = parse_any_address)]
     pub listen: SocketAddr,
     /// Write the recording of each fallback to a file in this directory; the newest hundred of a board are kept
-    #[arg(long, value_name = "DIR")]
+    #[arg(short = 'o', long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// One JSON object per line instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
 }
 
@@ -255,9 +255,24 @@ pub(crate) struct DecodeArgs {
     pub file: PathBuf,
 }
 
-pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
-    text.parse()
-        .map_err(|_| "expected an IP address and a port, such as 127.0.0.1:49938; names are not looked up".into())
+/// Parses a port of this machine's loopback, or an address and a port.
+pub(crate) fn parse_loopback(text: &str) -> Result<SocketAddr, String> {
+    parse_socket(text, Ipv4Addr::LOCALHOST)
+}
+
+/// Parses a port of every address of this machine, or an address and a port.
+pub(crate) fn parse_any_address(text: &str) -> Result<SocketAddr, String> {
+    parse_socket(text, Ipv4Addr::UNSPECIFIED)
+}
+
+/// Parses an address and a port, or a port of `host`.
+fn parse_socket(text: &str, host: Ipv4Addr) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::from((host, port)));
+    }
+    let expected =
+        || format!("expected a port, or an IP address and a port, such as {host}:49938; names are not looked up");
+    text.parse().map_err(|_| expected())
 }
 
 /// The address of a live page in a browser: `None` for the default one.
@@ -265,7 +280,7 @@ pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
 pub(crate) struct Web(pub Option<SocketAddr>);
 
 pub(crate) fn parse_web(text: &str) -> Result<Web, String> {
-    if text.is_empty() { Ok(Web(None)) } else { parse_socket(text).map(|address| Web(Some(address))) }
+    if text.is_empty() { Ok(Web(None)) } else { parse_loopback(text).map(|address| Web(Some(address))) }
 }
 
 pub(crate) fn parse_model(text: &str) -> Result<RobotModel, String> {

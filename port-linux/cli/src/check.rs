@@ -246,7 +246,7 @@ impl Lines {
             let without = if run.record.is_none() { ", to the file of --record" } else { "" };
             self.say("variables", format!("{} of RTDE as well{without}", run.record_variables.join(", ")));
         }
-        let requests = if run.requests { "`outrigger ask`, by this user and root" } else { "none" };
+        let requests = if run.requests { "`outrigger ctl`, by this user and root" } else { "none" };
         self.say("requests", requests);
         if run.lock_pendant {
             let what = "the pendant's user role is `locked` while the arm is commanded, and given back afterwards";
@@ -308,7 +308,7 @@ fn described(source: &SourceSettings) -> String {
         SourceInput::Udp { listen, from: None } => format!("datagrams at {listen}, from anybody"),
         SourceInput::Serial { device, baud } => format!("{} at {baud} Bd", device.display()),
         SourceInput::Stdin => "lines on standard input".into(),
-        SourceInput::Requests => "`outrigger ask ROBOT sample`".into(),
+        SourceInput::Requests => "`outrigger ctl ROBOT sample`".into(),
         SourceInput::Simulated { rate, .. } => format!("simulated, {rate} Hz"),
     };
     format!("{input}, {}", kept(source))

@@ -3,6 +3,7 @@
 // The print macros panic if the reader of the output is gone; `say!` and `eprintln_lossy!` do not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod angle;
 mod args;
 mod ask;
 mod board;

@@ -3,7 +3,7 @@
 //!
 //! A [`Companion`] states its [needs](Companion::needs) and is [started](Companion::start) with a [`Session`]: the
 //! feed of the session's traffic and events, pictures of its state, and, if requested, a [`Client`] that commands
-//! like `outrigger ask`. None of these makes the thread that commands wait: the feed and the pictures discard what is
+//! like `outrigger ctl`. None of these makes the thread that commands wait: the feed and the pictures discard what is
 //! not taken in time, and a release has a queue of its own.
 //!
 //! # Order

@@ -18,7 +18,7 @@ use super::{Motion, SAME, Start, begins_beside, rests};
 /// The description of accepted requests, for error messages.
 const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=, or time= with q=; or a motion in pieces, begin=, rows= and end";
 /// The error text for clients that name a file.
-const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ask ROBOT move FILE` of this version sends it: a run opens no file";
+const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ctl ROBOT move FILE` of this version sends it: a run opens no file";
 
 /// The component that executes the motions requested in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

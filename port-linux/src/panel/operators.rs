@@ -52,10 +52,10 @@ impl Wish {
             Some(number) => number.parse().ok().map(Epoch::from_number),
         };
         match (word, number, rest) {
-            ("request", _, None) => epoch.map(Self::Request),
+            ("start" | "request", _, None) => epoch.map(Self::Request),
             ("resume", _, None) => epoch.map(Self::Resume),
-            ("release", None, None) => Some(Self::Release(ReleasedBy::Line)),
-            ("acknowledge", None, None) => Some(Self::Acknowledge),
+            ("stop" | "release", None, None) => Some(Self::Release(ReleasedBy::Line)),
+            ("reset" | "acknowledge", None, None) => Some(Self::Acknowledge),
             ("quit", None, None) => Some(Self::End(ReleasedBy::Quit)),
             _ => None,
         }
@@ -122,6 +122,11 @@ mod tests {
     fn a_line_carries_the_epoch_that_was_seen_unless_it_names_one() {
         let seen = Epoch::from_number(4);
         let of = |line| Wish::of_line(line, seen);
+        for (new, old) in
+            [("start", "request"), ("start 3", "request 3"), ("stop", "release"), ("reset", "acknowledge")]
+        {
+            assert_eq!(of(new), of(old), "{new}");
+        }
         assert_eq!((of("request"), of("resume")), (Some(Wish::Request(seen)), Some(Wish::Resume(seen))));
         assert_eq!(of("request 3"), Some(Wish::Request(Epoch::from_number(3))));
         assert_eq!(

@@ -22,7 +22,7 @@ use crate::released::ReleasedBy;
 /// The maximum number of outstanding answers.
 const OWED: usize = 32;
 
-/// A client of a session in the same process. It sends the requests of `outrigger ask`, and never blocks.
+/// A client of a session in the same process. It sends the requests of `outrigger ctl`, and never blocks.
 #[derive(Debug)]
 pub struct Client<const N: usize> {
     shared: Arc<Shared<N>>,
@@ -41,7 +41,7 @@ pub struct Decided {
     pub id: u32,
     /// The status of the run when the request was decided.
     pub status: Status,
-    /// The reason why the request was not carried out, in the words of `outrigger ask`.
+    /// The reason why the request was not carried out, in the words of `outrigger ctl`.
     pub done: Result<(), String>,
 }
 
@@ -70,7 +70,7 @@ impl<const N: usize> Client<N> {
         self.pass_on(RequestKind::Acknowledge, None, None).is_some()
     }
 
-    /// Passes on a reading of the source `source`, in its own unit, like `outrigger ask ROBOT sample`, but without an
+    /// Passes on a reading of the source `source`, in its own unit, like `outrigger ctl ROBOT sample`, but without an
     /// answer. The source's input must be `requests`.
     ///
     /// # Errors

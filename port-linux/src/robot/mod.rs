@@ -106,7 +106,7 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Accepts `outrigger ask` from other processes, like a run.
+    /// Accepts `outrigger ctl` from other processes, like a run.
     #[must_use]
     pub const fn answering(mut self) -> Self {
         self.asked = true;

@@ -90,7 +90,7 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
         Ok(requests) => match (requests.path(), requests.refused()) {
             (Some(path), _) => {
                 let path = path.display().to_string();
-                Some((format!("`outrigger ask` is answered at {path}"), vec![("path", path)]))
+                Some((format!("`outrigger ctl` is answered at {path}"), vec![("path", path)]))
             }
             (None, Some(failure)) => Some((format!("nobody can ask this run: {failure}"), vec![])),
             (None, None) => None,

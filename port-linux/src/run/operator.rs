@@ -7,17 +7,13 @@ use crate::show::Format;
 /// Returns the help text about the keys and lines that the operator can use. `None` if this process has no operator.
 pub(super) const fn operator_help(format: Format, request: Start) -> Option<&'static str> {
     Some(match (format, request) {
-        (Format::View, Start::Operator) => {
-            "keys: r requests command, c continues a suspended motion, s stops, a acknowledges, q ends"
-        }
+        (Format::View, Start::Operator) => "Keys: r start, c continue a suspended motion, s stop, a reset, q quit",
         (Format::View, Start::Start) => {
-            "requests by itself once; keys: r, c continues a suspended motion, s stops, a acknowledges, q ends"
+            "Will start automatically once. Keys: r start, c continue, s stop, a reset, q quit"
         }
-        (Format::Lines | Format::Json, Start::Operator) => {
-            "lines on standard input: request, resume, release, acknowledge, quit"
-        }
+        (Format::Lines | Format::Json, Start::Operator) => "Lines on standard input: start, resume, stop, reset, quit",
         (Format::Lines | Format::Json, Start::Start) => {
-            "requests by itself once; lines on standard input: request, resume, release, acknowledge, quit"
+            "Will start automatically once. Lines on standard input: start, resume, stop, reset, quit"
         }
         (Format::Remarks | Format::Silent, _) => return None,
     })
@@ -25,5 +21,5 @@ pub(super) const fn operator_help(format: Format, request: Start) -> Option<&'st
 
 /// Returns the message for a line that is not a valid input.
 pub(super) fn unknown_word(line: &str) -> String {
-    format!("'{line}' is none of request, resume, release, acknowledge, quit")
+    format!("'{line}' is not a command; expected start, resume, stop, reset or quit")
 }

@@ -59,6 +59,19 @@ pub fn is_verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
 }
 
+/// `true` if only results, events and errors are to be displayed to people.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Displays only results, events and errors to people from now on: no progress, no line per second, no view.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Returns `true` if only results, events and errors are to be displayed to people.
+fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 /// The number of messages that can wait for the output thread: a second of snapshots and a burst of events. Older
 /// messages are of no use any more.
 const WAITING: usize = 256;
@@ -114,10 +127,11 @@ pub enum Format {
 
 impl Format {
     /// Returns JSON if it is requested, otherwise the form that suits standard output: the view if this process [has
-    /// one](use_screen).
+    /// one](use_screen) and is not [quiet](be_quiet).
     #[must_use]
     pub fn choose(json: bool) -> Self {
-        match (json, SCREEN.get().is_some() && io::stdout().is_terminal() && io::stdin().is_terminal()) {
+        let has_screen = SCREEN.get().is_some() && !is_quiet();
+        match (json, has_screen && io::stdout().is_terminal() && io::stdin().is_terminal()) {
             (true, _) => Self::Json,
             (false, true) => Self::View,
             (false, false) => Self::Lines,
@@ -370,6 +384,7 @@ impl Drop for Show {
 
 fn line(message: &Message) -> Option<String> {
     match message {
+        Message::Snapshot(_) if is_quiet() => None,
         Message::Snapshot(snapshot) => Some(snapshot.line()),
         Message::Notice(notice) => Some(notice_line(notice)),
         Message::Text(text) => Some(text.clone()),

@@ -4,6 +4,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 
+use super::is_quiet;
 use super::straight::{Standard, Straight};
 
 /// The progress line that the terminal displays.
@@ -28,6 +29,9 @@ impl Default for Progress {
 impl Progress {
     /// Displays `text`: on a terminal in place of the previous text, elsewhere as another line with each new `step`.
     pub fn show(&mut self, text: &str, step: u64) {
+        if is_quiet() {
+            return;
+        }
         if self.terminal {
             let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = Straight::new(Standard::Error).write_all(format!("{ANEW}{text}").as_bytes());

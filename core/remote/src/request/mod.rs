@@ -1,4 +1,4 @@
-//! Requests to a process that commands a robot, as lines of JSON: the protocol between `outrigger ask` and `outrigger
+//! Requests to a process that commands a robot, as lines of JSON: the protocol between `outrigger ctl` and `outrigger
 //! run`.
 //!
 //! One object per line, of at most [`LINE_MAX`] bytes, in UTF-8. `do` is the kind of request; the answer repeats `id`:

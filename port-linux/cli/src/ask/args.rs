@@ -1,4 +1,4 @@
-//! The arguments of `outrigger ask`.
+//! The arguments of `outrigger ctl`.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ use outrigger_core::client::dashboard::ArmCommand;
 use outrigger_wire::time::Duration;
 
 use super::board::PREFIX;
+use crate::angle::{Rate, rate, target_in_radians};
 use crate::args::ControllerArgs;
 use outrigger::exit::Failure;
 use outrigger::motion::impedance::{self, Impedance};
@@ -16,7 +17,7 @@ use outrigger::requests::guidance;
 /// The longest description of a motion or force, so that it fits into a line of 1024 bytes with each byte escaped.
 const HOW_MAX: usize = 480;
 
-/// The arguments of `outrigger ask`.
+/// The arguments of `outrigger ctl`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AskArgs {
     /// HOST[:PORT-BASE], or the configuration that `run` was started with; board:ADDRESS[:PORT] for a board (47001)
@@ -33,7 +34,7 @@ pub(crate) struct AskArgs {
     /// close-safety-popup
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     pub rest: Vec<String>,
-    /// With move, in place of a file: the target, as `outrigger move --to` takes it: q= and each joint's angle [rad];
+    /// With move, in place of a file: the target, as `outrigger move --to` takes it: q= and each joint's angle [rad, or with deg];
     /// or, of a run with session.path = "player", pose=X,Y,Z,RX,RY,RZ of the tool [m, rotation vector in rad]
     #[arg(long, value_name = "q=...|pose=...", allow_hyphen_values = true)]
     pub to: Option<String>,
@@ -43,10 +44,10 @@ pub(crate) struct AskArgs {
     /// With --to: speed of the joint with the longest way [rad/s], default 0.5; with --linear of the tool [m/s],
     /// default 0.1
     #[arg(long, value_name = "RAD/S|M/S", requires = "to")]
-    pub speed: Option<f32>,
+    pub speed: Option<Rate>,
     /// With --to: its acceleration and deceleration [rad/s2], default 0.8; with --linear the tool's [m/s2], default 0.5
     #[arg(long, value_name = "RAD/S2|M/S2", requires = "to")]
-    pub acceleration: Option<f32>,
+    pub acceleration: Option<Rate>,
     /// With --to q=: duration of the motion at full speed [s], in place of --speed and --acceleration
     #[arg(long, value_name = "SECONDS", requires = "to", conflicts_with_all = ["speed", "acceleration", "linear"])]
     pub time: Option<f64>,
@@ -63,30 +64,30 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// With freedrive and force: time after which to end it; default: it is renewed until this command ends
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: Option<u64>,
-    /// With request and resume: stay until the arm is commanded; with release: until it is at rest
+    /// With start and resume: wait until the arm is commanded; with stop: until it is at rest
     #[arg(long)]
     pub wait: bool,
     /// Longest wait for an answer, or for the end of --wait
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
     /// Print each answer as it arrived: one JSON object per line
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
 }
 
-/// A request that `outrigger ask` can make, as a word on the command line.
+/// A request that `outrigger ctl` can make, as a word on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AskCommand {
     Status,
     Watch,
-    #[value(alias = "start")]
+    #[value(name = "start", alias = "request")]
     Request,
     Resume,
-    #[value(alias = "stop")]
+    #[value(name = "stop", alias = "release")]
     Release,
-    #[value(alias = "reset")]
+    #[value(name = "reset", alias = "acknowledge")]
     Acknowledge,
     Set,
     Impedance,
@@ -138,13 +139,13 @@ impl AskArgs {
     pub(super) fn wanted(&self) -> Result<Wanted, Failure> {
         let usage = |text: &str| Err(Failure::Usage(text.into()));
         if self.wait && !matches!(self.word, AskCommand::Request | AskCommand::Resume | AskCommand::Release) {
-            return usage("--wait is for request, resume and release: the answer to anything else is the end of it");
+            return usage("--wait is for start, resume and stop: leave it out");
         }
         if self.seq.is_some() && self.word != AskCommand::Sample {
             return usage("--seq is for sample: leave it out");
         }
         if self.seconds.is_some() && !matches!(self.word, AskCommand::Freedrive | AskCommand::Force) {
-            return usage("--seconds is for freedrive and force: leave it out");
+            return usage("--duration is for freedrive and force: leave it out");
         }
         match (self.robot.starts_with(PREFIX), &self.key_file) {
             (true, None) => return usage("a board is asked with its key: --key-file FILE"),
@@ -207,7 +208,7 @@ impl AskArgs {
                     .ok_or_else(|| Failure::Usage(format!("dashboard: say one of {all}; found '{}'", words.join(" "))))
             }
             (word, []) => Ok(Wanted::Plain(word)),
-            (_, [first, ..]) => Err(Failure::Usage(format!("nothing stands after this word: leave '{first}' out"))),
+            (_, [first, ..]) => Err(Failure::Usage(format!("no argument follows this command: leave '{first}' out"))),
         }
     }
 
@@ -222,12 +223,12 @@ impl AskArgs {
             ([], Some(to))
                 if ["q=", "pose="].iter().any(|kind| to.starts_with(kind)) && !to.contains(char::is_whitespace) =>
             {
-                let mut how = to.clone();
+                let mut how = target_in_radians(to);
                 if self.linear {
                     how.push_str(" linear");
                 }
                 for (name, value) in [("speed", self.speed), ("acceleration", self.acceleration)] {
-                    if let Some(value) = value {
+                    if let Some(value) = rate(&format!("--{name}"), value, self.linear)? {
                         how.push_str(&format!(" {name}={value}"));
                     }
                 }

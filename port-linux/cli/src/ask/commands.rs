@@ -40,7 +40,7 @@ pub(crate) fn check_no_run_commands(robot: &RobotAddress) -> Outcome {
         "monitor" | "offline" => Ok(()),
         mode => Err(Failure::Connection(format!(
             "a run beside {robot} commands the arm (mode {mode}): this program would take the place of its own; \
-             `outrigger ask {robot} release` first"
+             `outrigger ctl {robot} release` first"
         ))),
     }
 }

@@ -1,4 +1,4 @@
-//! The command `outrigger ask`: sends requests to a run in another process, or to a board, and prints the answers.
+//! The command `outrigger ctl`: sends requests to a run in another process, or to a board, and prints the answers.
 
 mod args;
 mod board;

@@ -74,7 +74,7 @@ pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String
         "done" => Ok("done: the arm rests at the motion's end, and stays commanded\n".into()),
         "cancelled" => Err(format!("the motion was cancelled at {percent} %; the arm rests")),
         "suspended" => Err(format!(
-            "{}; the motion stands at {percent} %: `outrigger ask {robot} resume` goes on with it from there, once nothing is \
+            "{}; the motion stands at {percent} %: `outrigger ctl {robot} resume` goes on with it from there, once nothing is \
              latched and nothing speaks against it",
             why()
         )),

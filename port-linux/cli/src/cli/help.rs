@@ -10,7 +10,7 @@ Examples:
   outrigger doctor half-turn.toml
   outrigger doctor 192.168.56.101 --config half-turn.toml
   outrigger doctor 192.168.0.20 --kind krc
-  outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20";
+  outrigger doctor 127.0.0.1:40000 --model ur5 --duration 20";
 
 #[cfg(feature = "ros2")]
 pub(super) const DOCTOR_HELP: &str = "\
@@ -27,7 +27,7 @@ Examples:
   outrigger doctor half-turn.toml
   outrigger doctor 192.168.56.101 --config half-turn.toml
   outrigger doctor 192.168.0.20 --kind krc
-  outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20
+  outrigger doctor 127.0.0.1:40000 --model ur5 --duration 20
   outrigger doctor 192.168.56.101 --ros2 --interface 192.168.1.20
   outrigger doctor arm.toml --ros2 --domain 7 --peer 192.168.1.30";
 
@@ -59,14 +59,14 @@ It prints a line for each client that connects or leaves, each program that arri
 thirty in ten seconds; what is left out is counted.
 
 Examples:
-  outrigger sim ur --software 3.15
-  outrigger sim ur --software 5.15 --fault stall@5s:200ms
+  outrigger sim ur --polyscope 3.15
+  outrigger sim ur --polyscope 5.15 --fault stall@5s:200ms
   outrigger sim ur --model ur10e --port-base 40000 --state protective-stop
   outrigger sim ur --port-base 0 --ready > ready.json     free ports; the file says which once clients can connect
   outrigger sim ur --program weld.urp=weld.script     and, in another terminal: nc 127.0.0.1 29999
                                                       load weld.urp, play, programState, stop, quit
   outrigger sim ur --surface 0,0,0.2,0,0,1 --distance-to 127.0.0.1:5000     a table, and a sensor that looks at it
-  outrigger sim ur --software 10.12 --robot-api-port 8080     PolyScope X, and in another terminal:
+  outrigger sim ur --polyscope 10.12 --robot-api-port 8080     PolyScope X, and in another terminal:
     curl http://127.0.0.1:8080/universal-robots/robot-api/robotstate/v1/robotmode";
 
 pub(super) const KRC_EXAMPLES: &str = "\
@@ -96,7 +96,7 @@ a sensor sends them, [seq=N] VALUE ....
 
 Examples, as text on this terminal:
   outrigger sim sensor --script constant:0.05
-  outrigger sim sensor --script sine:0.01,0.5,0.05 --script noise:0.0002 --decimals 4 --seconds 5
+  outrigger sim sensor --script sine:0.01,0.5,0.05 --script noise:0.0002 --decimals 4 --duration 5
 A host run that listens to datagrams, from its own configuration; and a board on a serial adapter:
   outrigger sim sensor --config cell.toml --script constant:0.05
   outrigger sim sensor --config board.toml --uart /dev/ttyUSB0 --script sine:0.01,0.5,0.05

@@ -13,7 +13,7 @@ pub(crate) struct DashboardArgs {
     #[command(subcommand)]
     pub command: Option<Command>,
     /// One JSON object per line instead of text
-    #[arg(long, global = true)]
+    #[arg(short = 'j', long, global = true)]
     pub json: bool,
     /// Port of PolyScope X's Robot API, used if there is no dashboard server; default: 80, or B + 16 with port base B
     #[arg(long, global = true, value_name = "PORT")]

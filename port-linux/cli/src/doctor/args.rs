@@ -33,7 +33,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
     /// Duration of the check of the link
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
     /// Check also for conflicts of `outrigger ros2` with the ROS 2 programs that are present
     #[cfg(feature = "ros2")]
@@ -46,13 +46,13 @@ pub(crate) struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    /// Returns the arguments of `outrigger doctor CONFIG.toml --seconds N`.
+    /// Returns the arguments of `outrigger doctor CONFIG.toml --duration N`.
     ///
     /// # Errors
     /// [`Failure::Usage`] for a duration that is out of range.
     pub(crate) fn of(config: &Path, seconds: u64) -> Result<Self, Failure> {
         let usage = |error: clap::Error| Failure::Usage(error.to_string());
-        let words = ["doctor".into(), config.as_os_str().to_owned(), "--seconds".into(), seconds.to_string().into()];
+        let words = ["doctor".into(), config.as_os_str().to_owned(), "--duration".into(), seconds.to_string().into()];
         let read = Self::augment_args(clap::Command::new("doctor")).try_get_matches_from(words).map_err(usage)?;
         Self::from_arg_matches(&read).map_err(usage)
     }

@@ -17,7 +17,7 @@ pub(crate) struct InitArgs {
     #[arg(value_name = "ROBOT")]
     pub robot: RobotAddress,
     /// File to write; it must not exist
-    #[arg(long, value_name = "CONFIG.toml", default_value = "robot.toml")]
+    #[arg(short = 'o', long, value_name = "CONFIG.toml", default_value = "robot.toml")]
     pub out: PathBuf,
     /// Task of the arm; asked interactively if omitted
     #[arg(long, value_name = "TASK")]
@@ -35,11 +35,11 @@ pub(crate) struct InitArgs {
     /// For standoff: the distance to hold [m]
     #[arg(long, value_name = "M", default_value_t = 0.05)]
     pub distance: f64,
-    /// Model of the arm, e.g. ur5e; with --software no controller is queried, and the robot may be absent
+    /// Model of the arm, e.g. ur5e; with --polyscope no controller is queried, and the robot may be absent
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
     /// Version of the controller's software, e.g. 5.15
-    #[arg(long, value_name = "VERSION", value_parser = parse_software)]
+    #[arg(long = "polyscope", alias = "software", value_name = "VERSION", value_parser = parse_software)]
     pub software: Option<SoftwareVersion>,
     /// For software before 3.4, with which a stop at the pendant cannot be seen: "overridden" commands the arm all
     /// the same, and the next command overrides such a stop; asked interactively if omitted

@@ -78,7 +78,7 @@ pub(super) fn run(first: &First, seconds: u64) -> Outcome {
 
 /// Returns the arguments of a run of the configuration at `path` that ends after this many seconds.
 fn arguments(path: &Path, seconds: u64) -> [OsString; 4] {
-    ["run".into(), path.into(), "--seconds".into(), seconds.to_string().into()]
+    ["run".into(), path.into(), "--duration".into(), seconds.to_string().into()]
 }
 
 fn simulated(first: &First) -> Result<Running, Failure> {

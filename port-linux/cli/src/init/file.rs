@@ -106,7 +106,7 @@ impl First {
         } else {
             text.push_str(
                 "recordings = \"recordings\" # what led to each stop is kept there: `outrigger replay FILE`\n\
-                 # Nothing moves before somebody asks: key r in the view, or `outrigger ask FILE request`.\n\n",
+                 # Nothing moves before somebody asks: key r in the view, or `outrigger ctl FILE request`.\n\n",
             );
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct IoArgs {
     #[arg(long, conflicts_with = "settings")]
     pub live: bool,
     /// With --live: end after this many seconds
-    #[arg(long, value_name = "N", requires = "live", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", requires = "live", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
     /// Path by which outputs are set: auto (RTDE if it has an input for it that no other client owns, else text),
     /// text or rtde
@@ -30,6 +30,6 @@ pub(crate) struct IoArgs {
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
     /// One JSON object per line instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
 }

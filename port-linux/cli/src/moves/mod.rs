@@ -21,6 +21,7 @@ use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Tolerances;
 use outrigger_wire::robot::JointPositions;
 
+use crate::angle::parse_angle;
 use crate::terminal;
 use outrigger::exit::{Failure, Outcome, despite};
 use outrigger::host::signals;
@@ -52,11 +53,11 @@ pub(crate) struct MoveArgs {
     /// Robot to move, in place of the configuration's: HOST[:PORT-BASE]
     #[arg(long = "robot", value_name = "ROBOT")]
     pub other: Option<RobotAddress>,
-    /// Largest tracking error of a joint, beyond which the motion ends [rad]; 0: not checked; default: the file's,
+    /// Largest tracking error of a joint, beyond which the motion ends [rad, or 1deg]; 0: not checked; default: the file's,
     /// else 0.2
     #[arg(long, value_name = "RAD", value_parser = tolerance)]
     pub path_tolerance: Option<f32>,
-    /// Largest distance of a joint from the goal for the motion to be done [rad]; 0: not checked; default: the
+    /// Largest distance of a joint from the goal for the motion to be done [rad, or 1deg]; 0: not checked; default: the
     /// file's, else 0.1
     #[arg(long, value_name = "RAD", value_parser = tolerance)]
     pub goal_tolerance: Option<f32>,
@@ -74,7 +75,7 @@ pub(crate) struct MoveArgs {
     #[arg(long)]
     pub check: bool,
     /// Print the result as one JSON object
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
 }
 
@@ -112,7 +113,7 @@ impl By {
 }
 
 fn tolerance(text: &str) -> Result<f32, String> {
-    let number: f32 = text.parse().map_err(|_| format!("found '{text}', expected a number"))?;
+    let number = parse_angle(text).ok_or_else(|| format!("found '{text}', expected a number, or one with deg"))?;
     if number == 0.0 {
         return Ok(f32::INFINITY);
     }

@@ -29,10 +29,10 @@ pub(crate) struct Ros2Args {
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
     /// One JSON object per line instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub json: bool,
 }
 
@@ -43,7 +43,7 @@ impl Ros2Args {
     /// [`Failure::Usage`] for options that are not permitted with a configuration.
     pub(crate) fn run(&self, path: &Path) -> Result<RunArgs, Failure> {
         if self.controller != ControllerArgs::default() || self.seconds.is_some() {
-            let what = "--kind, --listen and --seconds are for a ROBOT without a configuration: leave them out";
+            let what = "--kind, --listen and --duration are for a ROBOT without a configuration: leave them out";
             return Err(Failure::Usage(what.into()));
         }
         let states = (self.states != StatesFrom::default()).then_some(self.states);

@@ -65,7 +65,7 @@ impl ScriptsArgs {
     pub(crate) fn check(&self, software: SoftwareVersion) -> Result<(), Failure> {
         if self.ros && software < SINCE {
             return Err(Failure::Usage(format!(
-                "--ros: scripts speak ROS 2 from software {SINCE} on, found {software}: say --software 10.12"
+                "--ros: scripts speak ROS 2 from software {SINCE} on, found {software}: say --polyscope 10.12"
             )));
         }
         Ok(())
@@ -312,7 +312,7 @@ mod tests {
         assert!(ros.check(SINCE).is_ok() && ScriptsArgs::default().check(SoftwareVersion::new(1, 8)).is_ok());
         for old in [SoftwareVersion::new(1, 8), SoftwareVersion::new(5, 25), SoftwareVersion::new(10, 6)] {
             let error = ros.check(old).expect_err("it has no such functions").to_string();
-            assert!(error.contains("--software 10.12") && error.contains(&old.to_string()), "{error}");
+            assert!(error.contains("--polyscope 10.12") && error.contains(&old.to_string()), "{error}");
         }
     }
 }

@@ -14,7 +14,7 @@ use outrigger_sim::service::Service;
 use outrigger_sim::surface::Surface;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
-use crate::args::{parse_model, parse_socket};
+use crate::args::{parse_loopback, parse_model};
 
 /// The arguments of `outrigger sim ur`.
 #[derive(Args, Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct SimUrArgs {
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
     /// Controller software, 1.5 to 5.25, or 10.0 to 10.12
-    #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
+    #[arg(long = "polyscope", alias = "software", value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
     pub software: SoftwareVersion,
     /// Port base: port p is served at B + p - 29999; 0 chooses a base whose ports are free, and prints it
     #[arg(long, value_name = "B", default_value_t = outrigger_config::FIRST_PORT, value_parser = parse_port_base)]
@@ -84,7 +84,7 @@ pub(crate) struct SimUrArgs {
     pub force_damping: f64,
     /// Send the readings of a distance sensor at the tool, along its z axis, of the surface: every 10 ms a datagram
     /// with a line such as "seq=7 0.123456", in m, as a source of `outrigger run` with input "udp" reads it
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket, requires = "surface")]
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback, requires = "surface")]
     pub distance_to: Option<SocketAddr>,
     /// The options by which its scripts use ROS 2.
     #[cfg(feature = "ros2")]
@@ -95,7 +95,7 @@ pub(crate) struct SimUrArgs {
     #[arg(long)]
     pub ready: bool,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
 }
 

@@ -11,7 +11,7 @@ use outrigger_config::RobotAddress;
 use outrigger_core::client::tool_line::{self, ToolCommunication, ToolVoltage};
 use outrigger_wire::time::Duration;
 
-use crate::args::parse_socket;
+use crate::args::parse_loopback;
 use outrigger::exit::Outcome;
 use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::host::target::Target;
@@ -49,7 +49,7 @@ pub(crate) struct ToolArgs {
     #[arg(long, value_name = "PATH")]
     pub pty: Option<PathBuf>,
     /// Listen at this address, for one client at a time
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub listen: Option<SocketAddr>,
 }
 

@@ -184,7 +184,7 @@ fn a_line_that_names_a_file_is_refused_and_the_file_is_not_opened() {
     for how in ["file=/dev/zero", "file=/nowhere/a b.csv", "file=c.mcap"] {
         let said = say(&bench, &mut one, how, 0);
         assert!(said.has("\"what\":\"BadValue\"") && said.has("a run opens no file"), "{said:?}");
-        assert!(said.has("`outrigger ask ROBOT move FILE`"), "{said:?}");
+        assert!(said.has("`outrigger ctl ROBOT move FILE`"), "{said:?}");
     }
 }
 

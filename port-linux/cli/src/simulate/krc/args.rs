@@ -7,16 +7,16 @@ use clap::Args;
 use outrigger_sim::krc::{Assumption, Convention, Fault, Move, OperationMode};
 use outrigger_sim::surface::Surface;
 
-use crate::args::parse_socket;
+use crate::args::parse_loopback;
 
 /// The arguments of `outrigger sim krc`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SimKrcArgs {
     /// Address of the remote computer
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub remote: SocketAddr,
     /// Address to send measurements from; default: any address, any port
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub local: Option<SocketAddr>,
     /// Period of the measurements in ms; real ones use 1, 2, 10. At 1 an ordinary kernel oversleeps now and then
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = parse_period)]
@@ -64,7 +64,7 @@ pub(crate) struct SimKrcArgs {
     #[arg(long)]
     pub ready: bool,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
 }
 

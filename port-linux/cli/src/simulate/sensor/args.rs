@@ -9,7 +9,7 @@ use outrigger_config::{Format, RobotAddress};
 use outrigger_sim::sensor::Part;
 use outrigger_sim::surface::Surface;
 
-use crate::args::parse_socket;
+use crate::args::parse_loopback;
 
 /// The arguments of `outrigger sim sensor`.
 #[derive(Args, Clone, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct SimSensorArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "udp")]
     pub uart: Option<Uart>,
     /// Send datagrams to this address, one reading each; without --uart and --udp readings go to standard output
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub udp: Option<SocketAddr>,
     /// Part of the simulated measurement, or a fault of it, e.g. sine:0.01,0.5,0.05; may be repeated; --help lists
     /// them
@@ -75,7 +75,7 @@ pub(crate) struct SimSensorArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// End after this many seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
 }
 
