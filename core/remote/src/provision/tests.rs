@@ -307,7 +307,7 @@ fn a_board_is_told_told_again_and_made_to_forget() {
     let (mut world, mut board) = (world(&mut none), board());
     let image = image(1000);
     let (last, _) = world.talk(&mut Caller::look(Instant::ZERO), &mut board);
-    assert!(last.starts_with("Here(Here { board") && last.contains("origin: CompiledIn"), "{last}");
+    assert!(last.starts_with("Here(BootInfo { board") && last.contains("origin: CompiledIn"), "{last}");
     let (last, events) = world.talk(&mut Caller::put(&image, 1, world.now), &mut board);
     let short: Vec<_> = events.iter().map(|event| event.split([' ', '(']).next().unwrap_or_default()).collect();
     assert_eq!(short, ["Sent", "Sent", "Sent", "Sent", "Sent", "Sent", "Writing", "Kept", "Restarted"], "{last}");
