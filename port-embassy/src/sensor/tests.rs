@@ -30,9 +30,10 @@ fn the_newest_reading_waits_for_the_robots_task_however_fast_the_sensor_is() {
     assert!(poll(pin!(shared.next())).is_pending());
 }
 
-/// Returns the text of the page on sensors.
+/// Returns the text of the reference of a board's inputs.
 fn page() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/inputs.md")).expect("the page")
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/inputs-reference.md");
+    std::fs::read_to_string(page).expect("the page")
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub fn compile_in(out: &Path, ports: &Ports) -> io::Result<()> {
         exit(1)
     });
     if let Err(error) = compiled.device.check_ports(ports) {
-        eprintln!("{}: {error}: port-embassy/docs/inputs.md, \"What each board has\"", file.display());
+        eprintln!("{}: {error}: port-embassy/docs/inputs-reference.md, \"What each board has\"", file.display());
         exit(1)
     }
     println!("cargo::rustc-check-cfg=cfg(requests)");

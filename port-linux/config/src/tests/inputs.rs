@@ -1,5 +1,5 @@
-//! Checks the page of a board's inputs: its examples are accepted, and its error messages are those that the reader
-//! reports.
+//! Checks the pages of a board's inputs: their examples are accepted, and their error messages are those that the
+//! reader reports.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,11 @@ use outrigger_core::law::{AnyLaw, Law};
 
 use crate::{AnyConfiguration, RunsOn};
 
-const PAGE: &str = include_str!("../../../../port-embassy/docs/inputs.md");
+/// The page and its reference.
+const PAGE: &str = concat!(
+    include_str!("../../../../port-embassy/docs/inputs.md"),
+    include_str!("../../../../port-embassy/docs/inputs-reference.md")
+);
 
 /// A board with a port of every kind.
 const PORTS: Ports = Ports { serial: 1, analog: 2, i2c: 1, spi: 1 };
@@ -36,7 +40,7 @@ fn every_example_of_an_input_is_taken_by_a_board_that_has_it() {
     assert_eq!(most, 2, "a law with a sensor for each of two axes");
 }
 
-/// Reads the boards and their ports from the page's table. Its rows name each port of each input that a board has.
+/// Reads the boards and their ports from the reference's table. Its rows name each port of each input that a board has.
 fn on_the_page() -> BTreeMap<String, Ports> {
     let (_, table) = PAGE.split_once("## What each board has\n\n").expect("the table");
     let rows: Vec<Vec<&str>> = table
