@@ -12,12 +12,12 @@
 //! | a pose, linear | the joint angles there | `movel` |
 //!
 //! ```
-//! use outrigger_core::command::{JointMove, MoveTarget, Place};
+//! use outrigger_core::command::{ArmPosition, JointMove, MoveTarget};
 //! use outrigger_wire::robot::{JointPositions, Pose};
 //!
 //! let pose = Pose { position: [0.4, -0.1, 0.3], rotation: [0.0, 3.14, 0.0] };
 //! let target = MoveTarget::pose(pose).linear();
-//! assert_eq!(target.question(), Some(Place::Pose(pose)));
+//! assert_eq!(target.question(), Some(ArmPosition::Pose(pose)));
 //! // What the controller says to it.
 //! let destination = target.found([0.0, -1.6, -1.4, -1.7, 1.6, 0.0]);
 //! # #[cfg(feature = "motions")] {

@@ -28,6 +28,7 @@
 //! * Without further events, every mode ends in `Offline` by its timeouts, in a bounded number of wake-ups.
 
 mod moves;
+mod picture;
 mod seen;
 mod world;
 

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use outrigger_core::mode::Mode;
-//! use outrigger_remote::provision::{Asked, Caller, Event, Image, Service};
+//! use outrigger_remote::provision::{Caller, Event, Image, PendingRequest, Service};
 //! use outrigger_wire::time::Instant;
 //!
 //! let mut bytes = [0; 64];
@@ -22,7 +22,7 @@
 //!     let request = host.poll_output().expect("a request");
 //!     board.receive_window()[..request.len()].copy_from_slice(&request);
 //!     board.commit(request.len());
-//!     if board.poll_asked(Mode::Monitor) == Some(Asked::Keep) {
+//!     if board.poll_asked(Mode::Monitor) == Some(PendingRequest::Keep) {
 //!         kept = Some(board.image().to_vec());
 //!         board.writing();
 //!     } // else a begin, or a piece: answered by itself

@@ -17,12 +17,12 @@ use outrigger_wire::time::{Duration, Instant};
 /// motion.
 ///
 /// ```
-/// use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight};
+/// use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeConditions};
 /// use outrigger_core::mode::{Mode, OperatorConfig};
 /// use outrigger_wire::robot::{RobotMode, SoftwareVersion};
 /// use outrigger_wire::time::Instant;
 ///
-/// let idle = BrakeSight {
+/// let idle = BrakeConditions {
 ///     mode: Mode::Monitor,
 ///     software: Some(SoftwareVersion::new(5, 15)),
 ///     robot_mode: Some(RobotMode::Idle),
