@@ -174,7 +174,7 @@ impl fmt::Display for ForceModeError {
             Self::Number { what, at, found, expected } => {
                 write!(f, "{what}, number {at}, is {found}, expected {expected}")
             }
-            Self::NothingGivesWay => f.write_str("no axis is selected: at least one is to give way"),
+            Self::NothingGivesWay => f.write_str("no axis is selected: select at least one"),
         }
     }
 }

@@ -86,8 +86,8 @@ impl LocateError {
         match self {
             Self::OutOfReach => "the controller finds no joint angles for the pose: the arm does not reach it",
             Self::ProgramEnded => {
-                "the program on the controller ended while it looked for the joint angles of the pose, as it does before \
-                 software 3.15 and 5.10 where the arm does not reach it"
+                "the program on the controller ended while it looked for the joint angles of the pose, as it does \
+                 before software 3.15 and 5.10 if the arm does not reach it"
             }
         }
     }

@@ -90,23 +90,24 @@ pub enum ReplayError {
 impl core::fmt::Display for ReplayError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::NoDump => f.write_str("these bytes are no dump"),
+            Self::NoDump => f.write_str("this is not a dump"),
             Self::OtherFormat(found) => {
                 let [.., expected] = MAGIC;
                 write!(f, "a dump of format {found}, and this version reads format {expected}")
             }
-            Self::CutOff => {
-                f.write_str("it is not whole: its end is missing, as after a full disk or a copy that broke off")
-            }
+            Self::CutOff => f.write_str(
+                "it is incomplete: its end is missing, as after a full disk or a broken \
+                                         copy",
+            ),
             Self::Memory { expected: [a, b, c, d] } => {
                 write!(f, "the recorded engine received into {a}, {b}, {c} and {d} bytes: as many are needed")
             }
-            Self::OtherKind => f.write_str("the recorded engine stood beside another kind of controller"),
+            Self::OtherKind => f.write_str("the recorded engine was for another kind of controller"),
             Self::OtherFeatures { programs } => {
                 let (recorded, this) = if *programs { ("with", "without") } else { ("without", "with") };
                 write!(
                     f,
-                    "the recorded engine was built {recorded} feature `programs`, this one {this}: build this one alike"
+                    "the recorded engine was built {recorded} feature `programs`, this one {this}: build it alike"
                 )
             }
             Self::Config(error) => write!(f, "the recorded configuration is refused: {error}"),

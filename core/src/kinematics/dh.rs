@@ -41,7 +41,7 @@ pub struct DhError {
 
 impl core::fmt::Display for DhError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "the kinematic parameters of joint {} describe no arm", self.joint.saturating_add(1))
+        write!(f, "the kinematic parameters of joint {} are invalid", self.joint.saturating_add(1))
     }
 }
 

@@ -179,9 +179,9 @@ impl fmt::Display for ForwardError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotCommanding => f.write_str("nothing is commanded now"),
-            Self::NoJointLaw => f.write_str("the law of this run follows no commands of joints"),
+            Self::NoJointLaw => f.write_str("this run's law follows no joint commands"),
             Self::Sensor => f.write_str("a sensor moves the arm by this law"),
-            Self::MotionUnderWay => f.write_str("a motion is under way: wait for its end, or cancel it"),
+            Self::MotionUnderWay => f.write_str("a motion is active: wait for its end, or cancel it"),
             Self::NotFinite => f.write_str("a number is NaN or infinite"),
             Self::Holds(error) => error.fmt(f),
             Self::Beyond(excess) => excess.fmt(f),
@@ -189,7 +189,7 @@ impl fmt::Display for ForwardError {
                 let joint = joint.saturating_add(1);
                 write!(f, "joint {joint} is {off:.3} rad from there, and {allowed:.3} rad are allowed")
             }
-            Self::OtherKind => f.write_str("the arm moves by commands of another kind: wait until it rests"),
+            Self::OtherKind => f.write_str("the arm moves by commands of another kind: wait for standstill"),
             Self::NoFeedback => f.write_str("the law's feedback is off (proportional = 0): it follows no positions"),
             Self::Torque { joint, sent, allowed } => {
                 write!(f, "joint {} would get {sent:.3} Nm; its limit is {allowed:.3} Nm", joint.saturating_add(1))

@@ -71,12 +71,12 @@ pub enum FeedError {
 impl core::fmt::Display for FeedError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::NoMotion => f.write_str("there is no motion that it could belong to"),
+            Self::NoMotion => f.write_str("there is no motion for it"),
             Self::NotCommanding => f.write_str("nothing is commanded now that could be replaced"),
             Self::Waypoint(error) => error.fmt(f),
             Self::Beyond(excess) => excess.fmt(f),
             #[cfg(feature = "motions")]
-            Self::Forwarded => f.write_str("the arm moves by commands that are streamed: wait until it rests"),
+            Self::Forwarded => f.write_str("the arm moves by streamed commands: wait for standstill"),
         }
     }
 }

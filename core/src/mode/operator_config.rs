@@ -82,7 +82,7 @@ impl OperatorConfig {
         BadValue::unless(
             self.start_within.is_none() || !self.is_held(),
             "request",
-            "\"operator\" beside a request line that is held: the line starts, and nothing else",
+            "\"operator\" with a held request line: only the line starts",
         )
     }
 

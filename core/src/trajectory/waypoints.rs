@@ -100,9 +100,7 @@ impl core::fmt::Display for TrajectoryError {
         match self {
             Self::TooFew => f.write_str("a trajectory needs at least two waypoints"),
             Self::TooMany => write!(f, "more than {MAX_WAYPOINTS} waypoints"),
-            Self::Order(0) => {
-                f.write_str("the first waypoint must be at time 0; in place of a motion under way, later")
-            }
+            Self::Order(0) => f.write_str("the first waypoint must be at time 0; to replace an active motion, later"),
             Self::Order(i) => write!(f, "waypoint {i} must be later than the one before"),
             Self::NotFinite(i) => write!(f, "waypoint {i} has a number that is NaN or infinite"),
             // The speed is part of the text: a board has no code that formats floats.

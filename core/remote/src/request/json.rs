@@ -142,7 +142,7 @@ impl Found {
             let stands = self.seen & key.bit() != 0;
             let common = matches!(key, Key::Do | Key::Id | Key::Epoch | Key::Challenge);
             if stands && !common && !needed.contains(&key) && !possible.contains(&key) {
-                return Err(Flaw::at(FaultKind::UnexpectedKey, at, "none of this name beside this `do`").of(key));
+                return Err(Flaw::at(FaultKind::UnexpectedKey, at, "no such key with this `do`").of(key));
             }
             if !stands && needed.contains(&key) {
                 return Err(missing(key));
@@ -265,7 +265,7 @@ impl Scanner<'_> {
         }
         found.end = self.at.saturating_sub(1);
         self.blanks();
-        if self.at < self.line.len() { Err(self.syntax("nothing behind the object")) } else { Ok(()) }
+        if self.at < self.line.len() { Err(self.syntax("nothing after the object")) } else { Ok(()) }
     }
 
     fn member(&mut self, found: &mut Found) -> Result<(), Flaw> {

@@ -153,12 +153,12 @@ impl FaultKind {
             Self::NotText => "the line is not UTF-8",
             Self::Syntax => "the line is not a JSON object",
             Self::UnknownKey => "no message has this key",
-            Self::RepeatedKey => "the key stands twice",
+            Self::RepeatedKey => "the key is repeated",
             Self::UnexpectedKey => "this message does not have the key",
             Self::MissingKey => "a key is missing",
             Self::WrongType => "the value is of another type",
             Self::OutOfRange => "the value is out of range",
-            Self::UnknownWord => "nothing of this name can be asked",
+            Self::UnknownWord => "there is no such request",
         }
     }
 }

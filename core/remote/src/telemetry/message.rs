@@ -245,9 +245,9 @@ impl LinkActivity {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Silence => "not a single frame has come in since the start",
-            Self::Others => "nobody answers ARP for it, others are heard",
-            Self::Address => "something has this address (it answers ARP), and sends nothing else",
+            Self::Silence => "no frame received since the start",
+            Self::Others => "no ARP reply for it, other devices send",
+            Self::Address => "a device has this address (it answers ARP), but sends no data",
             Self::Packets => "it sends packets",
         }
     }
@@ -309,9 +309,9 @@ impl ResetCause {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Unknown => "a cause that its chip does not tell",
+            Self::Unknown => "an unknown cause",
             Self::Power => "power",
-            Self::BrownOut => "a supply that fell too low (brown-out)",
+            Self::BrownOut => "a low supply voltage (brown-out)",
             Self::Pin => "the reset pin or a debugger",
             Self::Watchdog => "the watchdog",
             Self::Software => "its own program",

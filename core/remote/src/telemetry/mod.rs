@@ -82,7 +82,7 @@ impl core::fmt::Display for TelemetryError {
                 let [.., expected] = MAGIC;
                 write!(f, "telemetry of format {found}, expected {expected}: device and listener differ in version")
             }
-            Self::OtherKind => f.write_str("telemetry of a device beside another kind of controller"),
+            Self::OtherKind => f.write_str("telemetry of a device for another kind of controller"),
             Self::Malformed => f.write_str("malformed telemetry"),
         }
     }

@@ -117,14 +117,14 @@ impl BrakeRefusal {
             Self::LineHeld => {
                 "the line was not low for long enough before it rose: let go, and press again after a second"
             }
-            Self::Commanding => "the arm is commanded, or being stopped: release it first",
-            Self::NoState => "no state of the robot came lately: see whether the controller is connected",
-            Self::NotKnown => "this software of the controller does not know the command: do it on the teach pendant",
-            Self::NoDashboard => "this kind of controller has no dashboard server: do it on the teach pendant",
+            Self::Commanding => "the arm is commanded, or being stopped: stop it first",
+            Self::NoState => "no recent state of the robot: check that the controller is connected",
+            Self::NotKnown => "this controller's software does not know the command: use the teach pendant",
+            Self::NoDashboard => "this kind of controller has no dashboard server: use the teach pendant",
             Self::NoPower => "the arm has no power: switch it on first",
             Self::Running => "the brakes are open already",
-            Self::NotIdle => "the robot is not in mode IDLE: the teach pendant tells more",
-            Self::Busy => "another command to the dashboard server is under way: press again after it",
+            Self::NotIdle => "the robot is not in mode IDLE: see the teach pendant",
+            Self::Busy => "another command to the dashboard server is pending: press again after it",
         }
     }
 }

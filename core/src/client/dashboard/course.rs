@@ -79,18 +79,18 @@ pub enum Progress {
 impl core::fmt::Display for Progress {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Sent(request) => write!(f, "asked: {}", request.words()),
+            Self::Sent(request) => write!(f, "sent: {}", request.words()),
             Self::Safety(mode) => write!(f, "safety mode: {mode}"),
             Self::RobotMode(mode) => write!(f, "robot mode: {mode}"),
             Self::Locked { wait } => {
                 let tenths = wait.as_millis().div_ceil(100);
                 write!(f, "locked for another {}.{} s", tenths / 10, tenths % 10)
             }
-            Self::ConnectsAnew => f.write_str("in remote control now: connects anew"),
+            Self::ConnectsAnew => f.write_str("in remote control now: reconnecting"),
             Self::Program(state, name) if name.as_str().is_empty() => write!(f, "program: {state}"),
             Self::Program(state, name) => write!(f, "program: {state} {name}"),
             Self::Unconfirmed(request) => {
-                write!(f, "'{}' was taken; this software tells no more", request.words())
+                write!(f, "'{}' accepted; its effect is not reported", request.words())
             }
             Self::Role(role) => write!(f, "user role: {}", role.word()),
             Self::OperationalMode(None) => f.write_str("operational mode: none, no password is set for it"),

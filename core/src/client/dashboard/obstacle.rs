@@ -76,7 +76,7 @@ impl core::fmt::Display for Obstacle {
             Self::Safety(mode) => write!(f, "the safety mode is {mode}"),
             Self::RobotMode(mode) => write!(f, "the robot mode is {mode}"),
             Self::OtherStop { acknowledged, found } => {
-                write!(f, "{acknowledged} was acknowledged, and now the safety mode is {found}")
+                write!(f, "{acknowledged} was cleared, and now the safety mode is {found}")
             }
             Self::NotCleared { mode, waited } => {
                 write!(f, "the safety mode is still {mode} after {} s", seconds(*waited))
@@ -88,14 +88,14 @@ impl core::fmt::Display for Obstacle {
                 write!(f, "{} s after '{}' the program is ", seconds(*waited), request.words())?;
                 match found {
                     Some(state) => state.fmt(f),
-                    None => f.write_str("not the one that was asked for"),
+                    None => f.write_str("not the requested one"),
                 }
             }
             Self::Role(role) => write!(f, "the user role is still {}", role.word()),
             Self::NoSuchFile(name) => write!(f, "the controller has no file {name}"),
             Self::Refused { request, text } => write!(f, "the controller refuses '{}': {text}", request.words()),
             Self::NoAnswer { request, text } => {
-                write!(f, "the controller answers '{}' with something unknown: {text}", request.words())
+                write!(f, "the controller answers '{}' with an unknown text: {text}", request.words())
             }
         }
     }
@@ -112,19 +112,19 @@ impl Obstacle {
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
-            Self::Unsupported(_) => "do it on the teach pendant",
+            Self::Unsupported(_) => "use the teach pendant",
             Self::LocalControl => "switch to remote control on the teach pendant",
             Self::Safety(mode) | Self::NotCleared { mode, .. } => advice_on(*mode),
-            Self::OtherStop { .. } => "look at the robot again",
+            Self::OtherStop { .. } => "check the robot again",
             Self::RobotMode(RobotMode::ConfirmSafety) => "confirm the safety configuration on the teach pendant",
             Self::RobotMode(RobotMode::Backdrive) => "end freedrive at the robot",
-            Self::RobotMode(_) => "look at the teach pendant",
-            Self::NotReached { .. } => "look at the teach pendant: it shows what the arm waits for",
-            Self::Program { .. } => "look at the teach pendant: the program may wait for an answer there",
+            Self::RobotMode(_) => "check the teach pendant",
+            Self::NotReached { .. } => "see on the teach pendant what the arm waits for",
+            Self::Program { .. } => "check the teach pendant: the program may wait for an answer there",
             Self::Role(_) => "set it on the teach pendant",
             Self::NoSuchFile(_) => "give its path from the folder of programs, or the whole path",
-            Self::Refused { .. } => "the teach pendant's log tells more",
-            Self::NoAnswer { .. } => "look at the teach pendant before anything is tried again",
+            Self::Refused { .. } => "see the teach pendant's log",
+            Self::NoAnswer { .. } => "check the teach pendant before you try again",
         }
     }
 }
@@ -132,20 +132,20 @@ impl Obstacle {
 /// Returns a hint at how each stop is ended.
 const fn advice_on(mode: SafetyMode) -> &'static str {
     match mode {
-        SafetyMode::Normal | SafetyMode::Reduced => "nothing is to be done",
-        SafetyMode::ProtectiveStop => "look for the cause at the robot, then recover",
+        SafetyMode::Normal | SafetyMode::Reduced => "no action is needed",
+        SafetyMode::ProtectiveStop => "find the cause at the robot, then recover",
         SafetyMode::Recovery => "the arm is beyond its limits: move it back by hand, on the teach pendant",
         SafetyMode::SafeguardStop
         | SafetyMode::AutomaticModeSafeguardStop
         | SafetyMode::ImmiSafeguardStop
         | SafetyMode::ProfisafeAutomaticModeSafeguardStop
         | SafetyMode::ProfisafeSafeguardStop
-        | SafetyMode::SafetyApiSafeguardStop => "close the safeguard and, where it has one, press its reset",
+        | SafetyMode::SafetyApiSafeguardStop => "close the safeguard and press its reset, if any",
         SafetyMode::SystemEmergencyStop
         | SafetyMode::RobotEmergencyStop
         | SafetyMode::ImmiEmergencyStop
         | SafetyMode::ProfisafeEmergencyStop => "release the emergency stop, then bring the robot up",
-        SafetyMode::Violation | SafetyMode::Fault => "look for the cause at the robot, then recover",
+        SafetyMode::Violation | SafetyMode::Fault => "find the cause at the robot, then recover",
         SafetyMode::SystemThreePositionEnablingStop | SafetyMode::TpThreePositionEnablingStop => {
             "hold the enabling device in its middle position"
         }
@@ -153,6 +153,6 @@ const fn advice_on(mode: SafetyMode) -> &'static str {
         SafetyMode::UndefinedSafetyMode
         | SafetyMode::ProfisafeWaitingForParameters
         | SafetyMode::IoPlaneStop
-        | SafetyMode::Unknown(_) => "look at the teach pendant",
+        | SafetyMode::Unknown(_) => "check the teach pendant",
     }
 }

@@ -295,19 +295,20 @@ impl PendantLock {
 impl core::fmt::Display for LockNews {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Locked(before) => write!(f, "the pendant is locked while the arm is commanded; its role was {}", before.word()),
-            Self::GivenBack(role) => write!(f, "the pendant has its role again: {}", role.word()),
-            Self::Changed(role) => write!(f, "the pendant was given another role by somebody else, and keeps it: {}", role.word()),
-            Self::LockedAlready => f.write_str("the pendant is locked by somebody else, and is left as it is"),
-            Self::NotKept => {
-                f.write_str("the pendant is not locked: its role cannot be written down, and nobody could give it back")
+            Self::Locked(before) => {
+                write!(f, "the pendant is locked while the arm is commanded; its role was {}", before.word())
             }
+            Self::GivenBack(role) => write!(f, "the pendant's role is restored: {}", role.word()),
+            Self::Changed(role) => write!(f, "another client changed the pendant's role, which stays: {}", role.word()),
+            Self::LockedAlready => f.write_str("the pendant was locked before, and stays locked"),
+            Self::NotKept => f.write_str("the pendant is not locked: its role cannot be saved for restoring it"),
             Self::NotTold => f.write_str(
-                "the pendant is not locked: this controller does not say what its pendant may do; CB3 does, from 3.1 on",
+                "the pendant is not locked: this controller does not report its pendant's role; CB3 does, from 3.1 \
+                 on",
             ),
             Self::Refused(UserRole::Locked) => f.write_str("the pendant is not locked: the controller refuses that"),
-            Self::Refused(role) => write!(f, "the controller refuses to give the pendant its role again, {}", role.word()),
-            Self::NoAnswer => f.write_str("the dashboard server does not answer; what the pendant may do is asked again"),
+            Self::Refused(role) => write!(f, "the controller refuses to restore the pendant's role, {}", role.word()),
+            Self::NoAnswer => f.write_str("the dashboard server does not answer; retrying the pendant's role"),
         }
     }
 }

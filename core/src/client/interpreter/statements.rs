@@ -38,7 +38,7 @@ impl core::fmt::Display for StatementError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
-            Self::Unfinished { line } => write!(f, "line {line}: what begins here is not ended"),
+            Self::Unfinished { line } => write!(f, "line {line}: this statement is not ended"),
             Self::StrayEnd { line } => write!(f, "line {line}: 'end' without a block"),
             Self::TooLong { line } => {
                 write!(f, "line {line}: the statement is longer than {} bytes", StatementFile::LONGEST)

@@ -389,7 +389,7 @@ impl Service for Client<'_> {
             Outcome::Other => Reply::Other(Text(self.response.excerpt())),
             Outcome::LocalControl => Reply::Refused(Refusal::NeedsRemoteControl),
             Outcome::Refused => Reply::Refused(Refusal::Failed(line)),
-            Outcome::NotOffered => Reply::Refused(Refusal::NotUnderstood(Text(b"the Robot API offers nothing for it"))),
+            Outcome::NotOffered => Reply::Refused(Refusal::NotUnderstood(Text(b"the Robot API has no call for it"))),
         };
         self.request = None;
         Some(Event::Replied { request: request?, reply, line })

@@ -169,11 +169,11 @@ impl core::fmt::Display for Failure<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Outputs(error) => write!(f, "{error}"),
-            Self::NoOutputs => f.write_str("this controller has none of the outputs"),
+            Self::NoOutputs => f.write_str("this controller has no such outputs"),
             Self::NoReply(step) => write!(f, "no answer to the {}", step.name()),
             Self::NotStarted => f.write_str("the controller refuses to send data"),
             Self::Unconfirmed => f.write_str("the controller's safety settings are not confirmed: confirm them there"),
-            Self::Silent => f.write_str("data stopped flowing"),
+            Self::Silent => f.write_str("data stopped"),
             Self::LostSync(error) => write!(f, "{error}"),
             Self::Request(error) if usize::from(error.need) == rtde::MAX_NAMES => {
                 write!(f, "{} bytes of names, and a controller takes {}", error.have, error.need)

@@ -48,7 +48,7 @@ impl core::fmt::Display for WriteError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::NotConnected => f.write_str("there is no connection"),
-            Self::NotStarted => f.write_str("data does not flow"),
+            Self::NotStarted => f.write_str("no data received"),
             Self::NotSetUp => f.write_str("these inputs are not set up"),
             Self::Values(error) => write!(f, "{error}"),
         }

@@ -65,7 +65,7 @@ impl Registers {
             }
             Some(_) | None => Err(BadValue::new(
                 "first_double",
-                "0 to 18 beside lower integer registers, 24 to 42 beside upper ones",
+                "0 to 18 with lower integer registers, 24 to 42 with upper ones",
                 None,
             )),
         }

@@ -46,8 +46,8 @@ pub enum ScriptError {
 impl core::fmt::Display for ScriptError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::NotUtf8 { line, column } => write!(f, "line {line}, byte {column}: this is no UTF-8 text"),
-            Self::Empty => f.write_str("there is no statement in it"),
+            Self::NotUtf8 { line, column } => write!(f, "line {line}, byte {column}: not UTF-8 text"),
+            Self::Empty => f.write_str("it has no statement"),
         }
     }
 }
@@ -86,12 +86,12 @@ impl ScriptWarningKind {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::NoEnd => "the block that begins here has no 'end' in column 1: the controller runs nothing of it",
+            Self::NoEnd => "the block that begins here has no 'end' in column 1: the controller does not run it",
             Self::Replaces => {
                 "this is a program of its own, and ends the one before it at once: put both into one 'def … end'"
             }
-            Self::NotIndented => "inside a program every line is to be indented",
-            Self::TakesTime => "a 'sec' program has to be done in one control step: no motion, no sleep, no threads",
+            Self::NotIndented => "inside a program every line must be indented",
+            Self::TakesTime => "a 'sec' program must finish in one control step: no motion, no sleep, no threads",
             Self::NotAscii => "a character outside ASCII: the controller shows each of its bytes as a character",
             Self::NoLineEnd => "the last line has no line end, and the controller would not run it: one is added",
         }

@@ -263,10 +263,10 @@ impl core::fmt::Display for WriteRefusal {
             Self::NoInput => f.write_str("RTDE has no input for it, or it is not ours: set it by text"),
             Self::Off => f.write_str("outputs are switched off in the configuration"),
             Self::LinkStale => f.write_str("the link was stale for too long to send it"),
-            Self::Commanding => f.write_str("it would change motion: release first, and set it with the arm at rest"),
+            Self::Commanding => f.write_str("it would change motion: stop first, and set it at standstill"),
             Self::NoSuchOutput => f.write_str("this kind of controller has no such output"),
             Self::Reserved => f.write_str("the handshake with the program on the controller sets this variable"),
-            Self::NotFinite => f.write_str("the value is no finite number"),
+            Self::NotFinite => f.write_str("the value is not finite"),
         }
     }
 }

@@ -206,7 +206,7 @@ pub enum ControlRefusal {
 
 impl core::fmt::Display for ControlRefusal {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let when = "it changes while the KRC is in its monitor state and nothing is asked of it";
+        let when = "it changes only in the KRC's monitor state, without a pending request";
         match self {
             Self::OtherScheme(scheme) => write!(f, "the control scheme in force is {scheme}: {when}"),
             Self::OtherFields(flags) => write!(f, "commands have the fields {:#06x}: {when}", flags.bits()),

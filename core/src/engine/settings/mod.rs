@@ -66,9 +66,9 @@ impl core::fmt::Display for SettingsError {
                     "settings of format {found}, and this version reads format {expected}: compile them again"
                 );
             }
-            Self::NoSettings => "these bytes are no settings",
-            Self::OtherKind => "these settings are for a device beside another kind of controller",
-            Self::Damaged => "these settings end too early, or were changed",
+            Self::NoSettings => "these are not settings",
+            Self::OtherKind => "these settings are for another kind of controller",
+            Self::Damaged => "these settings are truncated, or were changed",
             Self::OtherVersion => "these settings were written by another version: compile them again",
         })
     }

@@ -78,14 +78,14 @@ impl core::fmt::Display for Mismatch {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Software { configured, reported } => {
-                write!(f, "the controller reports software {reported}, and session.software says {configured}")
+                write!(f, "the controller reports software {reported}, but session.software is {configured}")
             }
             Self::Model { configured, reported } => {
                 f.write_str("the controller reports ")?;
                 for (at, model) in reported.iter().enumerate() {
                     write!(f, "{}{}", if at == 0 { "" } else { " or " }, model.name())?;
                 }
-                write!(f, ", and robot.model says {}", configured.name())
+                write!(f, ", but robot.model is {}", configured.name())
             }
         }
     }
@@ -224,8 +224,7 @@ impl UrConfig {
             self.peer.torque.check_ranges().map_err(value("limits"))?;
         }
         let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
-        BadValue::unless(silence, "hold", "at most 0.2 s where a program carries the commands")
-            .map_err(value("text"))?;
+        BadValue::unless(silence, "hold", "at most 0.2 s if a program takes the commands").map_err(value("text"))?;
         let fetched = cfg!(feature = "urcap") || program.by != Delivery::UrCap;
         BadValue::unless(fetched, "by", "text: this build has no URCap to answer").map_err(value("program"))?;
         BadValue::unless(
@@ -242,17 +241,17 @@ impl UrConfig {
         )
         .map_err(value("program"))?;
         let sent = !registers || program.by == Delivery::Text;
-        BadValue::unless(sent, "orders", "socket, where the URCap brings the program").map_err(value("program"))?;
+        BadValue::unless(sent, "orders", "socket, if the URCap brings the program").map_err(value("program"))?;
         let by_rtde = !registers || (cfg!(feature = "rtde") && connect.states != StatesFrom::Realtime);
         BadValue::unless(by_rtde, "orders", "socket, or states by RTDE").map_err(value("program"))?;
         let has_them = software.is_none_or(|software| !registers || program.unfit(*path, software).is_none());
         BadValue::unless(has_them, "orders", "socket: software before 3.9 and 5.3 has no such registers")
             .map_err(value("program"))?;
         let bounded = program.by != Delivery::Nobody || *path != CommandPath::ExternalTorque;
-        BadValue::unless(bounded, "by", "text or urcap: UR's own program holds torques to no limit of ours")
+        BadValue::unless(bounded, "by", "text or urcap: UR's own program does not apply our torque limits")
             .map_err(value("program"))?;
         let brought = program.by != Delivery::Nobody || path.is_external();
-        BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us").map_err(value("program"))
+        BadValue::unless(brought, "by", "text or urcap: our program is uploaded").map_err(value("program"))
     }
 
     /// Returns the thresholds for a controller of this period; `by_rtde` is `true` if states come by RTDE, `false` by
@@ -551,7 +550,7 @@ impl ConnectConfig {
         BadValue::unless(
             !self.primary_required || self.ports.primary.or(self.ports.secondary).is_some(),
             "primary_required",
-            "false where neither ports.primary nor ports.secondary is set",
+            "false if neither ports.primary nor ports.secondary is set",
         )?;
         self.check_ranges()?;
         BadValue::unless(self.back_off_min <= self.back_off_max, "back_off_min", "at most back_off_max")

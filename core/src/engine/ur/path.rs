@@ -122,12 +122,12 @@ impl CommandPath {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Text => "a short program in each cycle",
-            Self::ReverseSpeedJ => "joint speeds to a program that stays there",
-            Self::ReverseServoJ => "joint positions to a program that stays there",
-            Self::Buffered => "joint positions that wait in a queue there",
-            Self::Player => "whole moves to a program that stays there, and joint speeds in between",
+            Self::ReverseSpeedJ => "joint speeds to a resident program",
+            Self::ReverseServoJ => "joint positions to a resident program",
+            Self::Buffered => "joint positions queued on the controller",
+            Self::Player => "whole moves to a resident program, and joint speeds in between",
             Self::ExternalControl => "joint speeds, as UR's External Control takes them",
-            Self::ReverseTorque => "joint torques to a program that stays there",
+            Self::ReverseTorque => "joint torques to a resident program",
             Self::ExternalTorque => "joint torques, as UR's External Control takes them",
         }
     }

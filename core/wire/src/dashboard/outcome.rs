@@ -65,19 +65,19 @@ impl Outcome {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Taken => "the controller has taken it; watch robot mode and safety mode for what follows",
+            Self::Taken => "the controller has accepted it; watch robot mode and safety mode",
             Self::LocalControl => {
                 "the controller is in local control: switch it to remote control on the teach pendant"
             }
             Self::Refused => "the controller refuses it in the state that it is in: the teach pendant tells more",
             Self::TooEarly => "a protective stop is locked for 5 s after it occurred: ask again",
-            Self::NotKnown => "this software of the controller does not know the command: do it on the teach pendant",
+            Self::NotKnown => "this controller's software does not know the command: use the teach pendant",
             Self::NotConnected => {
                 "the controller has no dashboard server at port 29999: see whether it is on, and its service is enabled"
             }
             Self::NoAnswer => "the dashboard server did not answer in time; it may have been done: look at the robot",
             Self::Busy => "another command to the dashboard server is under way: ask again",
-            Self::Commanding => "the arm is commanded, or being stopped: release it first",
+            Self::Commanding => "the arm is commanded, or being stopped: stop it first",
             Self::NoDashboard => "this kind of controller has no dashboard server",
         }
     }

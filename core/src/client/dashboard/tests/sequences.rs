@@ -47,7 +47,7 @@ fn bring_up_connects_anew_once_where_remote_control_came_after_the_connection() 
     let mut bring_up = BringUp::new(E_SERIES, BringUpConfig::default());
     let told = play(&mut bring_up, |request, now| robot.answer(request, now));
     assert_eq!(told.end, Ok(()));
-    assert!(told.said.contains(&"in remote control now: connects anew".to_owned()));
+    assert!(told.said.contains(&"in remote control now: reconnecting".to_owned()));
 
     let mut robot = Robot { permitted: false, remote: false, ..Robot::new("NORMAL", "IDLE") };
     let mut bring_up = BringUp::new(E_SERIES, BringUpConfig::default());
@@ -198,7 +198,7 @@ fn a_program_that_does_not_do_what_was_asked_is_said_after_the_limit() {
     let told = goal(ProgramGoal::Play, "", SoftwareVersion::new(1, 4));
     assert_eq!(
         (told.end, told.said.last().map(String::as_str)),
-        (Ok(()), Some("'play' was taken; this software tells no more"))
+        (Ok(()), Some("'play' accepted; its effect is not reported"))
     );
     let mut control = ProgramControl::new(ProgramGoal::Play, E_SERIES, ProgramConfig::default());
     let told = play(&mut control, |_, _| "Failed to execute: play".into());

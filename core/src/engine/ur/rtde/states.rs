@@ -146,7 +146,7 @@ impl core::fmt::Display for Unusable {
             Self::NoReply(step) => write!(f, "no answer to the {}", step.name()),
             Self::NotStarted => f.write_str("the controller refuses to send data"),
             Self::Unconfirmed => f.write_str("the controller's safety settings are not confirmed"),
-            Self::NoPackages => f.write_str("the bytes that come are no packages of RTDE"),
+            Self::NoPackages => f.write_str("the received bytes are not RTDE packages"),
         }
     }
 }
