@@ -84,7 +84,7 @@ impl<I> Control<I> {
         );
         if session.path.is_torques() && !law.kind().commands_torques() {
             let path = session.path.name();
-            let expected = format!("\"joint-servo\" beside session.path = \"{path}\": no other law commands torques");
+            let expected = format!("\"joint-servo\" with session.path = \"{path}\": no other law commands torques");
             root.complain_at("law.kind", expected);
         }
         Some(Self { robot: robot?, limits, law, rest, sources: sources?, session, outputs })

@@ -50,7 +50,7 @@ impl DeviceSettings {
     /// Reads `[device]`. Returns `None` and records a problem if a key without a default is missing or wrong.
     pub(crate) fn read(mut section: Section<'_, '_>) -> Option<Self> {
         let network = network(&mut section);
-        let gateway = section.address("gateway", "the IPv4 address of the way to other networks");
+        let gateway = section.address("gateway", "the IPv4 address of the gateway to other networks");
         if let (Some((address, prefix)), Some(gateway)) = (network, gateway)
             && (u32::from(address) ^ u32::from(gateway)).checked_shr(32 - u32::from(prefix)) != Some(0)
         {
@@ -73,7 +73,7 @@ impl DeviceSettings {
         });
         for key in ["telemetry_period", "telemetry_also"] {
             if !section.has("telemetry") && section.has(key) {
-                section.complain(key, "telemetry = \"ADDRESS:PORT\" beside it");
+                section.complain(key, "telemetry = \"ADDRESS:PORT\" with it");
             }
         }
         let pins = Pins::read(&mut section);
@@ -157,10 +157,10 @@ fn requests(section: &mut Section<'_, '_>) -> Option<RequestPort> {
     let port = section.count("requests", 1..=65_535).and_then(|port| u16::try_from(port).ok());
     let key_file = section.text("key_file", "the file with the key of requests").map(PathBuf::from);
     if section.has("requests") && !section.has("key_file") {
-        section.complain("key_file", "a file with the key, beside requests: without one nobody may ask");
+        section.complain("key_file", "a file with the key: requests need one");
     }
     if section.has("key_file") && !section.has("requests") {
-        section.complain("key_file", "requests = PORT beside it");
+        section.complain("key_file", "requests = PORT with it");
     }
     Some(RequestPort { port: port?, key_file: key_file? })
 }
@@ -297,11 +297,9 @@ impl Input for BoardInput {
 
     fn complaint(&self, format: Format, judged: &SourceConfig) -> Option<(&'static str, &'static str)> {
         match self {
-            Self::Adc { .. } if format == Format::Postcard => {
-                Some(("format", "nothing here, for voltages have no format"))
-            }
+            Self::Adc { .. } if format == Format::Postcard => Some(("format", "no value: voltages have no format")),
             Self::Gp2y0e03 | Self::Ads131m06 { .. } if format == Format::Postcard => {
-                Some(("format", "nothing here, for this sensor has its own"))
+                Some(("format", "no value: this sensor has its own format"))
             }
             Self::Ads131m06 { .. } if judged.channels != 6 => {
                 Some(("values", "6: three forces and three torques, values = 6"))
@@ -312,7 +310,7 @@ impl Input for BoardInput {
             Self::Adc { .. } if judged.channels != 1 => Some(("values", "1: an analogue input has one value")),
             Self::Gp2y0e03 if judged.channels != 1 => Some(("values", "1: a distance")),
             Self::Gp2y0e03 if judged.max_age < SLOW => {
-                Some(("max_age", "at least 0.1 s: it measures every 40 ms, and is asked as often"))
+                Some(("max_age", "at least 0.1 s: it measures every 40 ms, and is polled as often"))
             }
             _ => None,
         }

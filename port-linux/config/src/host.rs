@@ -44,7 +44,7 @@ impl HostSettings {
             let fifo = section.choice("scheduling", &[("other", false), ("fifo", true)], false);
             host.read(section);
             if host.fifo_priority.is_some() && !fifo {
-                section.complain("priority", "scheduling = \"fifo\" beside it");
+                section.complain("priority", "scheduling = \"fifo\" with it");
             }
             host.fifo_priority = fifo.then(|| host.fifo_priority.unwrap_or(40));
         })

@@ -25,7 +25,7 @@ pub enum KeyFailure {
         mode: u32,
     },
     /// The file's content is not a key.
-    #[error("{} is no key: expected 64 hexadecimal digits, not all the same, e.g. of `openssl rand -hex 32`", path.display())]
+    #[error("{} is not a key: expected 64 hexadecimal digits, not all the same, e.g. of `openssl rand -hex 32`", path.display())]
     NoKey {
         /// The path of the key file.
         path: PathBuf,

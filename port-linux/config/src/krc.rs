@@ -21,7 +21,8 @@ use crate::{
 };
 
 /// The words for the values of `law.expert.sensor_adds` that a KRC's session accepts, for problems.
-const ADDED: &str = "\"torques\" beside robot.expert.control = \"joint-impedance\", or \"wrench\" beside \"tool-impedance\", where left_to_krl does not name it";
+const ADDED: &str = "\"torques\" with robot.expert.control = \"joint-impedance\", or \"wrench\" with \
+                     \"tool-impedance\", unless left_to_krl names it";
 
 /// The settings of a run beside a KRC on a host.
 #[derive(Clone, Debug)]
@@ -64,23 +65,23 @@ impl KrcConfiguration {
     }
 
     pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self> {
-        root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
+        root.refuse("device", "no such table: it is for a board's file, but this file is for a host");
         let common = Common::read(root, true);
         let run = RunSettings::of(root.section("run"));
         let host = HostSettings::of(root.section("host"));
         let ros = RosSettings::of(root.section("ros"));
         if !run.record_variables.is_empty() {
-            let why =
-                "no such key beside a KRC: these are variables of RTDE, and a KRC's measurements are recorded whole";
+            let why = "no such key for a KRC: these are variables of RTDE, and a KRC's measurements are recorded \
+                       completely";
             root.complain_at("run.record_variables", why);
         }
         if !ros.variables.is_empty() {
-            root.complain_at("ros.variables", "no such key beside a KRC: these are variables of RTDE");
+            root.complain_at("ros.variables", "no such key for a KRC: these are variables of RTDE");
         }
         if run.lock_pendant {
             root.complain_at(
                 "run.lock_pendant",
-                "no such key beside a KRC: its pendant has no user roles that a program can set",
+                "no such key for a KRC: its pendant has no user roles that a program can set",
             );
         }
         let serve = ServeSettings::of(root.section("serve"));
@@ -227,14 +228,14 @@ fn control(section: &mut Section<'_, '_>) -> Control {
         tool.read(section);
         left_to_krl(section, JointImpedance::FIELDS);
         for key in OF_IMPEDANCE.into_iter().filter(|key| section.has(key)) {
-            section.complain(key, "control = \"joint-impedance\" or \"tool-impedance\" beside it");
+            section.complain(key, "control = \"joint-impedance\" or \"tool-impedance\" with it");
         }
     }
     if scheme != Scheme::Tool {
         let key = "mirrored_frame";
         section.choice(key, MirroredFrame::WORDS, tool.mirrors);
         if section.has(key) {
-            section.complain(key, "control = \"tool-impedance\" beside it: joints are mirrored without a choice");
+            section.complain(key, "control = \"tool-impedance\" with it: joints are always mirrored");
         }
     }
     match scheme {

@@ -130,7 +130,7 @@ fn twist<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_
         }
         (false, true) => TwistInput::Source(sensor?),
         (true, true) => {
-            section.complain("twist", "nothing here, for `source` gives the twist");
+            section.complain("twist", "no value: `source` gives the twist");
             return None;
         }
         (false, false) => {
@@ -220,7 +220,7 @@ fn axis<const N: usize>(
     config.read(&mut section);
     let has = sensor.map(|(_, values)| values).filter(|values| *values < usize::from(config.value));
     if let Some(values) = has {
-        section.complain("value", format!("1 to {values}: so many numbers are in a reading of this source"));
+        section.complain("value", format!("1 to {values}, the number of values in a reading of this source"));
     }
     let read = along.zip(sensor).zip(target.zip(slope)).map(|((along, (source, _)), _)| (along, source));
     let judged = read.map(|(along, source)| (along, AxisConfig { source, ..config }));
@@ -252,7 +252,7 @@ fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'
     let source = source(section, "sensor", N.min(6), around);
     for key in ["sensor_gain", "sensor_adds"] {
         if section.has(key) && !section.has("sensor") {
-            section.complain(key, "sensor = \"NAME\" beside it");
+            section.complain(key, "sensor = \"NAME\" with it");
         }
     }
     Some(SensorFeedForward { source: source?, gain: gain.unwrap_or(1.0) })
@@ -319,7 +319,7 @@ fn reference<const N: usize>(
     let waypoints = section.sections("waypoint");
     if waypoints.is_empty() {
         if section.has("relative") {
-            section.complain("relative", "[[law.waypoint]] tables that it speaks of");
+            section.complain("relative", "[[law.waypoint]] tables with it");
         }
         return Some((Reference::Hold, vec![]));
     }
@@ -360,7 +360,7 @@ fn waypoint<const N: usize>(mut section: Section<'_, '_>, endless: Option<usize>
     let radians = section.angles("joints", (-13.0..=13.0, "rad"), most(Limits::<N>::NONE));
     let degrees = section.angles("degrees", (-720.0..=720.0, "°"), most(Limits::<N>::NONE.to_degrees()));
     match (section.has("joints"), section.has("degrees")) {
-        (true, true) => section.complain("degrees", "nothing here, for `joints` says it already"),
+        (true, true) => section.complain("degrees", "no value: `joints` gives the angles"),
         (false, false) => section.complain("joints", format!("{N} angles as `joints` [rad] or `degrees`")),
         _ => {}
     }

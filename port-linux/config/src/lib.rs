@@ -119,7 +119,7 @@ impl Configuration {
     }
 
     fn read(root: &mut Section<'_, '_>) -> Option<Self> {
-        root.refuse("device", "no such table: it is for a board's file, and this one is for a host");
+        root.refuse("device", "no such table: it is for a board's file, but this file is for a host");
         let control = Control::read(root);
         let run = RunSettings::of(root.section("run"));
         let host = HostSettings::of(root.section("host"));
@@ -173,7 +173,7 @@ impl Board {
             Self { control, device }
         });
         if board.as_ref().is_some_and(|board| board.robot().is_none()) {
-            root.complain_at("robot.address", "the robot's IPv4 address: a board asks no name server");
+            root.complain_at("robot.address", "the robot's IPv4 address: a board does not use DNS");
         }
         board.filter(|board| board.robot().is_some())
     }
@@ -201,16 +201,13 @@ impl Board {
 /// Rejects `ros.expert.command` without `run.expert.requests`, because commands from ROS 2 are handled as requests.
 fn refuse_unasked(root: &mut Section<'_, '_>, ros: &RosSettings, run: &RunSettings) {
     if ros.command && !run.requests {
-        root.complain_at(
-            "ros.command",
-            "false, or run.expert.requests = true: what ROS 2 asks for is a request like any other",
-        );
+        root.complain_at("ros.command", "false, or run.expert.requests = true: commands by ROS 2 are requests");
     }
 }
 
 fn refuse_tables_of_hosts(root: &mut Section<'_, '_>) {
     for table in ["run", "host", "serve", "ros"] {
-        root.refuse(table, "no such table: it is for a host's file, and this one, with [device], is for a board");
+        root.refuse(table, "no such table: it is for a host's file, but this file, with [device], is for a board");
     }
 }
 

@@ -109,7 +109,7 @@ impl RunSettings {
 #[must_use]
 pub fn wrong_variable(before: &[String], name: &str) -> Option<String> {
     if name == "timestamp" {
-        return Some("no timestamp: it comes with the others by itself".into());
+        return Some("no timestamp: it is always recorded".into());
     }
     if before.iter().any(|known| known == name) {
         return Some(format!("{name} once"));

@@ -240,7 +240,7 @@ pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) 
         let key = if operator.request_pin { "device.request_pin" } else { "operator.request_input" };
         root.complain_at(
             "run.request",
-            format!("\"operator\" beside {}: a request line that is held starts by itself", placed(key)),
+            format!("\"operator\" with {}: a held request line starts by itself", placed(key)),
         );
     }
 }
@@ -251,7 +251,7 @@ pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &Operato
     if operator.has_edge() && !operator.can_release() {
         let pin = operator.request_pin && operator.pin_as == RequestAs::Edge;
         let key = if pin { "device.request_pin_as" } else { "operator.request_as" };
-        root.complain_at(key, "\"held\", or device.stop_pin beside it: an edge cannot be taken back");
+        root.complain_at(key, "\"held\", or device.stop_pin with it: an edge cannot be withdrawn");
     }
 }
 

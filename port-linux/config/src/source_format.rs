@@ -57,7 +57,7 @@ impl AnyConfiguration {
         let mut fitting = sources.into_iter().filter(|source| name.is_none_or(|name| name == source.name));
         match (fitting.next(), fitting.next(), name) {
             (Some(source), None, _) => Ok(source),
-            (Some(_), Some(_), _) => Err(format!("it has several sources: say which, of {names}")),
+            (Some(_), Some(_), _) => Err(format!("it has several sources: choose one of {names}")),
             (None, ..) if names.is_empty() => Err("it has no [[source]]".into()),
             (None, _, name) => Err(format!("it has no source \"{}\", but {names}", name.unwrap_or_default())),
         }
@@ -69,7 +69,7 @@ fn of_host(source: &SourceSettings) -> Awaited {
         SourceInput::Udp { listen, .. } => SourcePort::Udp(*listen),
         SourceInput::Serial { device, baud } => SourcePort::Serial(device.clone(), *baud),
         SourceInput::Stdin => SourcePort::Stdin,
-        SourceInput::Requests => SourcePort::Nowhere("its readings are requests: `outrigger ask ROBOT sample`"),
+        SourceInput::Requests => SourcePort::Nowhere("its readings are requests: `outrigger ctl ROBOT sample`"),
         SourceInput::Simulated { .. } => SourcePort::Nowhere("it is simulated by the run itself"),
     };
     of(source, place)
@@ -78,7 +78,7 @@ fn of_host(source: &SourceSettings) -> Awaited {
 fn of_board(source: &SourceSettings<BoardInput>) -> Awaited {
     let place = match source.input {
         BoardInput::Uart { baud } => SourcePort::Uart(baud),
-        BoardInput::Adc { .. } => SourcePort::Nowhere("it is an analogue input: it wants a voltage"),
+        BoardInput::Adc { .. } => SourcePort::Nowhere("it is an analogue input: it needs a voltage"),
         BoardInput::Gp2y0e03 => SourcePort::Nowhere("it is a chip at the board's I²C bus"),
         BoardInput::Ads131m06 { .. } => SourcePort::Nowhere("it is a chip at the board's SPI port"),
     };
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_source_that_is_none_is_told_with_those_that_are() {
         let board = AnyConfiguration::parse(BOARD).expect("a board's");
-        assert_eq!(board.awaited(None), Err("it has several sources: say which, of \"push\", \"level\"".into()));
+        assert_eq!(board.awaited(None), Err("it has several sources: choose one of \"push\", \"level\"".into()));
         assert_eq!(board.awaited(Some("psh")), Err("it has no source \"psh\", but \"push\", \"level\"".into()));
     }
 }

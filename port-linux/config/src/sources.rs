@@ -34,8 +34,8 @@ impl SourceSettings {
         let SourceInput::Udp { listen, from: None } = &self.input else { return None };
         let name = &self.name;
         Some(format!(
-            "source \"{name}\" takes readings from anybody who can send to {listen}: add from = \"ADDRESS\", the \
-             sensor's own, to its [[source]]"
+            "source \"{name}\" accepts readings from any sender at {listen}: add from = \"ADDRESS\", the sensor's \
+             own, to its [[source]]"
         ))
     }
 }

@@ -43,7 +43,7 @@ impl VariableSettings {
         } else {
             section.refuse(
                 "name",
-                "no such key in a board's file: a board is asked by kind and number, as krl-bool.16=on",
+                "no such key in a board's file: a board's requests use kind and number, as krl-bool.16=on",
             );
             None
         };
@@ -79,7 +79,7 @@ impl VariableSettings {
         let echoed = section.flag("echoed", false);
         if let Some((kind, at)) = at {
             if before.iter().any(|other| (other.kind, other.index) == (kind, at.krl())) {
-                section.complain("at", "a variable that stands once");
+                section.complain("at", "a variable that occurs once");
             }
             if kind == VariableKind::Int && options.handshake.writes(at) {
                 section.complain("at", format!("one that handshake = \"{}\" does not set", options.handshake.name()));

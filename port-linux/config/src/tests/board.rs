@@ -80,13 +80,13 @@ fn a_port_base_moves_the_ports_that_are_connected_to() {
 #[test]
 fn tables_of_the_other_kind_of_file_are_refused_as_such() {
     let found = problems(&format!("{BOARD}[run]\nend = \"done\"\n[host]\ncpu = 1\n"));
-    let expected = "found a table, expected no such table: it is for a host's file, and this one, with [device], is \
+    let expected = "found a table, expected no such table: it is for a host's file, but this file, with [device], is \
                     for a board";
     assert_eq!(found, [format!("line 13: run: {expected}"), format!("line 15: host: {expected}")]);
     let host = BOARD.replace("\"uart\"", "\"stdin\"");
     let [problem] = Configuration::parse(&host).expect_err("a board's file").try_into().expect("one problem");
-    let text = "line 11: device: found a table, expected no such table: it is for a board's file, and this one is for a \
-                host";
+    let text = "line 11: device: found a table, expected no such table: it is for a board's file, but this file is \
+                for a host";
     assert_eq!(problem.to_string(), text);
 }
 
@@ -288,7 +288,7 @@ fn a_port_for_requests_needs_a_key_and_the_key_stands_in_no_settings() {
     let expected = RequestPort { port: 47_001, key_file: "bench.key".into() };
     assert_eq!(requests("expert.requests = 47001\nexpert.key_file = \"bench.key\"\n"), Some(expected));
     let without = problems(&format!("{BOARD}expert.requests = 47001\n"));
-    assert!(without[0].contains("key_file") && without[0].contains("without one nobody may ask"), "{without:?}");
+    assert!(without[0].contains("key_file") && without[0].contains("requests need one"), "{without:?}");
     let without = problems(&format!("{BOARD}expert.key_file = \"bench.key\"\n"));
     assert!(without[0].contains("requests = PORT"), "{without:?}");
     assert_eq!(problems(&format!("{BOARD}expert.requests = 70000\nexpert.key_file = \"bench.key\"\n")).len(), 1);

@@ -273,7 +273,7 @@ fn what_is_wrong_with_an_axis_is_told_with_its_key() {
         (
             "source = \"gap\"",
             "source = \"gap\"\nvalue = 2",
-            "line 8: law.axis[0].value: found 2, expected 1 to 1: so many numbers are in a reading of this source",
+            "line 8: law.axis[0].value: found 2, expected 1 to 1, the number of values in a reading of this source",
         ),
         (
             "\"wrench\"",
@@ -565,7 +565,7 @@ fn further_variables_are_those_that_a_controller_sends_each_once_and_none_beside
         [
             format!("found \"target_momnt\", {variable}; did you mean \"target_moment\"?"),
             "found \"actual_q\", expected actual_q once".into(),
-            "found \"timestamp\", expected no timestamp: it comes with the others by itself".into(),
+            "found \"timestamp\", expected no timestamp: it is always recorded".into(),
             "found 3, expected variables of RTDE that the controller sends, e.g. \"target_moment\", as a string".into(),
             format!("found \"speed_slider_mask\", {variable}; did you mean \"speed_scaling\"?"),
         ]
@@ -588,7 +588,7 @@ fn further_variables_are_those_that_a_controller_sends_each_once_and_none_beside
     let krc = "robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\nrun.expert.record_variables = [\"actual_q\"]\n";
     let problems = KrcConfiguration::parse(krc).expect_err("a KRC has no RTDE");
     let [problem] = problems.try_into().expect("one problem");
-    assert!(problem.to_string().contains("no such key beside a KRC: these are variables of RTDE"), "{problem}");
+    assert!(problem.to_string().contains("no such key for a KRC: these are variables of RTDE"), "{problem}");
 }
 
 #[test]
@@ -605,7 +605,7 @@ fn topics_of_variables_and_bounds_of_payloads_are_checked_and_a_krc_has_no_varia
     assert!(problem.contains("ros.expert.min_payload") && problem.contains("at most max_payload, 2 kg"), "{problem}");
     let krc = "robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\nros.expert.variables = [\"actual_q\"]\n";
     let [problem] = KrcConfiguration::parse(krc).expect_err("a KRC has no RTDE").try_into().expect("one problem");
-    assert!(problem.to_string().contains("no such key beside a KRC: these are variables of RTDE"), "{problem}");
+    assert!(problem.to_string().contains("no such key for a KRC: these are variables of RTDE"), "{problem}");
 }
 
 #[test]
@@ -630,5 +630,5 @@ fn torques_need_a_law_that_commands_them_and_software_that_has_them() {
         assert!(told.iter().any(|told| told.contains("torques need software 5.23, or 10.11")), "{told:?}");
     }
     let told = file("external-torque", "5.23", &format!("{servo}\n[program.expert]\nby = \"nobody\"")).unwrap_err();
-    assert!(told.iter().any(|told| told.contains("holds torques to no limit of ours")), "{told:?}");
+    assert!(told.iter().any(|told| told.contains("does not apply our torque limits")), "{told:?}");
 }
