@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_refused_by_name() {
         refused(&goal(""), "program");
-        refused(&goal(" \n# nothing\n"), "there is no statement in it");
+        refused(&goal(" \n# nothing\n"), "it has no statement");
         refused(&goal("a\0b"), "a byte 0");
         refused(&goal(&"x".repeat(LONGEST + 1)), "1048577 bytes");
         for name in ["1a", "a b", "a():\n  halt\nend\ndef b", "this_is_longer_than_a_controller_tells"] {

@@ -34,7 +34,7 @@ pub fn words(reply: &Reply<'_>) -> String {
         Reply::ProgramState { state, program: Some(name) } => format!("{state} {}", readable(*name)),
         Reply::Software { text, .. } => readable(*text),
         Reply::UserRole(role) => role.word().into(),
-        Reply::OperationalMode(mode) => mode.map_or("none, no password is set for it", |mode| mode.word()).into(),
+        Reply::OperationalMode(mode) => mode.map_or("none (no password set)", |mode| mode.word()).into(),
         Reply::Safety(mode) => mode.to_string(),
         Reply::SerialNumber(text) | Reply::RobotModel(text) | Reply::Other(text) => readable(*text),
         Reply::Refused(Refusal::NotUnderstood(_)) => "not known to this controller".into(),

@@ -185,20 +185,20 @@ fn trouble(at: SocketAddr, url: Option<&str>, error: Option<&io::Error>, event: 
             None => format!("cannot connect to {at}"),
         },
         Event::Silent { request: None, waited } => format!(
-            "{at} took the connection and says nothing for {}: not a dashboard server, or one that is busy",
+            "{at} accepted the connection but sent nothing for {}: not a dashboard server, or a busy one",
             seconds(*waited)
         ),
         Event::Silent { request, waited } => {
-            format!("no answer{} within {}: look at the teach pendant, then ask again", to(request), seconds(*waited))
+            format!("no answer{} within {}: check the teach pendant, then try again", to(request), seconds(*waited))
         }
         Event::Closed { request: None } => {
             format!("{at} closed the connection: is the dashboard service switched on in its security settings?")
         }
         Event::Closed { request } => format!("{at} closed the connection before it answered{}", to(request)),
         Event::WrongService { text, .. } => {
-            format!("{at} is not a dashboard server, it begins with \"{}\"; check the port", text.0.escape_ascii())
+            format!("{at} is not a dashboard server: its first text is \"{}\"; check the port", text.0.escape_ascii())
         }
-        Event::TooLong { request, error } => format!("the answer{} is no line of text: {error}", to(request)),
+        Event::TooLong { request, error } => format!("the answer{} is not a line of text: {error}", to(request)),
         Event::Busy(_) => "the dashboard is not ready for a request".to_owned(),
         _ => String::new(),
     })

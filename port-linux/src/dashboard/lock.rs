@@ -49,7 +49,7 @@ impl LockedPendant {
         let (mode, modes) = watch::channel(Mode::Offline);
         let (tell, news) = unbounded_channel();
         if let Some(role) = left {
-            let text = format!("an earlier run has left the pendant locked: its role {} is given back", role.word());
+            let text = format!("an earlier run left the pendant locked: restoring its role {}", role.word());
             let _ = tell.send(text);
         }
         let runtime = crate::host::runtime::one_threaded()?;
@@ -74,8 +74,8 @@ impl LockedPendant {
         if ended == Some(Joined::Hangs) {
             let seconds = FAREWELL.as_secs_f32();
             told.push(format!(
-                "the pendant may still be locked: the dashboard server does not take that back within {seconds} s; the next run does, or \
-                 `outrigger dashboard ROBOT unlock-pendant`"
+                "the pendant may still be locked: the dashboard server did not unlock it within {seconds} s; the \
+                 next run unlocks it, or `outrigger dashboard ROBOT unlock-pendant` does"
             ));
         }
         told
@@ -236,7 +236,7 @@ mod tests {
             }
         }
         let told = pendant.finish();
-        assert!(comes_to(at, "OPERATOR") && told.last().expect("news").contains("has its role again"), "{told:?}");
+        assert!(comes_to(at, "OPERATOR") && told.last().expect("news").contains("role is restored"), "{told:?}");
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         ask(at, "setUserRole locked");
         let next = LockedPendant::keeping(kept.clone(), at, false, Clock::start()).expect("a thread");
         let told = next.expect("something was left").finish();
-        assert!(comes_to(at, "OPERATOR") && told[0].contains("earlier run has left the pendant locked"), "{told:?}");
+        assert!(comes_to(at, "OPERATOR") && told[0].contains("earlier run left the pendant locked"), "{told:?}");
         assert_eq!(kept.read(), None, "{told:?}");
         assert!(LockedPendant::keeping(kept, at, false, Clock::start()).expect("a thread").is_none());
     }
@@ -274,7 +274,7 @@ mod tests {
         std::thread::sleep(StdDuration::from_millis(300));
         assert_eq!(ask(at, "getUserRole"), "PROGRAMMER");
         let told = pendant.finish();
-        assert!(told.iter().any(|text| text.contains("cannot be written down")), "{told:?}");
+        assert!(told.iter().any(|text| text.contains("cannot be saved")), "{told:?}");
     }
 
     #[test]

@@ -75,7 +75,12 @@ pub async fn software(transport: &mut impl Transport) -> Result<SoftwareVersion,
         Reply::Refused(Refusal::NotUnderstood(_)) => Ok(WITHOUT_VERSION),
         other => Err(words(other)),
     });
-    software.await?.map_err(|answer| Trouble(format!("no dashboard answers the question for its version: {answer}")))
+    software.await?.map_err(|answer| {
+        Trouble(format!(
+            "not a dashboard server's answer to the version query: \
+                                                      {answer}"
+        ))
+    })
 }
 
 /// Runs a sequence to its end, and passes its steps to `tell`.

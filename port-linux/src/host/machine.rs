@@ -156,15 +156,15 @@ fn locked_kib() -> Option<u64> {
 impl fmt::Display for InForce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.scheduling {
-            Some(Scheduling::Other) => f.write_str("time-sharing scheduler")?,
+            Some(Scheduling::Other) => f.write_str("normal scheduling (SCHED_OTHER)")?,
             Some(Scheduling::Fifo(priority)) => write!(f, "SCHED_FIFO {priority}")?,
             Some(Scheduling::Policy(number)) => write!(f, "scheduling policy {number}")?,
             None => f.write_str("scheduler unknown")?,
         }
         match self.processors.as_slice() {
-            [] => f.write_str(", processors unknown")?,
-            [one] => write!(f, ", pinned to processor {one}")?,
-            many => write!(f, ", {} processors", many.len())?,
+            [] => f.write_str(", CPUs unknown")?,
+            [one] => write!(f, ", pinned to CPU {one}")?,
+            many => write!(f, ", {} CPUs", many.len())?,
         }
         match self.locked_kib {
             None => f.write_str(", locked memory unknown")?,

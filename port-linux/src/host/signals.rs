@@ -129,9 +129,9 @@ pub(crate) fn before_exit(last: fn()) {
 fn end_at_once(who: &str, leaves: OnSignal) -> ! {
     let what = match leaves {
         OnSignal::Nothing => "",
-        OnSignal::AnArm => ", rest is NOT confirmed; look at the arm",
+        OnSignal::AnArm => ", standstill is NOT confirmed; check the arm",
     };
-    let text = format!("outrigger: {who} while it was ending: ended at once{what}\n");
+    let text = format!("outrigger: {who} during shutdown: ended at once{what}\n");
     within(FAREWELL, move || {
         if let Some(last) = BEFORE_EXIT.get() {
             last();

@@ -146,7 +146,7 @@ impl Columns {
             };
             let (group, joint) = (place / N, place % N);
             let Some((slot, prefixes)) = columns.is_degrees.get_mut(group).zip(PREFIXES.get(group)) else {
-                return Err(wrong("no more".into()));
+                return Err(wrong("no further column".into()));
             };
             let (stem, is_degrees) = name.strip_suffix("_deg").map_or((name.as_str(), false), |stem| (stem, true));
             let (prefix, number) = stem.split_at(stem.trim_end_matches(|c: char| c.is_ascii_digit()).len());
@@ -162,7 +162,7 @@ impl Columns {
             }
             if !fits || *slot != is_degrees {
                 let Some(prefix) = prefixes.iter().find(|prefix| source_of(prefix) == source) else {
-                    return Err(wrong(format!("no more beside the columns named {source}q_")));
+                    return Err(wrong(format!("no further column with columns named {source}q_")));
                 };
                 let unit = if *slot && joint > 0 { "_deg" } else { "" };
                 return Err(wrong(format!("'{prefix}{}{unit}'", joint + first_number)));
@@ -376,7 +376,7 @@ mod tests {
             ("t q0_deg q1", 3, "found column 'q1', expected 'q1_deg'; "),
             ("t q0 q1 qdd0 qdd1", 4, "found column 'qdd0', expected 'qd0'; "),
             ("t q1 q2 qd0 qd1", 4, "found column 'qd0', expected 'qd1'; "),
-            ("t q0 q1 qd0 qd1 qdd0 qdd1 mode", 8, "found column 'mode', expected no more; "),
+            ("t q0 q1 qd0 qd1 qdd0 qdd1 mode", 8, "found column 'mode', expected no further column; "),
             ("t q0 q99999999999999999999", 3, "found column 'q99999999999999999999', expected 'q1'; "),
         ] {
             let (at, what) = named(names).expect_err(names);

@@ -76,12 +76,12 @@ impl<const N: usize> MoveRequest<N> {
                 let turn = pose.rotation.iter().map(|value| value * value).sum::<f32>().sqrt();
                 if far > FARTHEST {
                     return Err(format!(
-                        "found a place {far:.1} m from the base, expected at most {FARTHEST}: x, y and z are in m"
+                        "found a position {far:.1} m from the base, expected at most {FARTHEST}: x, y and z are in m"
                     ));
                 }
                 if turn > std::f32::consts::TAU {
                     return Err(format!(
-                        "found a turn of {turn:.2} rad, expected at most 2π: rx, ry and rz are in rad"
+                        "found a rotation of {turn:.2} rad, expected at most 2π: rx, ry and rz are in rad"
                     ));
                 }
             }
@@ -90,7 +90,7 @@ impl<const N: usize> MoveRequest<N> {
             return match (target.known(), target.is_linear()) {
                 (Some(_), false) => Ok(()),
                 _ => {
-                    Err("time: expected with q= alone, found a pose or a line, whose length is not known beforehand"
+                    Err("time: expected only with q=, found a pose or a line, whose length is not known in advance"
                         .into())
                 }
             };

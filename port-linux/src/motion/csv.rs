@@ -14,7 +14,7 @@ use super::{MOST_POINTS, Motion, Reading, Row, Unfit, micros, of_rows};
 /// The longest accepted line \[B\], far beyond that of any table. The limit is checked before the line is split.
 const LONGEST_LINE: usize = 1 << 16;
 
-const OTHER_NAMES: &str = "found other names of columns, expected one header before the first row";
+const OTHER_NAMES: &str = "found column names again, expected one header before the first row";
 
 /// Reads a table. The first line may be a header, also as a `#` comment. Blank lines and remarks are skipped. A
 /// comment that seems to name columns or a unit and is not valid is rejected, because the numbers could have another
@@ -119,7 +119,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         let row = row(&fields, separator, &mut zero, degrees).map_err(placed)?;
         // A table that is too long takes no more memory.
         if rows.len() == MOST_POINTS {
-            let what = format!("found more than {MOST_POINTS} rows, expected at most that: cut the motion in two");
+            let what = format!("found more than {MOST_POINTS} rows, expected at most that: split the motion");
             return Err(at(line, 1, &what));
         }
         if rows.last().is_some_and(|before| micros(row.at) <= micros(before.at)) {
@@ -147,7 +147,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         let (line, last) = text.lines().enumerate().last().map_or((1, ""), |(number, last)| (number + 1, last));
         if lines.last() == Some(&line) {
             // If the file was cut off inside its last number, that number would be wrong.
-            let what = "found no end of this line, expected one: is the file whole? If it is, add a newline";
+            let what = "found no newline at the end, expected one: is the file complete? If it is, add a newline";
             return Err(at(line, last.chars().count() + 1, what));
         }
     }

@@ -50,13 +50,13 @@ pub enum ImpedanceRefusal {
         found: usize,
     },
     /// The value is not sent to the KRC, because the KRL program decides it.
-    #[error("{0} is left to the KRL program: robot.expert.left_to_krl names it")]
+    #[error("{0} is set by the KRL program (robot.expert.left_to_krl)")]
     LeftToKrl(&'static str),
     /// A number is outside of its range.
     #[error(transparent)]
     BadValue(#[from] BadValue),
     /// The control scheme is being changed at this moment.
-    #[error("the control scheme is being changed: ask again")]
+    #[error("the control scheme is changing: try again")]
     Changed,
 }
 

@@ -90,13 +90,13 @@ fn inside(level: &mut Level) -> Result<Inside, String> {
     }
     add("points", level.points.take().map(|List(points)| Inside::Points(points)));
     if let [(one, _), (other, _), ..] = found.as_slice() {
-        return Err(format!("found '{one}' and '{other}' beside each other, expected one of them"));
+        return Err(format!("found both '{one}' and '{other}', expected one of them"));
     }
     let (name, content) = found.pop().ok_or_else(|| {
         format!("found no list 'points', expected one at the top level or inside {}", AROUND.join(", "))
     })?;
     if name != "points" && level.joint_names.is_some() {
-        return Err(format!("found 'joint_names' beside '{name}', expected them beside 'points'"));
+        return Err(format!("found 'joint_names' next to '{name}', expected them next to 'points'"));
     }
     Ok(content)
 }
@@ -182,7 +182,7 @@ fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>, arm: &mut Opt
     ];
     let has_some = |list: &Option<Vec<_>>| list.as_ref().is_some_and(|list| !list.is_empty());
     if let Some((name, _)) = components.into_iter().find(|(_, list)| has_some(list)) {
-        return Err(format!("found {name}, which an arm has none of: leave it out or empty"));
+        return Err(format!("found {name}, which an arm does not have: remove it or leave it empty"));
     }
     let mut of_joints = |name: &str, list: &[Object<JointTolerance>], to: &mut JointPositions<N>, default| {
         joint_tolerances(list, to, default, arm).map_err(|what| format!("{name}{what}"))
@@ -192,7 +192,7 @@ fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>, arm: &mut Opt
     if let Some(Time(seconds)) = level.goal_time_tolerance {
         if !((0.0..=LONGEST).contains(&seconds) || seconds == -1.0) {
             return Err(format!(
-                "found goal_time_tolerance {} s, expected 0 to {LONGEST} s, of which 0 is any, or -1: any",
+                "found goal_time_tolerance {} s, expected 0 to {LONGEST} s (0: no limit), or -1 (no limit)",
                 short(seconds)
             ));
         }
@@ -218,7 +218,9 @@ fn joint_tolerances<const N: usize>(
     for ((place, Object(entry)), joint) in list.iter().enumerate().zip(order) {
         for (name, value) in [("velocity", entry.velocity), ("acceleration", entry.acceleration)] {
             if value > Some(0.0) {
-                return Err(format!("[{place}]: found a {name}, and only the position is compared: leave it out or 0"));
+                return Err(format!(
+                    "[{place}]: found a {name}, but only the position is checked: remove it or set it to 0"
+                ));
             }
         }
         let position = entry.position.unwrap_or_default();
@@ -278,15 +280,15 @@ fn order<const N: usize>(names: &[String], field: &str, arm: &mut Option<Arm>) -
             format!("{field}[{place}]: found '{}', expected {expected}, or no names at all", quoted(name, 40))
         })?;
         if std::mem::replace(&mut taken[joint], true) {
-            return Err(format!("{field}[{place}]: found '{}' a second time", quoted(name, 40)));
+            return Err(format!("{field}[{place}]: found '{}' twice", quoted(name, 40)));
         }
         let of = arm.get_or_insert_with(|| Arm { name: name.clone(), prefix: prefix.to_owned(), base });
         if of.prefix != prefix || of.base != base {
             let expected = if of.prefix == prefix { "joints numbered alike" } else { "the joints of one arm" };
             let (found, of) = (quoted(name, 40), quoted(&of.name, 40));
             return Err(format!(
-                "{field}[{place}]: found '{found}' beside '{of}', expected {expected}: put each arm into its own file, and name its \
-                 joints in one way"
+                "{field}[{place}]: found '{found}' together with '{of}', expected {expected}: put each arm into its \
+                 own file, and use one naming scheme"
             ));
         }
         order[place] = joint;
@@ -317,7 +319,7 @@ fn row<const N: usize>(point: &Point, order: &[usize; N], zero: &mut Zero, is_de
     };
     if point.effort.as_ref().is_some_and(|effort| !effort.is_empty()) {
         return Err(
-            "found effort, expected none: joints are commanded by their positions; leave it out or empty".into()
+            "found effort, expected none: joints are commanded by their positions; remove it or leave it empty".into(),
         );
     }
     let Time(at) = point.time_from_start.ok_or("found no 'time_from_start'")?;

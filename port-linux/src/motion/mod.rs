@@ -177,9 +177,7 @@ impl<const N: usize> Motion<N> {
             file.take(LARGEST + 1 - BEGINNING).read_to_end(&mut text).map_err(unread)?;
         }
         if text.len() as u64 > LARGEST {
-            return Err(wrong(format!(
-                "found more than {LARGEST} bytes, expected at most that: cut the motion in two"
-            )));
+            return Err(wrong(format!("found more than {LARGEST} bytes, expected at most that: split the motion")));
         }
         Self::parse_as(&text, is("json"), reading).map_err(wrong)
     }
@@ -203,7 +201,7 @@ impl<const N: usize> Motion<N> {
                 bytes.get(..error.valid_up_to()).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
             let (line, column) =
                 (before.split('\n').count(), before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1);
-            format!("line {line}, column {column}: found bytes that are no text, expected numbers")
+            format!("line {line}, column {column}: found bytes that are not text, expected numbers")
         })?;
         // Spreadsheets write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -297,8 +295,8 @@ pub(crate) fn begins_beside<const N: usize>(
     let beside = (1..).zip(off.iter().zip(most.iter())).filter(|(_, (off, most))| off.is_nan() || off > most);
     let (joint, (off, most)) = beside.max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
     Some(format!(
-        "joint {joint} is {off:.3} rad from where the motion begins, and {most} rad are allowed; go there first, or give the \
-         first waypoint a time > 0 s to start from the current pose"
+        "joint {joint} is {off:.3} rad from the start of the motion, and {most} rad are allowed; move there first, \
+         or give the first waypoint a time > 0 s to start from the current pose"
     ))
 }
 

@@ -142,7 +142,7 @@ impl Pieces {
     pub fn of<const N: usize>(motion: Motion<N>) -> Result<Self, String> {
         let count = motion.waypoints().len();
         if count > MOST_POINTS {
-            return Err(format!("found {count} waypoints, expected at most {MOST_POINTS}: cut the motion in two"));
+            return Err(format!("found {count} waypoints, expected at most {MOST_POINTS}: split the motion"));
         }
         let mut begin = format!("begin={count}");
         let Tolerances { path, goal, goal_time } = *motion.tolerances();

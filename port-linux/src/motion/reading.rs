@@ -79,7 +79,11 @@ impl Zero {
         let at = if self.is_first { time - first } else { time };
         let clock = "if these are clock times, subtract the first from all (`outrigger move --from-first-time` does)";
         if self.is_first && at < 0.0 {
-            return Err(format!("found time {} s, expected none before the first, {} s", short(time), short(first)));
+            return Err(format!(
+                "found time {} s, expected none before the first time, {} s",
+                short(time),
+                short(first)
+            ));
         }
         if !(0.0..=LONGEST).contains(&at) {
             let hint = if is_first { format!("; {clock}") } else { String::new() };
@@ -88,8 +92,8 @@ impl Zero {
         }
         if is_first && at > SOON {
             return Err(format!(
-                "the first waypoint is due at {time} s, and the arm would take that long to get there from its current position; {clock}; \
-                 if it is meant so, add a waypoint at 0 s with the current position"
+                "the first waypoint is due at {time} s, and the arm would take that long to get there from its \
+                 current position; {clock}; if this is intended, add a waypoint at 0 s with the current position"
             ));
         }
         Ok(at)

@@ -51,9 +51,10 @@ fn rows<const N: usize>(path: &Path, port: u16) -> Result<Vec<Row<N>>, Failure> 
                 let at = time - *first.get_or_insert(time);
                 let last = rows.last().map_or(-STEP, |row| row.at);
                 if at < last {
-                    wrong = wrong
-                        .take()
-                        .or(Some(format!("the controller's clock goes back {last:.3} s after its beginning")));
+                    wrong = wrong.take().or(Some(format!(
+                        "the controller's clock jumps back {last:.3} s after its \
+                                                      start"
+                    )));
                 }
                 if at >= last + STEP && rows.len() <= MOST {
                     rows.push(Row { at, positions, velocities: None, accelerations: None });

@@ -16,9 +16,11 @@ use super::timed::seconds;
 use super::{Motion, SAME, Start, begins_beside, rests};
 
 /// The description of accepted requests, for error messages.
-const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=, or time= with q=; or a motion in pieces, begin=, rows= and end";
+const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, optionally with linear, speed= and acceleration=, or time= \
+                        with q=; or a motion in pieces, begin=, rows= and end";
 /// The error text for clients that name a file.
-const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ctl ROBOT move FILE` of this version sends it: a run opens no file";
+const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ctl ROBOT move FILE` of this version \
+                       sends it: a run opens no file";
 
 /// The component that executes the motions requested in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +162,7 @@ impl<const N: usize> Wish<N> {
         }
         let target = goal.ok_or_else(|| format!("expected {EXPECTED}, found '{how}'"))?;
         if time.is_some() && (speed.is_some() || acceleration.is_some()) {
-            return Err("time: expected no speed= and no acceleration= beside it".into());
+            return Err("time: expected no speed= and no acceleration= with it".into());
         }
         Ok(Self::Place(
             MoveRequest::new(if linear { target.linear() } else { target }, speed, acceleration).lasting(time),
@@ -193,7 +195,7 @@ fn above_zero(name: &str, value: &str) -> Result<f32, String> {
 /// # Errors
 /// Returns the reason why the arm cannot follow it, with waypoint, joint and advice.
 pub fn ready<const N: usize>(wish: Wish<N>, moving: &Moving<N>, stands: &Stands<N>) -> Result<Ready<N>, String> {
-    let at = stands.at.ok_or("where the arm stands is not known yet: ask again once there are states")?;
+    let at = stands.at.ok_or("the arm's position is not known yet: try again once states are received")?;
     match wish {
         Wish::Motion(motion) => along(*motion, moving, at, stands),
         Wish::Place(asked) => place(at, asked, moving, stands),
@@ -266,8 +268,8 @@ fn place<const N: usize>(
         // The duration is unknown until the controller has located the goal.
         (None, MadeBy::Controller) => return Ok(Ready { how: give(), whole: Duration::ZERO, replaces: false }),
         (None, MadeBy::Law) => {
-            return Err("a pose, and a straight line, is gone to by the controller's own motion: run with session.path = \"player\", \
-                        or use 'outrigger move --to' while nothing runs"
+            return Err("a pose or a straight line needs the controller's own motion: run with session.path = \
+                        \"player\", or use 'outrigger move --to' while no run is active"
                 .into());
         }
     };
@@ -282,7 +284,7 @@ fn place<const N: usize>(
     let waypoint = Waypoint { setpoint, accelerations: None, at: whole };
     // The cubic is checked against the limits of each joint, whichever side executes it.
     let motion = Motion::through(vec![waypoint]).map_err(|unfit| format!("q: {unfit}"))?;
-    motion.clone().from_rest_at(at).check(&moving.limits).map_err(|unfit| format!("q: {unfit}; ask for less"))?;
+    motion.clone().from_rest_at(at).check(&moving.limits).map_err(|unfit| format!("q: {unfit}; reduce the motion"))?;
     let how = match moving.by {
         MadeBy::Law => How::Follow { waypoints: motion.into_waypoints(), begins: None, tolerances: None },
         MadeBy::Controller => give(),
@@ -377,7 +379,7 @@ mod tests {
             let fast = refused(file("fast.csv", "0,0,1\n10,1,1\n10.5,1,3\n20,0,1\n"));
             assert!(fast.contains("on the way to waypoint 2 joint 2 would reach"), "{fast}");
             let beside = refused(file("beside.csv", "0,0.1,1\n10,1,1\n"));
-            assert!(beside.contains("joint 1 is 0.100 rad from where the motion begins"), "{beside}");
+            assert!(beside.contains("joint 1 is 0.100 rad from the start of the motion"), "{beside}");
             let goal = r#"{"goal": {"trajectory": {"points": [{"positions": [0, 1], "time_from_start": 1},
                 {"positions": [0.1, 1], "time_from_start": 5}]}, "goal_time_tolerance": 2}}"#;
             let heeded = ready(&file("goal.json", goal), &moving(by), &stands());

@@ -66,7 +66,8 @@ pub(crate) fn spaced<const N: usize>(all: Vec<Waypoint<N>>, spacing: &Spacing) -
 /// # Errors
 /// Returns a message if the thinned motion would miss a waypoint.
 pub(crate) fn thinned<const N: usize>(all: Vec<Waypoint<N>>) -> Result<Vec<Waypoint<N>>, String> {
-    let other = |missed| format!("{missed}, and the controller takes none that are closer; use --mode servo or stream");
+    let other =
+        |missed| format!("{missed}, and the controller accepts none that are closer; use --mode servo or stream");
     spaced(all, &Spacing::PLAYER).map_err(other)
 }
 

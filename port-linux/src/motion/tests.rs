@@ -88,7 +88,8 @@ fn a_table_that_is_none_is_refused_with_its_line_and_column() {
         ),
         (
             "0,0,0\n1,0.5,0.",
-            "line 2, column 9: found no end of this line, expected one: is the file whole? If it is, add a newline",
+            "line 2, column 9: found no newline at the end, expected one: is the file complete? If it is, add a \
+             newline",
         ),
         ("{\"points\": []}\n", "line 1, column 1: found JSON, expected a table: rename the file to .json"),
         ("0;0;0\n0,5;1;0,0,1\n", "line 2, column 3: found '0,0,1', expected a number"),
@@ -101,7 +102,7 @@ fn a_table_that_is_none_is_refused_with_its_line_and_column() {
     }
     assert_eq!(
         told(Motion::parse(b"0,0,0\n1,\xff,0\n", false)),
-        "line 2, column 3: found bytes that are no text, expected numbers"
+        "line 2, column 3: found bytes that are not text, expected numbers"
     );
     let utf_16 = told(Motion::parse(b"\xff\xfe0\0,\0", false));
     assert!(utf_16.starts_with("line 1, column 1: found UTF-16, expected UTF-8"), "{utf_16}");
@@ -165,7 +166,7 @@ fn the_times_of_a_clock_are_questioned_and_begin_with_the_first_where_that_is_as
         StdDuration::from_secs(2)
     );
     let back = Motion::<2>::parse_as(b"9010,0,0\n9000,1,1\n", false, asked).expect_err("back in time");
-    assert_eq!(back, "line 2, column 1: found time 9000 s, expected none before the first, 9010 s");
+    assert_eq!(back, "line 2, column 1: found time 9000 s, expected none before the first time, 9010 s");
     // A first waypoint after one minute is accepted.
     assert_eq!(table("60,1,1\n").expect("a motion").duration(), StdDuration::from_secs(60));
 }
@@ -258,9 +259,9 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
     // The same header again is accepted, another one is not.
     assert_eq!(table(&format!("# t,q0,q1\n{rows}# t q0 q1\n")).as_ref(), Ok(&plain));
     let second = told(table(&format!("# t,q0,q1\n# t,q0_deg,q1_deg\n{rows}")));
-    assert_eq!(second, "line 2, column 1: found other names of columns, expected one header before the first row");
+    assert_eq!(second, "line 2, column 1: found column names again, expected one header before the first row");
     let later = told(table(&format!("{rows}# t,q0_deg,q1_deg\n2,0,0\n")));
-    assert_eq!(later, "line 3, column 1: found other names of columns, expected one header before the first row");
+    assert_eq!(later, "line 3, column 1: found column names again, expected one header before the first row");
 }
 
 #[test]
@@ -287,8 +288,11 @@ fn json_with_a_part_that_is_not_understood_is_refused() {
         ),
         (second(r#"{"sec": 2, "nanoseconds": 9}"#), "found the unknown field 'nanoseconds', expected "),
         (second(r#"{"sec": 2, "secs": 3}"#), "found the field 'sec' twice, expected it once; remove one"),
-        (second(r#"{"sec": 2, "nanosec": 2e9}"#), "found another 'nanosec' than a whole number from 0 to 999999999"),
-        (second(r#"{"sec": 2, "nanosec": 0.9}"#), "found another 'nanosec'"),
+        (
+            second(r#"{"sec": 2, "nanosec": 2e9}"#),
+            "found an invalid 'nanosec', expected a whole number from 0 to 999999999",
+        ),
+        (second(r#"{"sec": 2, "nanosec": 0.9}"#), "found an invalid 'nanosec'"),
         (point(r#""effort": [30, 5]"#), "points[1]: found effort, expected none"),
         (
             format!(r#"{{{points}, "multi_dof_trajectory": {{"point": []}}}}"#),
@@ -309,7 +313,7 @@ fn json_with_a_part_that_is_not_understood_is_refused() {
         ),
         (
             format!(r#"{{"trajectory": {{{points}}}, "joint_names": ["a_1", "a_0"]}}"#),
-            "found 'joint_names' beside 'trajectory', expected them beside 'points'",
+            "found 'joint_names' next to 'trajectory', expected them next to 'points'",
         ),
         (
             format!(r#"{{"goal": {{"trajectory": {{{points}}}, "path_tolerances": []}}}}"#),
@@ -380,7 +384,7 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
     for (text, expected) in [
         (
             "{".to_owned(),
-            "line 1, column 1: found the end of the file inside an object, expected the rest; is the file whole?",
+            "line 1, column 1: found the end of the file inside an object, expected the rest; is the file complete?",
         ),
         ("[]".into(), "line 1, column 1: found a list, expected an object; write its fields in { }"),
         (
@@ -440,7 +444,7 @@ fn tolerances_of_a_goal_are_taken_over_joint_by_joint_as_ros_means_them() {
         ),
         (
             joints("\"velocity\": 0.1"),
-            "goal_tolerance[0]: found a velocity, and only the position is compared: leave it out or 0",
+            "goal_tolerance[0]: found a velocity, but only the position is checked: remove it or set it to 0",
         ),
         (
             r#""path_tolerance": [{"name": "a_1"}, {"name": "a_1"}]"#.into(),
@@ -448,11 +452,11 @@ fn tolerances_of_a_goal_are_taken_over_joint_by_joint_as_ros_means_them() {
         ),
         (
             r#""component_goal_tolerance": [{}]"#.into(),
-            "found component_goal_tolerance, which an arm has none of: leave it out or empty",
+            "found component_goal_tolerance, which an arm does not have: remove it or leave it empty",
         ),
         (
             r#""goal_time_tolerance": -2"#.into(),
-            "found goal_time_tolerance -2 s, expected 0 to 86400 s, of which 0 is any, or -1: any",
+            "found goal_time_tolerance -2 s, expected 0 to 86400 s (0: no limit), or -1 (no limit)",
         ),
     ] {
         assert_eq!(goal(&text).expect_err("no motion"), expected, "{text}");

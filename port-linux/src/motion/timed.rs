@@ -54,11 +54,11 @@ impl<const N: usize> MoveRequest<N> {
         let least = least.fold(0.0, f64::max);
         if time < least {
             let least = (least * 1e3).ceil() / 1e3;
-            return Err(format!("time: expected at least {least:.3} s, as the limits have it, found {time:.3} s"));
+            return Err(format!("time: expected at least {least:.3} s, by the limits, found {time:.3} s"));
         }
         let slowest = longest / SLOWEST;
         if time > slowest {
-            return Err(format!("time: expected at most {slowest:.3} s for so short a way, found {time:.3} s"));
+            return Err(format!("time: expected at most {slowest:.3} s for so short a distance, found {time:.3} s"));
         }
         Ok(())
     }
@@ -97,8 +97,12 @@ mod tests {
         for way in [0.01_f32, 0.3, 1.5, 6.0] {
             let to = MoveTarget::joints(JointPositions([way, 0.0, 0.0, 0.0, 0.0, -0.5 * way]));
             let refused = asked(to, 1).check_time(&JointPositions::ZERO, &limits).expect_err("too soon");
-            let least =
-                refused.strip_prefix("time: expected at least ").and_then(|said| said.split_once(" s, as the limits"));
+            let least = refused.strip_prefix("time: expected at least ").and_then(|said| {
+                said.split_once(
+                    " s, by the \
+                    limits",
+                )
+            });
             let (least, found) = least.unwrap_or_else(|| panic!("{refused}"));
             assert!(found.ends_with("found 0.001 s"), "{refused}");
             let least = (least.parse::<f64>().expect("a number") * 1e3).round() as u64;
@@ -120,10 +124,10 @@ mod tests {
             }
         }
         let slow = asked(MoveTarget::joints(GOAL), 3_001_000).check_time(&JointPositions::ZERO, &limits);
-        assert_eq!(slow.unwrap_err(), "time: expected at most 3000.000 s for so short a way, found 3001.000 s");
+        assert_eq!(slow.unwrap_err(), "time: expected at most 3000.000 s for so short a distance, found 3001.000 s");
         for target in [MoveTarget::joints(GOAL).linear(), MoveTarget::pose(Pose::default())] {
             let refused = asked(target, 1_000).check(&limits).expect_err("its length is not known");
-            assert!(refused.starts_with("time: expected with q= alone"), "{refused}");
+            assert!(refused.starts_with("time: expected only with q="), "{refused}");
         }
         assert_eq!(asked(MoveTarget::joints(GOAL), 1_000).check(&limits), Ok(()));
     }
@@ -136,8 +140,8 @@ mod tests {
             ("time=inf", "time: expected a number above 0 and at most 86400, found 'inf'"),
             ("time=nan", "time: expected a number above 0 and at most 86400, found 'nan'"),
             ("time=2s", "time: expected a number above 0 and at most 86400, found '2s'"),
-            ("time=2 speed=1", "time: expected no speed= and no acceleration= beside it"),
-            ("time=2 acceleration=1", "time: expected no speed= and no acceleration= beside it"),
+            ("time=2 speed=1", "time: expected no speed= and no acceleration= with it"),
+            ("time=2 acceleration=1", "time: expected no speed= and no acceleration= with it"),
         ] {
             assert_eq!(Wish::<6>::of(&format!("q=0,0,0,0,0,0 {words}")), Err(expected.into()));
         }
@@ -152,7 +156,7 @@ mod tests {
             let of = |words: &str| wish(words).and_then(|wish| ready(wish, &moving, &stands));
             // The limits are 1 rad/s and 2 rad/s²: √(6·0.6/2) s.
             let soon = of("time=1.341").expect_err("no joint gains speed like that");
-            assert_eq!(soon, "time: expected at least 1.342 s, as the limits have it, found 1.341 s");
+            assert_eq!(soon, "time: expected at least 1.342 s, by the limits, found 1.341 s");
             for (words, micros) in [("time=1.342", 1_342_000), ("time=7.0005", 7_000_500)] {
                 let Ready { how, whole, .. } = of(words).expect("it can be made");
                 assert_eq!(whole, Duration::from_micros(micros), "{by:?} {words}");
@@ -163,7 +167,7 @@ mod tests {
                 }
             }
             let line = of("linear time=2").expect_err("its length is not known");
-            assert!(line.starts_with("time: expected with q= alone"), "{line}");
+            assert!(line.starts_with("time: expected only with q="), "{line}");
         }
     }
 }

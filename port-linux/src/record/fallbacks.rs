@@ -143,7 +143,7 @@ impl Recordings {
         let why = match joined {
             Joined::Ended => return left,
             Joined::Panicked => "the writer has ended".to_owned(),
-            Joined::Hangs => format!("the disk did not take it within {} s", PATIENCE.as_secs()),
+            Joined::Hangs => format!("the disk did not store it within {} s", PATIENCE.as_secs()),
         };
         left.push(Report::Failed { of: "that was last".into(), why });
         left

@@ -75,11 +75,11 @@ impl Recorder {
         let why = progress.failure().or(match joined {
             Joined::Ended => None,
             Joined::Panicked => Some("the recorder ended early".into()),
-            Joined::Hangs => Some(format!("the disk did not take it within {} s", PATIENCE.as_secs())),
+            Joined::Hangs => Some(format!("the disk did not store it within {} s", PATIENCE.as_secs())),
         });
         if let Some(why) = why {
             return Err(Failure::BadInput(format!(
-                "{path} is not complete: {why}; `mcap recover` of the MCAP tools mends such a file"
+                "{path} is not complete: {why}; `mcap recover` of the MCAP tools repairs such a file"
             )));
         }
         let size = fs::metadata(&self.path).map_or(0, |metadata| metadata.len());

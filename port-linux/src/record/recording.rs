@@ -58,7 +58,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
             }
             EntryContent::Closed { port } => {
                 self.source = self.source.filter(|source| source != port);
-                self.file.log(Level::Warning, at, "link", &format!("the connection to port {} is gone", name_of(*port)))
+                self.file.log(Level::Warning, at, "link", &format!("lost the connection to port {}", name_of(*port)))
             }
             EntryContent::Sent { port, bytes } => {
                 self.streams.sent(*port, bytes);
@@ -219,7 +219,7 @@ fn write_primary<W: Write + Seek>(
     match message.kind() {
         MessageKind::RobotMessage(robot_message) => {
             let Ok(payload) = robot_message.payload(software) else {
-                return file.log(Level::Warning, at, "stream", "a robot message that breaks off");
+                return file.log(Level::Warning, at, "stream", "a truncated robot message");
             };
             let name = payload.name();
             file.message(&format!("/messages/{name}"), name, at, &visit)?;

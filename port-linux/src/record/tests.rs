@@ -166,7 +166,7 @@ fn what_the_controller_says_is_in_the_log_and_in_a_channel_of_its_kind() {
     let recorded = Recorded::of(feed, reader);
     let log = recorded.text("/log");
     assert!(log.contains(r#""level":2,"message":"seam 1 done"#) && log.contains(r#""name":"CONTROLLER""#), "{log}");
-    assert!(log.contains("the connection to port 30001 is gone"), "{log}");
+    assert!(log.contains("lost the connection to port 30001"), "{log}");
     assert!(recorded.text("/messages/text").contains(r#""text":"seam 1 done"#));
     assert_eq!(recorded.fact("recording", "robot"), "here");
 }

@@ -255,35 +255,38 @@ impl Verdict {
             Self::Refused(reason, unmet) => {
                 let rest = words::causes_first(*unmet).into_iter().filter(|other| other != reason);
                 let all = [*reason].into_iter().chain(rest);
-                let error = Wrong::new("Refused", word, "every precondition held", reason.text()).found(reason.name());
+                let error = Wrong::new("Refused", word, "every precondition met", reason.text()).found(reason.name());
                 let reasons = all.map(|one| why(one, status.low.as_ref(), here)).collect();
                 return Some(OutcomeMembers::Refused { error, reasons });
             }
             Self::Motion(against) => not_moved(word, against),
             Self::Reads => {
-                let text = "another motion is still being sent, or checked: ask again";
+                let text = "another motion is still being sent, or checked: try again";
                 Wrong::new("Busy", word, "one motion at a time", text)
             }
             Self::WrongEpoch(seen) => {
                 let present = status.epoch.number().to_string();
                 Wrong::new("WrongEpoch", "epoch", present, Reason::WrongEpoch.text()).found(seen.number().to_string())
             }
-            Self::Ending => Wrong::new("Ending", word, "a run that goes on", "the run is about to end"),
+            Self::Ending => Wrong::new("Ending", word, "a run that is not about to end", "the run is about to end"),
             Self::BeginsUnasked => {
-                let text = "this run may begin to command by itself, or by an input: no program of others beside it";
-                Wrong::new("BeginsUnasked", word, "a run that is only asked to begin", text)
+                let text = "this run may start to command by itself or by an input: it allows no other program";
+                Wrong::new("BeginsUnasked", word, "a run that starts by request only", text)
             }
             Self::Dashboard(outcome) => {
                 Wrong::new(outcome.name(), word, "a command that the controller takes", outcome.text())
             }
             Self::NotFresh => {
-                let text = "it came without a challenge of the last 2 s, or late: ask for the status, and send its `challenge` at once";
+                let text = "no challenge of the last 2 s, or received too late: request the status, and send its \
+                            `challenge` at once";
                 let expected = "the challenge of an answer of the last 2 s, used by no other request";
                 Wrong::new("NotFresh", "challenge", expected, text)
             }
-            Self::Withdrawn => Wrong::new("Withdrawn", word, "a request that stands", "its sender has withdrawn it"),
+            Self::Withdrawn => {
+                Wrong::new("Withdrawn", word, "a request that is not withdrawn", "its sender withdrew it")
+            }
             Self::NoNews => {
-                let text = "nothing was heard of the output for 10 s; it may have been set";
+                let text = "no confirmation of the output within 10 s; it may have been set";
                 Wrong::new("NoNews", "output", "an answer", text)
             }
             Self::Full => {
@@ -361,33 +364,33 @@ pub(super) fn status(
 fn not_moved<'w>(word: &'w str, against: &MotionRefusal) -> Wrong<'w> {
     let (expected, mut found, text) = match against {
         // A reason is reported like any other rejection.
-        MotionRefusal::Reason(_) => ("every precondition held", String::new(), "it must not begin now".to_owned()),
+        MotionRefusal::Reason(_) => ("every precondition met", String::new(), "it must not start now".to_owned()),
         MotionRefusal::Busy(MotionReport { number, percent, .. }) => {
             let found = format!("motion {number}, at {percent} %");
-            let text = format!("{found}, is under way: wait for its end, or `cancel` it");
-            ("no motion under way", found, text)
+            let text = format!("{found}, is active: wait for its end, or `cancel` it");
+            ("no active motion", found, text)
         }
         MotionRefusal::Guided => {
-            let text = "a hand or a force moves the arm: `stiffen` it first".to_owned();
-            ("an arm that does not give way", String::new(), text)
+            let text = "freedrive or force mode is active: `stiffen` the arm first".to_owned();
+            ("an arm without freedrive and force mode", String::new(), text)
         }
         MotionRefusal::Law => {
-            let text = "the law follows no motion of joints: run with law.kind = \"joint-servo\", or with session.path = \"player\" \
-                        on a UR"
+            let text = "the law cannot follow a joint motion: run with law.kind = \"joint-servo\", or with \
+                        session.path = \"player\" on a UR"
                 .to_owned();
             ("a law that follows joints", String::new(), text)
         }
         MotionRefusal::Feed(why @ FeedError::Forwarded) => ("an arm at rest", String::new(), why.to_string()),
         MotionRefusal::Feed(why) => {
-            ("a motion that goes on from there", why.to_string(), format!("on the way to its first waypoint: {why}"))
+            ("a motion that continues from there", why.to_string(), format!("on the way to its first waypoint: {why}"))
         }
         MotionRefusal::Elsewhere => {
-            let text = "the arm is not where the motion begins any more: ask again".to_owned();
-            ("an arm where the motion begins", String::new(), text)
+            let text = "the arm is no longer at the start of the motion: try again".to_owned();
+            ("an arm at the start of the motion", String::new(), text)
         }
         MotionRefusal::Nothing => {
-            let text = "no motion is under way that somebody asked for; `release` stops what the law does".to_owned();
-            ("a motion under way", String::new(), text)
+            let text = "no requested motion is active; `release` stops the law".to_owned();
+            ("an active motion", String::new(), text)
         }
     };
     if found.is_empty() {
@@ -432,7 +435,7 @@ pub(super) fn value(id: Option<u32>, now: &Status, key: &str, expected: &str, fo
 
 /// Formats the answer to a motion that the arm cannot follow, or that is not valid.
 pub(super) fn unfit(id: Option<u32>, now: &Status, text: &str) -> String {
-    let expected = "a motion that the arm can make from where it stands";
+    let expected = "a motion that the arm can make from its position";
     let wrong = Wrong::new("Unfit", "how", expected, text).found(text);
     line(&Object { word: Some("move"), ..Object::of(id, now).with(wrong) })
 }
@@ -440,7 +443,7 @@ pub(super) fn unfit(id: Option<u32>, now: &Status, text: &str) -> String {
 /// Formats the message to a client whose place is given to another client.
 pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
     let expected = format!("at most {most} clients, and {of_one_process} of one process");
-    let text = "another client has taken this place: connect again to say something";
+    let text = "another client has taken this slot: reconnect to send a request";
     line(&Object::default().with(Wrong::new("NoPlace", "connection", expected, text)))
 }
 

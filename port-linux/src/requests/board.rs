@@ -17,14 +17,14 @@ pub fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot: &str) 
     let verdict = match (verdict, ask) {
         (Theirs::Done, Ask::Status | Ask::Watch) => return answer::status(id, word, &status, (robot, false), None),
         (Theirs::Fault(kind, at), _) => {
-            let (expected, found) = ("what a board of this version takes", &b""[..]);
+            let (expected, found) = ("what a board of this version accepts", &b""[..]);
             return answer::fault(&Fault { id, kind, at: usize::from(at), key: None, expected, found }, &status);
         }
         (Theirs::BadValue | Theirs::Output(News::Impossible), Ask::Set { output, .. }) => {
-            return answer::value(id, &status, "output", "one that the board, the arm and its software have", output);
+            return answer::value(id, &status, "output", "an output of the board, the arm and its software", output);
         }
         (Theirs::BadValue, Ask::Sample { source, .. }) => {
-            return answer::value(id, &status, "source", "one that takes readings from the network", source);
+            return answer::value(id, &status, "source", "a source with readings from the network", source);
         }
         (Theirs::BadValue, Ask::Dashboard { how, .. }) => {
             return answer::value(id, &status, "how", "a command that the board's version has", how);
@@ -101,9 +101,9 @@ mod tests {
             (set(Theirs::NoNews), r#""what":"NoNews""#),
             (said(Ask::Request(epoch), Theirs::NotFresh), r#""what":"NotFresh","where":"challenge""#),
             (said(Ask::Request(epoch), Theirs::Withdrawn), r#""what":"Withdrawn""#),
-            (ready(Theirs::Dashboard(Outcome::Taken)), r#""do":"dashboard","text":"the controller has taken it"#),
+            (ready(Theirs::Dashboard(Outcome::Taken)), r#""do":"dashboard","text":"the controller has accepted it"#),
             (ready(Theirs::Dashboard(Outcome::LocalControl)), r#""what":"LocalControl","where":"dashboard""#),
-            (ready(Theirs::Dashboard(Outcome::Commanding)), "release it first"),
+            (ready(Theirs::Dashboard(Outcome::Commanding)), "stop it first"),
             (ready(Theirs::BadValue), r#""what":"BadValue""#),
             (said(Ask::Status, Theirs::Fault(outrigger_remote::request::FaultKind::Syntax, 3)), r#""what":"Syntax""#),
         ] {

@@ -38,7 +38,8 @@ pub fn failure(answer: &Value) -> Option<Failure> {
     let why = text(error, "text");
     Some(match text(error, "what") {
         "WrongEpoch" => Failure::Fault(format!(
-            "{word} refused: {why} (WrongEpoch): it is {} now, and {} was seen; look at `status`, then ask again",
+            "{word} refused: {why} (WrongEpoch): it is {} now, and the request was for {}; check `status`, then try \
+             again",
             text(error, "expected"),
             text(error, "found")
         )),
@@ -62,7 +63,7 @@ pub fn failure(answer: &Value) -> Option<Failure> {
         }),
         "Ending" => Failure::Fault(format!("{word} refused: {why}")),
         "NoPlace" => Failure::Connection(format!("the run has closed the connection: {why}")),
-        _ => Failure::BadInput(format!("the run does not take it: {why}")),
+        _ => Failure::BadInput(format!("the run rejects it: {why}")),
     })
 }
 
@@ -78,7 +79,7 @@ mod tests {
         assert_eq!(of(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#), None);
         let epoch = r#"{"ok":false,"epoch":4,"do":"request","error":{"what":"WrongEpoch","text":"t","expected":"4","found":"3"}}"#;
         let (code, said) = of(epoch).expect("a failure");
-        assert!(code == 4 && said.contains("it is 4 now, and 3 was seen"), "{said}");
+        assert!(code == 4 && said.contains("it is 4 now, and the request was for 3"), "{said}");
         let refused = r#"{"ok":false,"do":"request","error":{"what":"Refused","text":"t"},"reasons":[{"name":"N","text":"t","advice":"a"}]}"#;
         assert_eq!(of(refused), Some((4, "request refused: t (N); a".into())));
         let away = r#"{"ok":false,"do":"hand-back","error":{"what":"Refused","text":"t"},"reasons":[{"name":"ProgramAway","text":"t","advice":"a"}]}"#;
@@ -92,7 +93,7 @@ mod tests {
         let late = r#"{"ok":false,"do":"request","challenge":9,"error":{"what":"NotFresh","text":"t"}}"#;
         assert_eq!(of(late), Some((4, "request refused: t (NotFresh)".into())));
         let syntax = r#"{"ok":false,"error":{"what":"Syntax","text":"t"}}"#;
-        assert_eq!(of(syntax), Some((1, "the run does not take it: t".into())));
+        assert_eq!(of(syntax), Some((1, "the run rejects it: t".into())));
         assert_eq!(of(r#"{"ok":false,"error":{"what":"NoPlace","text":"t"}}"#).map(|(code, _)| code), Some(3));
     }
 }

@@ -77,12 +77,12 @@ impl<const N: usize> Client<N> {
     /// Returns an error if there is no such source, if it has another number of values, or if there are too many
     /// requests.
     pub fn sample(&mut self, source: &str, values: &[f32]) -> Result<(), String> {
-        let counted = SampleValue::new(values).ok_or("one to six values are expected")?;
+        let counted = SampleValue::new(values).ok_or("expected one to six values")?;
         let sample = self.shared.sample((source, counted, None), self.shared.now());
         let sample = sample.map_err(|(_, expected, found)| format!("expected {expected}, found {found}"))?;
         let epoch = self.status().epoch;
         let sent = self.pass_on(RequestKind::Sample(epoch, sample), None, None);
-        sent.map(drop).ok_or_else(|| "too much is asked just now".into())
+        sent.map(drop).ok_or_else(|| "too many requests at once".into())
     }
 
     /// Returns the status of the session after its engine's last input.

@@ -132,7 +132,7 @@ impl Requests {
         let local = Local(Arc::clone(&shared));
         let work = move || {
             if let Err(error) = runtime.block_on(serve(listener, shared, spent, closing, std::convert::identity)) {
-                complain(&format!("requests are not taken any more: {error}"));
+                complain(&format!("requests are no longer accepted: {error}"));
             }
         };
         let worker = Worker::start("requests", work).map_err(failed)?;

@@ -17,7 +17,8 @@ const SILENT: Duration = Duration::from_secs(5);
 /// The longest time for a whole plan: a fixed part, and a part for each waypoint.
 const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_micros(500));
 /// The error text for a plan that was not complete in time.
-pub(super) const LATE: &str = "the waypoints did not come in time: send each piece within 5 s, and all of them at 2000 waypoints per second or more";
+pub(super) const LATE: &str = "the waypoints did not arrive in time: send each piece within 5 s, and all of them at \
+                               2000 waypoints per second or more";
 
 /// A plan that is not complete yet.
 #[derive(Debug)]
@@ -147,10 +148,10 @@ impl<'s, const N: usize> Planner<'s, N> {
             }
             Some(plan) => {
                 let (began, found) = (plan.epoch.number(), epoch.number());
-                Err(format!("found epoch {found}, expected that of the beginning, {began}, in each piece"))
+                Err(format!("found epoch {found}, expected {began} in each piece, as at the start"))
             }
             None if self.collects => Err(LATE.into()),
-            None => Err("found waypoints, or their end, without a beginning: begin=COUNT comes first".into()),
+            None => Err("found waypoints, or their end, without a start: send begin=COUNT first".into()),
         }
     }
 
@@ -163,12 +164,14 @@ impl<'s, const N: usize> Planner<'s, N> {
             for row in rows.split_ascii_whitespace() {
                 let (count, number) = (plan.heading.count, plan.waypoints.len());
                 if number >= count {
-                    return Err(format!("found more than {count} waypoints, expected as many as at the beginning"));
+                    return Err(format!(
+                        "found more than {count} waypoints, expected as many as announced at the start"
+                    ));
                 }
                 let waypoint = waypoint(row).map_err(|wrong| format!("waypoint {number}: {wrong}"))?;
-                plan.waypoints.try_reserve(1).map_err(|_| {
-                    format!("there is no memory for more than {number} waypoints: cut the motion in two")
-                })?;
+                plan.waypoints
+                    .try_reserve(1)
+                    .map_err(|_| format!("there is no memory for more than {number} waypoints: split the motion"))?;
                 plan.waypoints.push(waypoint);
             }
             Ok(())
@@ -183,7 +186,7 @@ impl<'s, const N: usize> Planner<'s, N> {
         self.with(epoch, now, |plan| {
             let (count, found) = (plan.heading.count, plan.waypoints.len());
             if found < count {
-                return Err(format!("found {found} waypoints, expected {count}, as many as at the beginning"));
+                return Err(format!("found {found} waypoints, expected {count}, as announced at the start"));
             }
             Ok(())
         })?;

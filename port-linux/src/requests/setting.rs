@@ -14,9 +14,11 @@ use outrigger_wire::time::Duration;
 pub struct Setting(pub Write);
 
 /// The description of all forms of assignments, for error messages and help.
-pub const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, analog-out.N=5V|12mA|0.5, \
-                         tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z[/IXX,IYY,IZZ,IXY,IXZ,IYZ]], tcp=X,Y,Z,RX,RY,RZ, gravity=X,Y,Z, speed-slider=0.5 or zero-force-torque; \
-                         krl-bool.N=on|off, krl-int.N=5 or krl-real.N=0.5 beside a KRC";
+pub const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, \
+                         analog-out.N=5V|12mA|0.5, tool-voltage=0|12|24, flag.N=on|off, \
+                         payload=KG[@X,Y,Z[/IXX,IYY,IZZ,IXY,IXZ,IYZ]], tcp=X,Y,Z,RX,RY,RZ, gravity=X,Y,Z, \
+                         speed-slider=0.5 or zero-force-torque; krl-bool.N=on|off, krl-int.N=5 or krl-real.N=0.5 for \
+                         a KRC";
 
 /// The words before `=` or `.` of everything that can be set by kind and number.
 const WORDS: [&str; 14] = [
@@ -123,7 +125,7 @@ fn variable(name: &str, kind: VariableKind, index: u8, value: &str) -> Result<Wr
     let value = match kind {
         VariableKind::Bool => VariableValue::Bool(level(name, value)?),
         VariableKind::Int => VariableValue::Int(
-            value.parse().map_err(|_| format!("{name}: expected a whole number that 32 bits hold, found '{value}'"))?,
+            value.parse().map_err(|_| format!("{name}: expected a 32-bit whole number, found '{value}'"))?,
         ),
         VariableKind::Real => VariableValue::Real(number(name, value)?),
     };
@@ -251,7 +253,7 @@ mod tests {
             ("gravity=9.82", "gravity: expected three numbers in m/s^2, found 1 numbers"),
             ("krl-bool.0=on", "expected krl-bool.1 to krl-bool.16"),
             ("krl-int.17=1", "expected krl-int.1 to krl-int.16"),
-            ("krl-int.1=0.5", "krl-int: expected a whole number that 32 bits hold, found '0.5'"),
+            ("krl-int.1=0.5", "krl-int: expected a 32-bit whole number, found '0.5'"),
             ("krl-real.1=inf", "krl-real: expected a number, found 'inf'"),
             ("speed-slider=NaN", "speed-slider: expected a number, found 'NaN'"),
         ] {

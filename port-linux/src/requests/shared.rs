@@ -318,7 +318,7 @@ impl<const N: usize> Shared<N> {
                 }
             },
             Ask::Dashboard { how, .. } => {
-                let expected = "a board: beside a run it is `outrigger dashboard ROBOT` that does this";
+                let expected = "a board: for a run, use `outrigger dashboard ROBOT`";
                 return ClientAction::Say(answer::value(id, now, "how", expected, how));
             }
             Ask::Move { epoch, how } => {

@@ -77,9 +77,9 @@ impl fmt::Display for Unheeded {
             Self::Law(ForwardError::NotCommanding) => f.write_str(Reason::NotCommanding.text()),
             Self::Law(error) => error.fmt(f),
             Self::Motion => ForwardError::MotionUnderWay.fmt(f),
-            Self::Guided => f.write_str("a hand or a force moves the arm"),
-            Self::Epoch => f.write_str("the mode has changed since it was sent"),
-            Self::Late => f.write_str("it waited here for longer than it holds"),
+            Self::Guided => f.write_str("freedrive or force mode is active"),
+            Self::Epoch => f.write_str("the mode changed after it was sent"),
+            Self::Late => f.write_str("it waited longer than it is valid"),
         }
     }
 }

@@ -294,7 +294,7 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
                 if waited > patience {
                     drop(running);
                     let unmet = words::of_unmet(seen.unmet, None, words::Observer::Process, false);
-                    return Err(Failure::Fault(format!("the request was not granted:{}", words::one_per_line(&unmet))));
+                    return Err(Failure::Fault(format!("commanding did not start.{}", words::one_per_line(&unmet))));
                 }
             }
             _ => {}

@@ -47,8 +47,8 @@ impl fmt::Display for Ending {
             Self::By(ReleasedBy::Finished) => f.write_str("motion complete"),
             Self::By(by) => by.fmt(f),
             Self::Fallback => f.write_str("a fault ended commanding"),
-            Self::Release => f.write_str("the arm was released"),
-            Self::NotGranted => f.write_str("the request was not granted"),
+            Self::Release => f.write_str("the arm was stopped"),
+            Self::NotGranted => f.write_str("the start was not granted"),
         }
     }
 }

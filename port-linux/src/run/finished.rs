@@ -40,8 +40,8 @@ impl RunResult {
     pub(crate) fn refusal(&self) -> Option<String> {
         let (unmet, low) = self.refused?;
         let unmet = words::of_unmet(unmet, Some(&low), Observer::Process, self.here);
-        let what = if unmet.is_empty() { " it was refused".into() } else { words::one_per_line(&unmet) };
-        Some(format!("commanding never began:{what}"))
+        let what = if unmet.is_empty() { " The start was refused".into() } else { words::one_per_line(&unmet) };
+        Some(format!("commanding did not start.{what}"))
     }
 }
 
@@ -67,9 +67,9 @@ mod tests {
         let next = GradeCause { metric: Metric::Samples, grade: Grade::Ok, measured: 0, limit: 100 };
         let low = GradeLow { grade: Grade::Bad, needed: Grade::Ok, fell: None, next };
         let (code, text) = told(RunResult { refused: Some((unmet, low)), ..well }).expect("a fault");
-        assert!(code == 4 && text.starts_with("commanding never began: not ready: "), "{text}");
-        assert!(text.contains("(RobotNotRunning): in POWER_OFF or IDLE, power the arm on"), "{text}");
+        assert!(code == 4 && text.starts_with("commanding did not start. Not ready: "), "{text}");
+        assert!(text.contains("(RobotNotRunning); in POWER_OFF or IDLE, power the arm on"), "{text}");
         let unnamed = told(RunResult { refused: Some((ReasonSet::EMPTY, low)), ..well });
-        assert_eq!(unnamed, Some((4, "commanding never began: it was refused".into())));
+        assert_eq!(unnamed, Some((4, "commanding did not start. The start was refused".into())));
     }
 }

@@ -90,12 +90,12 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
         Ok(requests) => match (requests.path(), requests.refused()) {
             (Some(path), _) => {
                 let path = path.display().to_string();
-                Some((format!("`outrigger ctl` is answered at {path}"), vec![("path", path)]))
+                Some((format!("`outrigger ctl` reaches this run at {path}"), vec![("path", path)]))
             }
-            (None, Some(failure)) => Some((format!("nobody can ask this run: {failure}"), vec![])),
+            (None, Some(failure)) => Some((format!("this run takes no requests: {failure}"), vec![])),
             (None, None) => None,
         },
-        Err(failure) => Some((format!("nobody can ask this run: {failure}"), vec![])),
+        Err(failure) => Some((format!("this run takes no requests: {failure}"), vec![])),
     });
     let feeds = Feeds::of(plan, &needs, C::ENTRIES);
     let mut ends = Ends::default();

@@ -122,7 +122,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         // Applied after the threads for display were started, because they need none of it.
         let in_force = machine::apply(&plan.host)?;
         let asked = plan.host.asked();
-        panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
+        panel.say("in-force", format!("host: {in_force}; configured: {asked}"), vec![("asked", asked)]);
         if let Some(help) = operator_help(format, plan.run.request) {
             panel.say("operator", help.into(), vec![]);
         }
@@ -191,7 +191,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         if matches!(input, Input::Request(_) | Input::Resume(_))
             && self.desk.as_ref().is_some_and(RequestQueue::waits_for_a_program)
         {
-            let text = "a program that somebody sent is on its way to the controller: request again";
+            let text = "another program is being uploaded; repeat the request once it runs";
             self.panel.say("operator", text.into(), vec![]);
             return None;
         }
@@ -228,7 +228,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
                 if said.is_none_or(|at| now.since(at) > COMPLAINTS) {
                     *said = Some(now);
                     let name = self.name(source);
-                    self.panel.say("source", format!("source \"{name}\" sent no reading: {why}"), vec![]);
+                    self.panel.say("source", format!("source \"{name}\" sent an invalid reading: {why}"), vec![]);
                 }
             }
             Arrival::Ended { source, why } => {
@@ -424,7 +424,7 @@ where
         if let Some(failed) = self.progress.iter().position(|counting| counting.progress.has_failed()) {
             let Counting { kind, name, progress, .. } = self.progress.remove(failed);
             let why = progress.failure().unwrap_or_default();
-            self.panel.say(kind, format!("{name} ended, the run goes on: {why}"), vec![]);
+            self.panel.say(kind, format!("{name} ended, the run continues: {why}"), vec![]);
             if !self.progress.iter().any(|counting| counting.engine) {
                 self.tail = None;
             }

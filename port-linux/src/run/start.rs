@@ -14,9 +14,9 @@ pub(super) fn away_from<const N: usize>(
     let (start, at) = (start.as_array().get(joint)?, at.as_array().get(joint)?);
     (off > most).then(|| {
         format!(
-            "a request is refused here: joint {} stands at {at:.3} rad, {off:.3} rad from where the motion begins ({start:.3} \
-             rad), and law.path_tolerance allows {most:.3}; move the arm there, or set law.relative = true for a motion that \
-             begins where the arm stands",
+            "a start would be refused: joint {} is at {at:.3} rad, {off:.3} rad from the start of the motion \
+             ({start:.3} rad), and law.path_tolerance allows {most:.3}; move the arm there, or set law.relative = \
+             true to start from the current position",
             joint + 1
         )
     })
@@ -30,11 +30,11 @@ mod tests {
     fn an_arm_away_from_the_start_is_named_with_joint_distance_and_tolerance() {
         let at = JointPositions([0.1, -1.57, 0.0, 0.0, 0.0, 0.0]);
         let text = away_from(&JointPositions([0.0; 6]), &at, 0.2).expect("it is far away");
-        let expected = "joint 2 stands at -1.570 rad, 1.570 rad from where the motion begins (0.000 rad)";
+        let expected = "joint 2 is at -1.570 rad, 1.570 rad from the start of the motion (0.000 rad)";
         assert!(text.contains(expected) && text.contains("path_tolerance allows 0.200"), "{text}");
         assert_eq!(away_from(&at, &at, 0.2), None);
         // Of several joints with the same distance the first one is reported.
         let text = away_from(&JointPositions([1.0; 6]), &JointPositions([0.0; 6]), 0.2).expect("it is far away");
-        assert!(text.contains("joint 1 stands at 0.000 rad, 1.000 rad from"), "{text}");
+        assert!(text.contains("joint 1 is at 0.000 rad, 1.000 rad from"), "{text}");
     }
 }

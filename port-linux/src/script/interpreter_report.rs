@@ -61,7 +61,7 @@ impl Observes for InterpreterReport<'_> {
     fn goes_on(&mut self) -> Outcome {
         let Some(error) = self.unprinted.take() else { return Ok(()) };
         output_closed(&error)?;
-        Err(Failure::Fault("nobody reads the output: the statements were cancelled".into()))
+        Err(Failure::Fault("the output was closed: the statements were cancelled".into()))
     }
 }
 
@@ -150,7 +150,7 @@ impl<'t> InterpreterReport<'t> {
         match interpreted.statements {
             InterpreterOutcome::Done => Ok(format!("{} executed, interpreter mode ended", statements(self.executed))),
             InterpreterOutcome::Discarded { line, reason } => Err(Failure::BadInput(format!(
-                "{}: discarded: {reason}{}\n{} before it {} executed, none behind it{stopped}",
+                "{}: discarded: {reason}{}\n{} before it {} executed, none after it{stopped}",
                 self.place(line),
                 self.source(line, "\n  "),
                 statements(self.executed),
@@ -163,17 +163,18 @@ impl<'t> InterpreterReport<'t> {
                 Err(Failure::Fault(format!("{by}: {end}{stopped}")))
             }
             InterpreterOutcome::NotEntered { reason } => Err(Failure::Fault(format!(
-                "the program runs, and takes no statements at {at}{}{stopped}",
+                "the program runs, but accepts no statements at {at}{}{stopped}",
                 of(&reason)
             ))),
-            InterpreterOutcome::NotEnded => {
-                Err(Failure::Fault(format!("all statements were executed, and interpreter mode does not end{stopped}")))
-            }
+            InterpreterOutcome::NotEnded => Err(Failure::Fault(format!(
+                "all statements were executed, but interpreter mode does not \
+                                            end{stopped}"
+            ))),
             InterpreterOutcome::Silent { line } => {
                 Err(Failure::Connection(format!("{}{at} does not answer{stopped}", during(line))))
             }
             InterpreterOutcome::WrongService { reply } => Err(Failure::Connection(format!(
-                "{at} answers '{reply}', which is no reply of interpreter mode{stopped}"
+                "{at} answers '{reply}', which is not a reply of interpreter mode{stopped}"
             ))),
             InterpreterOutcome::ReplyTooLong { line } => {
                 Err(Failure::Connection(format!("{}the reply is too long{stopped}", during(line))))
@@ -186,7 +187,7 @@ impl<'t> InterpreterReport<'t> {
                 )))
             }
             InterpreterOutcome::NoConnection => Err(Failure::Connection(format!(
-                "no answer from {at}: is the address right, the controller on, a firewall between?"
+                "no answer from {at}: check the address, that the controller is on, and the firewall"
             ))),
             InterpreterOutcome::Closed { line } => Err(Failure::Connection(format!(
                 "{}{at} closed the connection{}{stopped}",
@@ -299,7 +300,7 @@ mod tests {
             said.executed = executed;
             let statements = InterpreterOutcome::Discarded { line: 2, reason: Text::from_bytes(b"Compile error") };
             let why = said.judgement(&Interpreted { statements, program: None, by: None }).expect_err("discarded");
-            assert!(why.to_string().contains(&format!("\n{words} executed, none behind it")), "{why}");
+            assert!(why.to_string().contains(&format!("\n{words} executed, none after it")), "{why}");
         }
         said.executed = 1;
         let interpreted = Interpreted { statements: InterpreterOutcome::Done, program: None, by: None };

@@ -114,7 +114,8 @@ pub async fn upload(
 }
 
 fn was_interrupted(by: &str, sent: bool) -> Failure {
-    let what = if sent { "no longer watched; that stops no program on the controller" } else { "nothing was sent" };
+    let what =
+        if sent { "no longer watched; this does not stop the program on the controller" } else { "nothing was sent" };
     Failure::Fault(format!("{by}: {what}"))
 }
 

@@ -54,7 +54,7 @@ impl Hears for Words<'_> {
         let Some(error) = self.unprinted.take() else { return Ok(()) };
         output_closed(&error)?;
         self.unread = self.started;
-        if self.unread { Err(Failure::BadInput("nobody reads the output".into())) } else { Ok(()) }
+        if self.unread { Err(Failure::BadInput("the output was closed".into())) } else { Ok(()) }
     }
 }
 
@@ -86,12 +86,12 @@ impl<'t> Words<'t> {
             UploadEvent::Software(_) => return None,
             UploadEvent::Sent { replaces } => {
                 let software = self.software.map_or(String::new(), |software| format!(", software {software}"));
-                let replaces = if *replaces { "; a program runs there, which it replaces" } else { "" };
+                let replaces = if *replaces { "; it replaces the running program" } else { "" };
                 format!("{} sent to {}{software}{replaces}", self.subject(), self.at)
             }
             UploadEvent::Started(evidence) => format!("{} runs ({})", self.subject(), evidence_words(*evidence)),
             UploadEvent::Paused(true) => "paused, by a person or by a stop".into(),
-            UploadEvent::Paused(false) => "goes on".into(),
+            UploadEvent::Paused(false) => "continues".into(),
             UploadEvent::Message(message) => spoken(message)?,
         })
     }
@@ -129,10 +129,10 @@ impl<'t> Words<'t> {
     pub fn judgement(&self, outcome: UploadOutcome) -> Result<String, Failure> {
         let (subject, at) = (self.subject(), self.at);
         match outcome {
-            UploadOutcome::Started(_) => Ok("no error so far; --wait stays until it ends".into()),
+            UploadOutcome::Started(_) => Ok("no error so far; --wait waits until it ends".into()),
             UploadOutcome::Ended(evidence) => Ok(format!("{subject} ended ({})", evidence_words(evidence))),
             UploadOutcome::NoResultExpected => {
-                Ok("no error was reported; a secondary program never reports more than that".into())
+                Ok("no error was reported; a secondary program reports nothing else".into())
             }
             UploadOutcome::Failed { started, position, text } => {
                 let what = if started { "stopped by an error" } else { "not started" };
@@ -141,7 +141,7 @@ impl<'t> Words<'t> {
                 Err(if started { Failure::Fault(text) } else { Failure::BadInput(text) })
             }
             UploadOutcome::LocalControl => Err(Failure::Connection(format!(
-                "{at} is in local control and takes no programs (C210): choose remote control at the pendant, then \
+                "{at} is in local control and accepts no programs (C210): choose remote control at the pendant, then \
                  send it again"
             ))),
             UploadOutcome::Reported { code, argument, text } => Err(Failure::Fault(format!(
@@ -155,21 +155,21 @@ impl<'t> Words<'t> {
                 Err(Failure::Connection(self.trouble.clone().unwrap_or_else(refused)))
             }
             UploadOutcome::NoConnection => Err(Failure::Connection(format!(
-                "no answer from {at}: is the address right, the controller on, a firewall between?"
+                "no answer from {at}: check the address, that the controller is on, and the firewall"
             ))),
             UploadOutcome::NoGreeting => Err(Failure::Connection(format!(
-                "{at} accepts the connection and says nothing: is it a controller, and started?"
+                "{at} accepts the connection and sends nothing: is it a controller, and started?"
             ))),
             UploadOutcome::WrongService(found) => Err(Failure::Connection(format!(
-                "{at} sends {}, expected a controller's primary messages: is the port base right?",
+                "{at} sends {}, expected a controller's primary messages: check the port base",
                 service(found)
             ))),
             UploadOutcome::Closed { sent: false } => {
                 Err(Failure::Connection(format!("{at} closed the connection before the program was sent")))
             }
             UploadOutcome::Closed { sent: true } => Err(Failure::Connection(format!(
-                "{at} closed the connection after {subject} was sent, and said nothing of it: older software does that \
-                 in local control; look at the pendant"
+                "{at} closed the connection after {subject} was sent, without a report: older software does that in \
+                 local control; check the pendant"
             ))),
         }
     }
@@ -199,18 +199,18 @@ impl<'t> Words<'t> {
         let software = self.software.map_or(String::new(), |software| format!(" (software {software})"));
         match *silence {
             Silence { robot_mode: Some(mode), .. } if mode != RobotMode::Running => format!(
-                "nothing was heard of {subject}, and the robot is {mode}: bring it to RUNNING (power on, release the \
+                "no report on {subject}, and the robot is {mode}: bring it to RUNNING (power on, release the \
                  brakes), then send it again"
             ),
             Silence { ran_before: true, .. } => format!(
-                "nothing was heard of {subject}: this software{software} names no programs, and one ran before, so \
-                 that 'a program runs' proves nothing; stop that one first, or look at the pendant"
+                "no report on {subject}: this software{software} does not name programs, and one ran before, so that \
+                 'a program runs' proves nothing; stop that one first, or check the pendant"
             ),
-            Silence { robot_mode: None, .. } => format!(
-                "nothing was heard of {subject}, and no robot state came either: is the controller busy or starting?"
-            ),
+            Silence { robot_mode: None, .. } => {
+                format!("no report on {subject}, and no robot state received: is the controller busy or starting?")
+            }
             Silence { .. } => format!(
-                "nothing was heard of {subject}, neither a start nor an error, and no state{software} showed a program \
+                "no report on {subject}, neither a start nor an error, and no state{software} showed a program \
                  running: shorter than 0.1 s is not seen on old software; otherwise, is the robot in local control?"
             ),
         }

@@ -36,12 +36,12 @@ const SCHEDULE: &str = "give the process a core and a real-time priority; see `o
 pub const fn advice(reason: Reason, here: bool) -> &'static str {
     match reason {
         Reason::StateStale | Reason::StatesMissed | Reason::Unacknowledged if here => {
-            "the controller runs on this machine: see that it still does, and that the machine has time for both"
+            "the controller runs on this machine: check that it still does, and the CPU load"
         }
-        Reason::LinkClosed if here => "the controller runs on this machine: see that it still does",
+        Reason::LinkClosed if here => "the controller runs on this machine: check that it still does",
         Reason::GradeLow => if_here(CHECK_NETWORK, CHECK_LOAD, here),
         Reason::LocalStall => SCHEDULE,
-        Reason::EvidenceMissing | Reason::ArmingTimeout => "see which precondition is not held in `outrigger monitor`",
+        Reason::EvidenceMissing | Reason::ArmingTimeout => "see the unmet preconditions in `outrigger monitor`",
         _ => reason.advice(),
     }
 }

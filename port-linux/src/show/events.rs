@@ -77,13 +77,9 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
         Event::Lapsed(lapse) => {
             let (why, name) = match lapse {
                 Lapse::TooLate => ("the robot was not ready in time", "TooLate"),
-                Lapse::Latched => ("a fault is latched: acknowledge it", "Latched"),
+                Lapse::Latched => ("a fault is latched: reset it", "Latched"),
             };
-            (
-                "lapsed",
-                format!("nothing is requested by itself any more, {why}; request to go on"),
-                vec![("why", name.into())],
-            )
+            ("lapsed", format!("automatic start cancelled: {why}; start again to continue"), vec![("why", name.into())])
         }
         Event::Grade(change) => {
             let mut fields = vec![("from", change.from.name().into()), ("to", change.to.name().into())];
@@ -94,12 +90,10 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
             ("grade-low", grade::why_low(low, around.here, around.observer), grade::low_fields(low))
         }
         Event::ClockJump(count) => {
-            ("clock-jump", format!("the controller's clock jumped or began anew ({count} in this session)"), vec![])
+            ("clock-jump", format!("the controller's clock jumped or restarted ({count} in this session)"), vec![])
         }
         Event::Impossible(count) => {
-            let text = format!(
-                "a state came that cannot be one of this arm, and is used for nothing ({count} in this session)"
-            );
+            let text = format!("ignored a state that this arm cannot have ({count} in this session)");
             ("impossible-state", text, vec![("count", count.to_string())])
         }
         Event::LocalStall { late, limit } => {
@@ -107,12 +101,12 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
             ("local-stall", grade::local_stall(around.observer, *late, *limit), fields)
         }
         Event::PendantOverridden => {
-            let text = "a stop pressed at the pendant is overridden by the next command: end commanding here, by a stop \
-                        input, or by the emergency stop";
+            let text = "a stop pressed at the pendant is overridden by the next command: stop here, by a stop input, \
+                        or by the emergency stop";
             ("pendant-overridden", text.into(), vec![])
         }
         Event::Held(held) => {
-            let text = held.map_or("the motion goes on", words::of_hold);
+            let text = held.map_or("the motion continues", words::of_hold);
             ("held", text.into(), vec![("by", held.map_or("none", Reason::name).into())])
         }
         Event::Bridged(bridged) => {

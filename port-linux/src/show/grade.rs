@@ -185,7 +185,7 @@ pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet:
     let text = of_link(&low, Observer::Process);
     let rises = low.next.is_within() || low.next.metric == Metric::Samples;
     if low.fell.is_none() && rises {
-        sheet.fix(format!("{text}; a grade rises once every 100 states: look longer, by --duration"));
+        sheet.fix(format!("{text}; link quality rises one level per 100 states: use more --duration"));
         return;
     }
     let key = key(deciding(&low)).map_or_else(String::new, |key| format!("; the limit is {key}"));
@@ -509,7 +509,7 @@ mod tests {
         assert!(
             text.starts_with(
                 "1 thing to fix before commanding:\n  - link quality Bad, needs Ok: recovering: Ok after 100"
-            ) && text.ends_with(": look longer, by --duration"),
+            ) && text.ends_with(": use more --duration"),
             "{text}"
         );
         let figures = (250..600).map(&mut state).last().expect("figures");

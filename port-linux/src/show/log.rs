@@ -127,11 +127,11 @@ impl Unmet {
         }
         self.said = Some((now, unmet));
         if unmet.is_empty() {
-            return vec!["ready to command".into()];
+            return vec!["Ready to command".into()];
         }
         let line = |reason: Reason| {
             let (why, advice) = snapshot.why(reason);
-            format!("not ready: {why} ({}): {advice}", reason.name())
+            format!("Not ready: {why} ({}); {advice}", reason.name())
         };
         words::causes_first(unmet).into_iter().map(line).collect()
     }
@@ -250,7 +250,7 @@ mod tests {
         let more = next(6_100, Mode::Monitor, stale.with(Reason::ForeignProgram));
         let [foreign, stale_source] = more.as_slice() else { panic!("one line each: {more:?}") };
         assert!(stale_source.contains("(SourceStale)") && foreign.contains("take_over"), "{more:?}");
-        assert_eq!(next(7_000, Mode::Monitor, ReasonSet::EMPTY), ["ready to command"]);
+        assert_eq!(next(7_000, Mode::Monitor, ReasonSet::EMPTY), ["Ready to command"]);
         assert_eq!(next(60_000, Mode::Monitor, ReasonSet::EMPTY), nothing);
         assert_eq!(next(61_000, Mode::Command, stale), nothing);
         assert_eq!(next(62_000, Mode::Monitor, stale).len(), 1, "after a fallback it is news");

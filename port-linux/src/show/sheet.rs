@@ -49,8 +49,8 @@ impl Sheet {
             suggestions => Some(format!("{} suggestions:", suggestions.len())),
         };
         let (verdict, heading) = match (self.fixes.as_slice(), suggestions) {
-            ([], None) => ("nothing has to be fixed".to_owned(), None),
-            ([], Some(suggestions)) => (format!("nothing has to be fixed; {suggestions}"), None),
+            ([], None) => ("nothing to fix".to_owned(), None),
+            ([], Some(suggestions)) => (format!("nothing to fix; {suggestions}"), None),
             ([_], heading) => ("1 thing to fix before commanding:".to_owned(), heading),
             (fixes, heading) => (format!("{} things to fix before commanding:", fixes.len()), heading),
         };
@@ -102,7 +102,7 @@ mod tests {
         };
         assert_eq!(filled(false), "1 thing to fix before commanding:\n  - the robot is off\nhost: a machine");
         assert!(filled(true).ends_with("host: a machine\n    2 ms ████"));
-        assert_eq!(Sheet::default().text(), "nothing has to be fixed");
+        assert_eq!(Sheet::default().text(), "nothing to fix");
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         let mut sheet = Sheet::default();
         sheet.line("host: a machine");
         sheet.suggest("configure robot.model");
-        assert_eq!(sheet.text(), "nothing has to be fixed; 1 suggestion:\n  - configure robot.model\nhost: a machine");
+        assert_eq!(sheet.text(), "nothing to fix; 1 suggestion:\n  - configure robot.model\nhost: a machine");
         sheet.suggest("look longer");
         sheet.fix("the robot is off");
         let text = "1 thing to fix before commanding:\n  - the robot is off\n2 suggestions:\n  - configure robot.model";

@@ -56,7 +56,7 @@ pub(super) fn takes_nothing() {
 /// # Errors
 /// Returns [`Failure::BadInput`] if it cannot be written.
 pub fn tell(text: &str) -> Outcome {
-    let hangs = || Err(Failure::BadInput("cannot write the output: nobody reads it".into()));
+    let hangs = || Err(Failure::BadInput("cannot write the output: its reader does not read".into()));
     if OUTPUT_HANGS.load(Ordering::Acquire) {
         return hangs();
     }

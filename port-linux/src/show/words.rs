@@ -15,8 +15,8 @@ use super::grade;
 #[must_use]
 pub fn of_hold(reason: Reason) -> &'static str {
     match reason {
-        Reason::HeldByScaling => "held by the robot's speed slider: the arm goes on when it is moved up",
-        Reason::ProgramPaused => "paused at the pendant: the arm goes on when the program is resumed there",
+        Reason::HeldByScaling => "held by the robot's speed slider: the arm continues when it is raised",
+        Reason::ProgramPaused => "paused at the pendant: the arm continues when the program is resumed there",
         other => other.text(),
     }
 }
@@ -49,7 +49,7 @@ pub fn causes_first(reasons: ReasonSet) -> Vec<Reason> {
 pub(crate) fn of_unmet(unmet: ReasonSet, low: Option<&GradeLow>, observer: Observer, here: bool) -> Vec<String> {
     let line = |reason: Reason| {
         let text = of_reason(reason, low, observer);
-        format!("not ready: {text} ({}): {}", reason.name(), advice(reason, here))
+        format!("Not ready: {text} ({}); {}", reason.name(), advice(reason, here))
     };
     causes_first(unmet).into_iter().map(line).collect()
 }
@@ -124,10 +124,10 @@ pub fn of_news(news: &WriteNews) -> String {
     match news {
         WriteNews::Sent => "sent".into(),
         WriteNews::Confirmed(after) => format!("confirmed after {:.0} ms", after.as_micros() as f64 / 1e3),
-        WriteNews::NeverShown => "sent; this controller shows nothing of it".into(),
-        WriteNews::NotConfirmed => "not confirmed: the controller shows something else".into(),
-        WriteNews::Superseded => "a later one took its place".into(),
-        WriteNews::Overwritten => "somebody else has changed it".into(),
+        WriteNews::NeverShown => "sent; this controller does not report it".into(),
+        WriteNews::NotConfirmed => "not confirmed: the controller reports another value".into(),
+        WriteNews::Superseded => "replaced by a later one".into(),
+        WriteNews::Overwritten => "changed by another client or the controller".into(),
         WriteNews::Refused(refusal) => format!("refused: {refusal}"),
     }
 }

@@ -112,7 +112,7 @@ pub async fn forward(
             Ended::Lost(why) => why,
         };
         if let Some(who) = local.hang_up() {
-            tell(&format!("Client {who} disconnected: the robot is gone"));
+            tell(&format!("Client {who} disconnected: no connection to the robot"));
         }
         tell(&format!("Lost the tool line at {at}: {why}; connecting again"));
         let mut last = String::new();

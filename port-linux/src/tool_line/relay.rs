@@ -119,7 +119,7 @@ pub(super) async fn relay(
                 to_client.clear();
                 // What has come meanwhile is as old. The end of the robot's connection shows again in the next read.
                 while robot.try_read(&mut room).is_ok_and(|count| count > 0) {}
-                tell("Nobody reads the pseudo-terminal: what the tool sent is dropped");
+                tell("No program reads the pseudo-terminal: data from the tool is dropped");
             }
         }
     }

@@ -30,28 +30,30 @@ pub(super) fn outcome(
         )),
         SetupOutcome::Invalid(error) => Err(Failure::Usage(error.to_string())),
         SetupOutcome::LocalControl(now) => failed(format!(
-            "the robot at {at} is in local control and takes no settings (C210): choose remote control at the pendant, or set the tool \
-             line there, under Installation, Tool I/O. Expected {asked}; the robot shows {}",
+            "the robot at {at} is in local control and accepts no settings (C210): choose remote control at the \
+             pendant, or set the tool line there, under Installation, Tool I/O. Expected {asked}; the robot shows \
+             {}",
             shown(&now)
         )),
         SetupOutcome::NotTaken(now) => {
-            let said = trouble.map_or_else(String::new, |text| format!("; it says: {text}"));
+            let said = trouble.map_or_else(String::new, |text| format!("; its message: {text}"));
             failed(format!(
-                "the robot at {at} did not take the settings of the tool line{said}. Expected {asked}; the robot shows {}. Is the robot \
-                 in remote control, and does the installation leave the tool to the user (Installation, Tool I/O, controlled by)?",
+                "the robot at {at} did not apply the settings of the tool line{said}. Expected {asked}; the robot \
+                 shows {}. Is the robot in remote control, and does the installation leave the tool to the user \
+                 (Installation, Tool I/O, controlled by)?",
                 shown(&now)
             ))
         }
         SetupOutcome::NoState => failed(format!("{at} sends no robot state: is the controller still starting?")),
         SetupOutcome::Refused => failed(trouble.unwrap_or_else(|| format!("{at} refuses the connection"))),
         SetupOutcome::NoConnection => {
-            failed(format!("no answer from {at}: is the address right, the controller on, a firewall between?"))
+            failed(format!("no answer from {at}: check the address, that the controller is on, and the firewall"))
         }
         SetupOutcome::NoGreeting => {
-            failed(format!("{at} accepts the connection and says nothing: is it a controller, and started?"))
+            failed(format!("{at} accepts the connection and sends nothing: is it a controller, and started?"))
         }
         SetupOutcome::WrongService(_) => {
-            failed(format!("{at} does not send a controller's primary messages: is the port base right?"))
+            failed(format!("{at} does not send a controller's primary messages: check the port base"))
         }
         SetupOutcome::Closed { sent: false } => {
             failed(format!("{at} closed the connection before the tool line was set up"))

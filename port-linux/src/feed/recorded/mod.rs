@@ -112,8 +112,9 @@ pub fn each_message(path: &Path, mut take: impl FnMut(&str, u64, &[u8]) -> Resul
     } else {
         let what = if what.is_empty() { what } else { format!(" ({what})") };
         format!(
-            "{shown} is not complete: its end is missing from byte {at} on{what}, as after a full disk, a power cut, or a copy \
-             that broke off, or it is still being written; `mcap recover` of the MCAP tools mends such a file"
+            "{shown} is not complete: its end is missing from byte {at} on{what}, as after a full disk, a power cut, \
+             or a copy that broke off, or it is still being written; `mcap recover` of the MCAP tools repairs such a \
+             file"
         )
     }))
 }

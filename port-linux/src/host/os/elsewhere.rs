@@ -21,7 +21,7 @@ pub(crate) const fn monotonic_nanos() -> Option<u64> {
 /// Returns the error for calls that are supported only on Linux.
 pub(super) fn only_on_linux() -> io::Error {
     let system = if cfg!(windows) { "Windows" } else { "macOS" };
-    let text = format!("only on Linux; this is {system}, where Outrigger reads and simulates, and commands no arm");
+    let text = format!("only on Linux; on {system} Outrigger reads and simulates, but commands no arm");
     io::Error::new(ErrorKind::Unsupported, text)
 }
 

@@ -59,7 +59,7 @@ fn in_words(what: &str) -> (String, &'static str) {
         let inside = inside.trim_start_matches("an ").trim_start_matches("a ");
         return (
             format!("found the end of the file inside {}, expected the rest", noun(inside)),
-            "; is the file whole?",
+            "; is the file complete?",
         );
     }
     let field = |rest: &str| rest.replacen('`', "'", 2);
@@ -80,10 +80,11 @@ fn in_words(what: &str) -> (String, &'static str) {
         return (format!("found an object without the field {}, expected one with it", field(rest)), "; add the field");
     }
     let (words, remedy) = match what {
-        "trailing characters" => ("found text behind the end of the object, expected none", "; remove it"),
+        "trailing characters" => ("found text after the end of the object, expected none", "; remove it"),
         "trailing comma" => ("found a comma before a closing bracket, expected none", "; remove it"),
         "expected value" | "expected ident" | "invalid number" => (
-            "found text that is no value, expected a number, a text in double quotation marks, a list or an object",
+            "found text that is not a value, expected a number, a text in double quotation marks, a list or an \
+             object",
             "; JSON has no NaN, no comments, and no numbers like .5, 5. or 05",
         ),
         "key must be a string" => {
@@ -92,7 +93,7 @@ fn in_words(what: &str) -> (String, &'static str) {
         "number out of range" => {
             ("found a number out of range, expected at most 300 digits before the point", "; correct it")
         }
-        "recursion limit exceeded" => ("found more than 127 objects and lists in each other, expected fewer", ""),
+        "recursion limit exceeded" => ("found more than 127 nested objects and lists, expected fewer", ""),
         _ => match what.strip_prefix("expected ") {
             Some(expected) => return (format!("found another character, expected {expected}"), "; correct it"),
             None => (what, ""),
@@ -169,7 +170,7 @@ mod tests {
             ("invalid type: sequence, expected an object", "found a list, expected an object; write its fields in { }"),
             (
                 "EOF while parsing a list",
-                "found the end of the file inside a list, expected the rest; is the file whole?",
+                "found the end of the file inside a list, expected the rest; is the file complete?",
             ),
             (
                 "unknown field `a`, expected `b`",

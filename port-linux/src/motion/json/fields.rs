@@ -53,8 +53,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for List<T, M
                 let mut all = vec![];
                 while let Some(entry) = list.next_element()? {
                     if all.len() == MOST {
-                        let remedy =
-                            if MOST == MOST_POINTS { "cut the motion in two" } else { "no arm has so many joints" };
+                        let remedy = if MOST == MOST_POINTS { "split the motion" } else { "no arm has so many joints" };
                         let what = format!("found a list of more than {MOST} entries, expected at most that: {remedy}");
                         return Err(A::Error::custom(what));
                     }
@@ -232,7 +231,9 @@ impl<'de> Deserialize<'de> for Time {
                     return Err(A::Error::custom("found neither 'sec' nor 'nanosec', expected one of them"));
                 }
                 if nanosec.is_some_and(|nanos| !(0.0..1e9).contains(&nanos) || nanos.fract() != 0.0) {
-                    return Err(A::Error::custom("found another 'nanosec' than a whole number from 0 to 999999999"));
+                    return Err(A::Error::custom(
+                        "found an invalid 'nanosec', expected a whole number from 0 to 999999999",
+                    ));
                 }
                 Ok(Time(sec.unwrap_or_default() + nanosec.unwrap_or_default() * 1e-9))
             }

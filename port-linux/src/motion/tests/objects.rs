@@ -32,7 +32,7 @@ fn tolerances_in_two_objects_are_refused() {
 #[test]
 fn the_joints_of_two_arms_are_refused() {
     let named = |names: &str| json(&format!(r#"{{"joint_names": {names}, {POINTS}}}"#));
-    let remedy = ": put each arm into its own file, and name its joints in one way";
+    let remedy = ": put each arm into its own file, and use one naming scheme";
     let mixed = told(named(r#"["left_0", "right_1"]"#));
     assert_eq!(
         mixed,
@@ -154,7 +154,7 @@ fn a_list_has_a_bound_where_it_is_read() {
     let positions = told(json(&format!(r#"{{"points": [{{"positions": [{}]}}]}}"#, many("0", 100_000))));
     assert!(positions.starts_with("line 1, column ") && positions.contains("more than 64 entries"), "{positions}");
     let points = told(json(&format!(r#"{{"points": [{}]}}"#, many("{}", 2_000_001))));
-    assert!(points.ends_with("of more than 2000000 entries, expected at most that: cut the motion in two"), "{points}");
+    assert!(points.ends_with("of more than 2000000 entries, expected at most that: split the motion"), "{points}");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn an_error_of_json_has_a_place_and_no_words_of_a_programmer() {
     for (text, expected) in [
         (
             r#"{"points": [{"positions": [0, NaN]}]}"#,
-            "line 1, column 31: found text that is no value, expected a number, ",
+            "line 1, column 31: found text that is not a value, expected a number, ",
         ),
         (
             r#"{"points": [{"positions": [0, 0,]}]}"#,
@@ -184,7 +184,11 @@ fn an_error_of_json_has_a_place_and_no_words_of_a_programmer() {
              planned_trajectory, executed_trajectory, trajectory, joint_trajectory; correct its name, or remove it",
         ),
         (r#"{"error_code": {}}"#, "line 1, column 17: found an object without the field 'val', expected one with it"),
-        ("{\"points\": []}\n{}", "line 2, column 1: found text behind the end of the object, expected none; remove it"),
+        (
+            "{\"points\": []}\n{}",
+            "line 2, column 1: found text after the end of the object, expected none; remove \
+                                  it",
+        ),
         ("{points: []}", "line 1, column 2: found another character, expected the name of a field in double quotation"),
     ] {
         let said = told(json(text));

@@ -108,7 +108,7 @@ fn columns_of_two_sources_are_refused_beside_each_other() {
             "t actual_q_0 actual_q_1 actual_qd_0 actual_qd_1 target_qdd_0 target_qdd_1",
             6,
             "target_qdd_0",
-            "no more beside the columns named actual_q_",
+            "no further column with columns named actual_q_",
         ),
     ] {
         let begin = format!("line 1, column {column}: found column '{found}', expected {expected}; ");
@@ -146,7 +146,7 @@ fn a_header_may_be_repeated_below_its_comment_and_a_spreadsheet_may_name_the_sep
     ] {
         assert_eq!(table(text).as_ref(), Ok(&expected), "{text:?}");
     }
-    let other = "line 2, column 1: found other names of columns, expected one header before the first row";
+    let other = "line 2, column 1: found column names again, expected one header before the first row";
     rejected("# t,q0,q1\nt,q0_deg,q1_deg\n0,0,0\n", other, "row");
     rejected("# t,q0,q1\nt,q1,q0\n0,0,0\n", "line 2, column 1: found 't', expected a number", "number");
     rejected("sep=|\n0|0|0\n", "line 1, column 5: found the separator '|', expected ; or , or a tab", "");
@@ -203,7 +203,7 @@ fn a_time_that_does_not_rise_is_refused_before_the_lines_below_are_read() {
 fn a_table_has_as_many_rows_as_json_has_points() {
     let mut text: String = (0..=2_000_000).map(|row| format!("{:.3},0,0\n", f64::from(row) * 1e-3)).collect();
     let begin = "line 2000001, column 1: found more than 2000000 rows, expected at most that";
-    rejected(&std::mem::take(&mut text), begin, "cut the motion in two");
+    rejected(&std::mem::take(&mut text), begin, "split the motion");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
     let interrupted = line(Some(Reason::Released), Some(ReleasedBy::Signal(INTERRUPT)));
     assert!(
         interrupted
-            .contains(r#""left":{"name":"Released","text":"Ctrl-C","advice":"request again to go on","by":"SIGINT"}"#),
+            .contains(r#""left":{"name":"Released","text":"Ctrl-C","advice":"start again to go on","by":"SIGINT"}"#),
         "{interrupted}"
     );
     let paused = line(Some(Reason::ProgramPaused), Some(ReleasedBy::Pendant(Reason::ProgramPaused)));

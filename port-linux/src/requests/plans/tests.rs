@@ -91,7 +91,7 @@ fn waypoints_become_a_motion_once_they_are_complete_and_not_before() {
         (motion.waypoints()[2].at, motion.tolerances().path),
         (Duration::from_secs(3), JointPositions([0.1; 6]))
     );
-    assert!(say(&bench, &mut one, "end", 4).has("without a beginning"), "it is used up");
+    assert!(say(&bench, &mut one, "end", 4).has("without a start"), "it is used up");
     for (rows, end, part) in [
         (&[row(1)][..], true, "found 1 waypoints, expected 2"),
         (&[row(1), row(2), row(3)], false, "found more than 2 waypoints"),
@@ -120,7 +120,7 @@ fn two_clients_cannot_interleave_and_one_that_is_gone_leaves_nothing_busy() {
     assert!(say(&bench, &mut other, "begin=1", 0).has("\"what\":\"Busy\""));
     assert_eq!(say(&bench, &mut other, &format!("rows={}", row(7)), 0), Said::Nothing, "it is dropped");
     assert_eq!(say(&bench, &mut other, "end", 0), Said::Nothing);
-    assert!(say(&bench, &mut other, &format!("rows={}", row(7)), 0).has("without a beginning"));
+    assert!(say(&bench, &mut other, &format!("rows={}", row(7)), 0).has("without a start"));
     assert_eq!(say(&bench, &mut one, &format!("rows={}", row(2)), 0), Said::Nothing);
     let Said::Motion(motion) = say(&bench, &mut one, "end", 0) else { panic!("it is complete") };
     assert_eq!(motion.waypoints()[0].at, Duration::from_secs(1), "its own alone");

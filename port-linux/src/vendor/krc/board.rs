@@ -17,7 +17,7 @@ impl OnBoard<7> for KrcStatus {
             has_session: peer.period.is_some(),
             identity: peer.period.map(|period| format!("KRC, {}", words::every(period))),
             words: words::rating(peer.state, peer.quality).to_vec(),
-            silence: Some("no measurement of the KRC comes to the board"),
+            silence: Some("the board receives no measurement from the KRC"),
             counters: words::counters(peer.counts).to_vec(),
             ..BoardSession::of(status)
         }

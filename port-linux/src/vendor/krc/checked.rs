@@ -18,7 +18,7 @@ pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
         TaskFrame::Base => "the base's",
         TaskFrame::Tool => "the tool's",
     };
-    say("task frame", format!("{task_frame} axes: what the KRL program must have set"));
+    say("task frame", format!("{task_frame} axes: the KRL program must set it"));
     let fastest = engine.limits.velocity.max_abs();
     say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
     let tracking = joints(&engine.peer.tracking.joints_in(&engine.peer.control));
@@ -28,7 +28,7 @@ pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
             format!(", the tool {} m and {} rad", engine.peer.tracking.linear, engine.peer.tracking.angular)
         }
     };
-    say("tracking", format!("joints may be {tracking} rad from where they are commanded to be{tool}"));
+    say("tracking", format!("tracking error of a joint at most {tracking} rad{tool}"));
     let coast = [1, 10].map(|millis| {
         let coast = engine.worst_coast(Duration::from_millis(millis));
         ("coast", format!("at a period of {millis} ms: {}", words::coast(&coast)))

@@ -72,7 +72,7 @@ mod tests {
         for (control, how, said) in [
             (Control::Position, "damping=1", "the control scheme in force is joint position"),
             (tool, "stiffness=1,2,3,4,5,6,7", "stiffness: expected 6 numbers, or one for all, found 7"),
-            (Control::JointImpedance(left), "stiffness=1", "stiffness is left to the KRL program"),
+            (Control::JointImpedance(left), "stiffness=1", "stiffness is set by the KRL program"),
         ] {
             let refused = with(&Impedance::of(how).expect("understood"), &control).expect_err("it cannot be");
             assert!(refused.to_string().starts_with(said), "{refused}");

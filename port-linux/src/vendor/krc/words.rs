@@ -72,12 +72,12 @@ pub(crate) fn values(
 pub(crate) fn silence(counts: &KrcCounts, listens: SocketAddr) -> String {
     let others = match (counts.foreign, counts.malformed) {
         (0, 0) => String::new(),
-        (foreign, 0) => format!("; {foreign} datagram(s) of somebody else did: is the KRC's address right?"),
-        (_, malformed) => format!("; {malformed} datagram(s) that are no measurements did"),
+        (foreign, 0) => format!("; {foreign} datagram(s) came from other addresses: check the KRC's address"),
+        (_, malformed) => format!("; {malformed} datagram(s) are not measurements"),
     };
     format!(
-        "no measurement comes to {listens}{others}; check that the KRL program has called friOpen, the address and port \
-         that the KRC sends to, and the cable"
+        "no measurement received at {listens}{others}; check that the KRL program has called friOpen, the address \
+         and port that the KRC sends to, and the cable"
     )
 }
 
@@ -135,8 +135,8 @@ pub(crate) fn all(krc: &Krc) -> [ReportedState; 4] {
 pub(crate) fn coast(coast: &Coast<7>) -> String {
     let joint = coast.joints.iter().copied().fold(0.0, f32::max);
     format!(
-        "worst-case coast: after a fault {joint:.3} rad; if this process dies, the KRC goes on for as many cycles as it \
-         bridges and stops by itself: nobody has published how far"
+        "worst-case stopping distance: {joint:.3} rad after a fault; if this process dies, the KRC continues for the \
+         cycles that it bridges and stops by itself (distance not published)"
     )
 }
 
@@ -146,16 +146,16 @@ impl PeerEvent for KrcEvent {
             Self::Found { period_micros } => {
                 ("krc-found", format!("a KRC sends a measurement every {} ms", f64::from(*period_micros) / 1e3))
             }
-            Self::Silent => ("krc-silent", "the KRC has fallen silent".into()),
-            Self::Foreign(count) => ("foreign", format!("{count} datagram(s) of somebody else ignored")),
+            Self::Silent => ("krc-silent", "the KRC stopped sending".into()),
+            Self::Foreign(count) => ("foreign", format!("ignored {count} datagram(s) from other addresses")),
             Self::Malformed { count, error } => {
-                ("malformed", format!("{count} datagram(s) that are no measurements ignored: {error}"))
+                ("malformed", format!("ignored {count} datagram(s) that are not measurements: {error}"))
             }
             Self::State(state) => ("krc-state", format!("KRC: {state}")),
             Self::Quality(quality) => ("krc-quality", format!("KRC: quality {quality}")),
             Self::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {scheme}")),
             Self::OtherScheme { krc, ours } => {
-                ("krc-other-scheme", format!("the KRC commands in {krc}, `robot.expert.control` asks for {ours}"))
+                ("krc-other-scheme", format!("the KRC commands in {krc}, but `robot.expert.control` is {ours}"))
             }
             Self::Power(true) => ("krc-power", "KRC: drives on".into()),
             Self::Power(false) => ("krc-power", "KRC: drives off".into()),

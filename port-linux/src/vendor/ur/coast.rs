@@ -16,17 +16,13 @@ pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
     let reach = config.peer.model.map(|model| reach(model, config.peer.tcp));
     let seen = words(&config.worst_coast(software), reach.as_ref());
     let unseen = match config.coast_without_us(software) {
-        Some(coast) => format!("if this process dies {}", words(&coast, reach.as_ref())),
-        None => "if this process dies NOTHING stops the arm: the text is bare, and this software is not recorded to \
+        Some(coast) => format!("{} if this process dies", words(&coast, reach.as_ref())),
+        None => "NOTHING stops the arm if this process dies: the text is bare, and this software is not known to \
                  stop at its end; use session.expert.form = \"self-ending\""
             .into(),
     };
-    let missing = if reach.is_some() {
-        ""
-    } else {
-        " (and so far the tool's travel is not known: configure the robot's `model`)"
-    };
-    format!("worst-case coast: after a fault {seen}; {unseen}{missing}")
+    let missing = if reach.is_some() { "" } else { "; set `robot.model` to get it in mm" };
+    format!("worst-case stopping distance: {seen} after a fault; {unseen}{missing}")
 }
 
 /// Describes how far the arm moves by itself if this process dies.
@@ -46,11 +42,11 @@ fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
 pub(crate) fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> &'static str {
     let seen = config.sees_pendant_stops(by_rtde, period);
     if seen && config.peer.path.is_resident() && by_rtde {
-        "a stop at the pendant ends commanding; a pause holds the motion, which goes on when resumed within 10 s"
+        "a stop at the pendant ends commanding; a pause holds the motion, which continues if resumed within 10 s"
     } else if seen && config.peer.path.is_resident() {
         "a stop at the pendant ends commanding; a pause is seen late: it ends the motion, or holds it for up to 10 s"
     } else if seen {
-        "a stop or pause at the pendant ends commanding, unless arming finds that the program flickers: that is said then"
+        "a stop or pause at the pendant ends commanding, unless arming reports that the program flickers"
     } else if config.mode.pendant.stop == PendantStop::Seen {
         "a stop pressed at the pendant cannot be seen here, and nothing is commanded: choose another session.path, or allow that it is \
          overridden by session.expert.pendant_stop = \"overridden\""
@@ -81,12 +77,12 @@ mod tests {
             ..UrConfig::default()
         };
         let text = describe(&config, old);
-        assert!(text.contains("mm at the TCP; if this process dies 0."), "{text}");
+        assert!(text.contains("mm at the TCP after a fault; 0."), "{text}");
         config.peer.text.form = FormChoice::Bare;
         assert!(describe(&config, old).contains("NOTHING stops the arm"));
         assert!(!describe(&config, SoftwareVersion::new(5, 15)).contains("NOTHING"));
         let unknown = describe(&UrConfig::default(), old);
-        assert!(unknown.ends_with("configure the robot's `model`)"), "{unknown}");
+        assert!(unknown.ends_with("set `robot.model` to get it in mm"), "{unknown}");
     }
 
     #[test]

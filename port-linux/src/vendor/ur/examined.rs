@@ -80,11 +80,11 @@ impl Examined<6, Ur<'_>> for UrExamined {
         ));
         sheet.line(format!("  arm: {}", self.arm(config)));
         if let Some(mismatch) = self.mismatch {
-            sheet.fix(format!("{mismatch}: correct the configuration, or look at which robot this is"));
+            sheet.fix(format!("{mismatch}: correct the configuration, or check which robot this is"));
         }
         let Figures { grade, sequence, jitter, late, .. } = self.figures;
         sheet.line(format!(
-            "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
+            "link: {:.1} Hz of {:.0}, quality {}, jitter {}, {} states, {} lost, {late} late",
             self.rate(),
             1e6 / identity.period.as_micros().max(1) as f64,
             grade.name(),
@@ -107,7 +107,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
         sheet.line(format!("acceptance evidence: {acceptance}"));
         sheet.line(coast::describe(config, software));
         if config.peer.model.is_none() {
-            sheet.suggest("configure robot.model: without it the travel of the tool after a fault is not known");
+            sheet.suggest("configure robot.model: without it the tool's stopping distance is not known");
         }
         let by_rtde = identity.states == LinkId::RTDE;
         sheet.line(format!("pendant: {}", coast::pendant(config, by_rtde, identity.period)));
@@ -148,7 +148,7 @@ impl UrExamined {
 /// Describes the form in which text commands are sent, and the reason for it.
 fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
     if config.peer.path.is_resident() {
-        return "the program on the controller ends in stopj when nothing comes for session.expert.hold";
+        return "the program on the controller ends in stopj when no command arrives for session.expert.hold";
     }
     let path = TextPath::new(config.peer.text, software);
     match (path.is_self_ending(), path.ends_without_us()) {

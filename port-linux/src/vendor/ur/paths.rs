@@ -12,9 +12,10 @@ use super::coast;
 const HEAD: [&str; 5] = [
     "session.path, program.expert.orders",
     "fits",
-    "goes on by",
+    "stops within",
     "pendant: stop, pause, speed slider",
-    "what goes there",
+    "sent to \
+        it",
 ];
 
 /// Returns a title, a head, and a line for each path on a controller with this `software`, whose states arrive over
@@ -30,8 +31,8 @@ pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool)
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     let title = format!(
-        "software {software}: ways to command it (* this configuration), and how far the arm goes on at worst when this process, its \
-         machine or the cable is gone"
+        "software {software}: ways to command it (* this configuration), and the worst-case stopping distance if \
+         this process, its machine or the cable fails"
     );
     std::iter::once(title).chain(rows.iter().map(line)).collect()
 }

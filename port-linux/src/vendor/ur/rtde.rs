@@ -78,7 +78,7 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
         }
         // A failure that repeats at every attempt is reported once.
         if flowed || why != last {
-            let _ = following.remarks.send(format!("{name}: {why}; tried again in {} s", wait.as_secs()));
+            let _ = following.remarks.send(format!("{name}: {why}; retrying in {} s", wait.as_secs()));
             last = why;
         }
         tokio::time::sleep(wait).await;
@@ -161,14 +161,14 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
 /// Describes the variables that are received.
 fn flows(wanted: &Wanted, absent: &[String]) -> String {
     let Wanted::Variables(names) = wanted else {
-        return format!("data flows; {} variables are not in this software", absent.len());
+        return format!("data received; {} variables are not in this software", absent.len());
     };
     let present: Vec<_> = names.iter().filter(|name| !absent.contains(name)).map(String::as_str).collect();
     let recorded = if present.is_empty() { "the timestamp alone".to_owned() } else { present.join(", ") };
     if absent.is_empty() {
-        return format!("data flows; taken: {recorded}");
+        return format!("data received; recorded: {recorded}");
     }
-    format!("data flows; not in this controller's software: {}; taken: {recorded}", absent.join(", "))
+    format!("data received; not in this controller's software: {}; recorded: {recorded}", absent.join(", "))
 }
 
 async fn write(stream: &mut TcpStream, client: &mut Client<'_, '_>, tap: &mut Tap, clock: Clock) -> io::Result<()> {

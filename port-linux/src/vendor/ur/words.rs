@@ -57,17 +57,17 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
     let said = |text: &str| (text.to_owned(), vec![]);
     match news {
         ProgramNews::Unfit => said(
-            "this controller's software cannot take commands in the way that is configured: choose another \
-             `session.path`; `outrigger doctor` names those that fit",
+            "this controller's software does not support the configured path: choose another `session.path`; \
+             `outrigger doctor` names those that fit",
         ),
-        ProgramNews::Sent => said("the program that carries our commands is sent to the controller"),
+        ProgramNews::Sent => said("uploading our program to the controller"),
         ProgramNews::Connected => said("our program on the controller has connected"),
         ProgramNews::Ended(ending) => {
             let why = match ending {
-                Ending::None => "its connection is gone: it was stopped, or the network has cut it",
-                Ending::Told => "it was told to",
-                Ending::Silence => "nothing came from here in time",
-                Ending::Order => "what came from here was not in order",
+                Ending::None => "its connection is lost: it was stopped, or the network failed",
+                Ending::Told => "by our command",
+                Ending::Silence => "no command arrived in time",
+                Ending::Order => "it received an invalid command",
                 Ending::Speed => "a joint speed was above the limit that it checks itself",
                 Ending::Position => "a joint would have passed the position limit that it checks itself",
                 Ending::Divergence => "a target was too far from where the arm is, or a joint from where torques began",
@@ -80,40 +80,38 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
         }
         ProgramNews::Other { link, bytes, said, version } => other(link, bytes, said, version),
         ProgramNews::Contact { cycles } => (
-            format!("the tool touches something, and the motion ends; it began {cycles} control cycles before"),
+            format!("tool contact, which ends the motion; it began {cycles} control cycles before"),
             vec![("cycles", cycles.to_string())],
         ),
         ProgramNews::Trajectory(result) => {
             let how = match result {
-                TrajectoryResult::Success => "it has been made to its end",
-                TrajectoryResult::Canceled => "it was cancelled, or a point of it could not be moved to",
-                TrajectoryResult::Failure => "a point of it did not come in time, or was none",
+                TrajectoryResult::Success => "completed",
+                TrajectoryResult::Canceled => "cancelled, or the arm could not move to one of its points",
+                TrajectoryResult::Failure => "a point did not arrive in time, or was invalid",
                 TrajectoryResult::Unknown(number) => {
                     &format!("in a way that this version does not know, number {number}")
                 }
             };
-            (format!("External Control says how the trajectory ended: {how}"), vec![("result", result.to_string())])
+            (format!("External Control reports the end of the trajectory: {how}"), vec![("result", result.to_string())])
         }
         ProgramNews::Converged { converged, off } => {
             let off = f64::from(off) * 1e-6;
-            let how = if converged { "has come to" } else { "has not come to" };
+            let how = if converged { "has reached" } else { "has not reached" };
             let text = format!("the arm {how} the last position: {:.2} mrad", off * 1e3);
             (text, vec![("converged", converged.to_string()), ("off", off.to_string())])
         }
         ProgramNews::Late(by) => {
             let seconds = by.as_secs_f64();
             (
-                format!("the arm is {seconds:.2} s behind what the program on the controller was given"),
+                format!("the arm is {seconds:.2} s behind the commands that the program on the controller received"),
                 vec![("late", format!("{seconds:.3}"))],
             )
         }
         ProgramNews::Stranger(count) => (
-            format!(
-                "somebody else than the controller has connected to our port for its program: turned away, {count} so far"
-            ),
+            format!("rejected a connection to our program's port that is not from the controller ({count} so far)"),
             vec![("strangers", count.to_string())],
         ),
-        _ => said("news of our program on the controller that this version has no words for"),
+        _ => said("a message of our program on the controller that this version does not know"),
     }
 }
 
@@ -125,20 +123,22 @@ fn other(link: LinkId, bytes: u8, said: i32, version: i32) -> (String, Vec<(&'st
         _ => "the token of the program that was sent last",
     };
     let came = match (bytes, said.to_be_bytes()) {
-        (0, _) => "nothing came".to_owned(),
-        (bytes, _) if version == Hello::VERSION => format!("{bytes} B came, of a program that was sent before"),
+        (0, _) => "nothing was received".to_owned(),
+        (bytes, _) if version == Hello::VERSION => {
+            format!("{bytes} B were received, from a program that was sent before")
+        }
         (bytes, _) if version != 0 => {
             format!(
-                "{bytes} B came, of another version of Outrigger (it speaks {version}, this one {})",
+                "{bytes} B were received, from another version of Outrigger (it uses {version}, this one {})",
                 Hello::VERSION
             )
         }
-        (bytes, [0, 0, 0, 0]) => format!("{bytes} B came"),
-        (bytes, first) => format!("{bytes} B came, with \"{}\"", first.escape_ascii()),
+        (bytes, [0, 0, 0, 0]) => format!("{bytes} B were received"),
+        (bytes, first) => format!("{bytes} B were received, with \"{}\"", first.escape_ascii()),
     };
     let text = format!(
-        "a connection from the controller at the port for {} is none of our program: {expected} was expected, {came}; closed \
-         (reported the first, second, fourth, ... time)",
+        "closed a connection from the controller at the port for {}, which is not our program's: {expected} was \
+         expected, {came} (reported the first, second, fourth, ... time)",
         link_name(link)
     );
     let fields = vec![
@@ -154,7 +154,7 @@ fn established(identity: &Identity) -> String {
     let how = match identity.known_by {
         KnownBy::Message => "",
         KnownBy::Configuration => " as configured",
-        KnownBy::Packet => " or later, by the look of its packets",
+        KnownBy::Packet => " or later, judging by its packets",
     };
     let hertz = 1e6 / identity.period.as_micros().max(1) as f64;
     let source = match identity.states {
@@ -178,10 +178,11 @@ fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<St
     match cause {
         DownCause::Refused => trouble.clone().unwrap_or_else(|| format!("{address} refuses the connection")),
         DownCause::OpenTimeout => format!(
-            "no answer from {address}, expected {expected}: is the address right, the controller on, a firewall between?"
+            "no answer from {address}, expected {expected}: check the address, that the controller is on, and the \
+             firewall"
         ),
         DownCause::NoGreeting => format!(
-            "{address} accepts the connection but sends nothing that is known, expected {expected}: is it a controller?"
+            "{address} accepts the connection but sends no known data, expected {expected}: is it a controller?"
         ),
         DownCause::WrongService(found) => {
             let found = match found {
@@ -190,14 +191,14 @@ fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<St
                 Found::Text => "text, as a dashboard or web server does",
                 Found::Unknown => "bytes of an unknown service",
             };
-            format!("{address} sends {found}, expected {expected}: is the port base right?")
+            format!("{address} sends {found}, expected {expected}: check the port base")
         }
         DownCause::Closed => format!("the controller closed the connection to {address}"),
-        DownCause::Silent => format!("nothing more comes from {address}: {}", unplugged(address)),
-        DownCause::Unacknowledged => format!("{address} acknowledges nothing: {}", unplugged(address)),
+        DownCause::Silent => format!("{address} stopped sending: {}", unplugged(address)),
+        DownCause::Unacknowledged => format!("{address} does not acknowledge data: {}", unplugged(address)),
         DownCause::OtherController => format!("{address} is not the controller that the session began with"),
         DownCause::LocalControl => {
-            format!("{address} was in local control, where connections take no text; it is connected anew")
+            format!("{address} was in local control, where connections accept no text; reconnecting")
         }
         DownCause::Rtde(why) => format!("RTDE at {address} cannot give the robot's state: {why}"),
     }
@@ -206,21 +207,21 @@ fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<St
 /// Returns what to check if no bytes arrive from the controller.
 fn unplugged(address: SocketAddr) -> &'static str {
     if address.ip().is_loopback() {
-        "does the controller on this machine still run, and has the machine time for it?"
+        "check that the controller on this machine still runs, and the CPU load"
     } else {
-        "is the cable plugged in, the controller busy?"
+        "check the cable and the controller's load"
     }
 }
 
 fn follows(link: LinkId, next: Next) -> String {
     let in_time = |wait: Duration| format!("in {:.2} s", wait.as_secs_f64());
     match next {
-        Next::OtherPort => "the other port is tried".into(),
-        Next::Without if link == LinkId::RTDE => "states come from the real-time interface instead".into(),
-        Next::Without => "going on without it".into(),
-        Next::Retry(wait) => format!("tried again {}", in_time(wait)),
-        Next::NewSession(wait) => format!("a new session begins {}", in_time(wait)),
-        Next::Nothing => "that was asked for".into(),
+        Next::OtherPort => "trying the other port".into(),
+        Next::Without if link == LinkId::RTDE => "using states from the real-time interface instead".into(),
+        Next::Without => "continuing without it".into(),
+        Next::Retry(wait) => format!("retrying {}", in_time(wait)),
+        Next::NewSession(wait) => format!("new session {}", in_time(wait)),
+        Next::Nothing => "as requested".into(),
     }
 }
 

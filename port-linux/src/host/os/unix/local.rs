@@ -61,7 +61,7 @@ impl RequestSocket {
         let take = || {
             match std::fs::symlink_metadata(&path) {
                 Ok(old) if old.file_type().is_socket() => std::fs::remove_file(&path)?,
-                Ok(_) => return Err(io::Error::other("something else has this name: remove it")),
+                Ok(_) => return Err(io::Error::other("another file has this name: remove it")),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -133,13 +133,13 @@ fn connect_within(directories: &[PathBuf], seat: SocketAddr) -> Result<Answering
     }
     if !distrusted.is_empty() {
         return Err(Failure::Connection(format!(
-            "nothing was asked, because another user could answer in place of the run: {}",
+            "no request was sent, because another user could answer in place of the run: {}",
             distrusted.join("; ")
         )));
     }
     Err(Failure::Connection(format!(
-        "nobody runs beside the robot at {seat} and takes requests (no answer at {}): start `outrigger run CONFIG.toml` as this \
-         user, with run.expert.requests = true, which is the default",
+        "no `outrigger run` is active for {seat} (no answer at {}): start `outrigger run CONFIG.toml` as this user, \
+         with run.expert.requests = true, which is the default",
         tried.join(", ")
     )))
 }
@@ -159,14 +159,19 @@ fn answering(directory: &Path, path: &Path, me: u32) -> Result<Answering, Unfit>
         return Err(Unfit::Nobody);
     }
     if !folder.is_dir() {
-        return Err(Unfit::Distrusted("its directory is a link".into()));
+        return Err(Unfit::Distrusted("its directory is a symbolic link".into()));
     }
     let above = directory.canonicalize().map_err(|_| Unfit::Nobody)?;
     let above: Vec<Folder> =
         above.ancestors().skip(1).map(|path| found(path).map(|found| Folder::of(&found))).collect::<Result<_, _>>()?;
     let owner = trusted(me, &above, Folder::of(&folder), there.uid()).map_err(Unfit::Distrusted)?;
     let stream = dial(path).map_err(|_| Unfit::Nobody)?;
-    let unknown = |error| Unfit::Distrusted(format!("the kernel does not say who answers: {error}"));
+    let unknown = |error| {
+        Unfit::Distrusted(format!(
+            "the kernel does not identify the process that answers: \
+                                                     {error}"
+        ))
+    };
     let (process, user) = peer_of(&stream).map_err(unknown)?;
     // Checked again in case the path was replaced after the checks above.
     if user != owner {
@@ -240,10 +245,10 @@ fn own(directory: &Path) -> io::Result<()> {
     let found = std::fs::symlink_metadata(directory)?;
     let mode = found.mode() & 0o777;
     if !found.is_dir() {
-        return Err(io::Error::other("it is no directory"));
+        return Err(io::Error::other("it is not a directory"));
     }
     if found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other(format!("it is the user's with number {}: expected this user's", found.uid())));
+        return Err(io::Error::other(format!("it belongs to user {}, expected this user", found.uid())));
     }
     if mode != 0o700 {
         return Err(io::Error::other(format!("its mode is {mode:03o}: expected 700")));
@@ -278,7 +283,7 @@ mod tests {
         assert!(!path.exists());
         std::fs::write(&path, "a file").expect("room");
         let refused = RequestSocket::take(&folder, seat).expect_err("no socket").to_string();
-        assert!(refused.contains("something else has this name"), "{refused}");
+        assert!(refused.contains("another file has this name"), "{refused}");
         let _ = std::fs::remove_dir_all(&folder);
     }
 
@@ -293,7 +298,7 @@ mod tests {
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink(&folder, &link).expect("a link");
         let refused = RequestSocket::take(&link, SEAT.into()).expect_err("a link").to_string();
-        assert!(refused.contains("it is no directory"), "{refused}");
+        assert!(refused.contains("it is not a directory"), "{refused}");
         let _ = (std::fs::remove_file(&link), std::fs::remove_dir_all(&folder));
     }
 
@@ -349,7 +354,7 @@ mod tests {
         }
         drop(place);
         let nobody = connect_within(&directories, seat).expect_err("it is gone").to_string();
-        assert!(nobody.contains("nobody runs beside the robot"), "{nobody}");
+        assert!(nobody.contains("no `outrigger run` is active"), "{nobody}");
         let _ = std::fs::remove_dir_all(&folder);
     }
 }

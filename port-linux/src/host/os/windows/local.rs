@@ -60,7 +60,7 @@ impl Listener {
 /// # Errors
 /// Always returns an error: requests must be sent from the machine of the run.
 pub fn connect(seat: SocketAddr) -> Result<(Client, (Option<i32>, u32)), Failure> {
-    Err(Failure::BadInput(format!("cannot ask the run beside the robot at {seat}: {}", only_on_linux())))
+    Err(Failure::BadInput(format!("cannot connect to the run for {seat}: {}", only_on_linux())))
 }
 
 /// Refuses to connect to a socket.

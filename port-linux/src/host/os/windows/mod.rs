@@ -199,10 +199,7 @@ pub const fn is_socket(_: &Path) -> bool {
 
 /// Returns the error for serial devices and Unix sockets, which are not supported here.
 fn not_here() -> io::Error {
-    io::Error::new(
-        ErrorKind::Unsupported,
-        "serial devices and Unix sockets are opened on Linux and macOS; this is Windows",
-    )
+    io::Error::new(ErrorKind::Unsupported, "serial devices and Unix sockets need Linux or macOS; this is Windows")
 }
 
 /// Writes to a standard stream without keeping data in its buffer. A console expects characters, and only the
