@@ -227,7 +227,10 @@ fn a_run_is_driven_by_requests_alone() {
         }
         let other = (epoch_of(&status) + 7).to_string();
         let refused = run.refused(&["request", "--epoch", &other], 4);
-        assert!(refused.contains("(WrongEpoch)") && refused.contains(&format!("{other} was seen")), "{refused}");
+        assert!(
+            refused.contains("(WrongEpoch)") && refused.contains(&format!("the request was for {other}")),
+            "{refused}"
+        );
         assert!(run.done(&["status"]).starts_with("monitor at epoch"));
 
         run.command_arm();
@@ -257,13 +260,13 @@ fn a_run_is_driven_by_requests_alone() {
         assert!(set.starts_with("digital-out.3=on: confirmed"), "{set}");
         let refused = run.refused(&["set", "digital-out.3=off", "speed-slider=2"], 4);
         assert!(refused.contains("allowed 0 to 1"), "{refused}");
-        assert!(run.done(&["sample", "goal", "1", "-2.5", "--seq", "9"]).starts_with("taken"));
+        assert!(run.done(&["sample", "goal", "1", "-2.5", "--seq", "9"]).starts_with("accepted"));
         assert!(run.refused(&["sample", "goal", "1"], 1).contains("expected 2 values"));
         assert!(run.refused(&["sample", "seam", "1", "2"], 1).contains("input = \"requests\": goal"));
 
         let released = run.done(&["release", "--wait"]);
-        assert!(released.starts_with("released") && released.contains("monitor at epoch"), "{released}");
-        assert!(run.done(&["acknowledge"]).starts_with("acknowledged: monitor"));
+        assert!(released.starts_with("stop") && released.contains("monitor at epoch"), "{released}");
+        assert!(run.done(&["acknowledge"]).starts_with("reset: monitor"));
         for words in [
             &["request"][..],
             &["resume"],
@@ -458,14 +461,14 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
         assert!(usage.contains("force, number 2, is -900, expected -500.0 to 500.0 N"), "{usage}");
         run.command_arm();
         run.watch_for(|status| status.contains("\"mode\":\"command\""));
-        assert!(run.done(&["tool-contact", "on"]).starts_with("taken"));
-        assert!(run.done(&["tool-contact", "off"]).starts_with("taken"));
+        assert!(run.done(&["tool-contact", "on"]).starts_with("accepted"));
+        assert!(run.done(&["tool-contact", "off"]).starts_with("accepted"));
 
         let height = || arm.controller().truth().tool().position[2];
         arm.controller().act(Action::Push([0.0, 0.0, 10.0, 0.0, 0.0, 0.0]));
         let before = height();
         let said = run.done(&["freedrive", "--seconds", "2"]);
-        assert!(said.contains("a hand moves the arm") && said.contains("gives way no more"), "{said}");
+        assert!(said.contains("freedrive is active") && said.contains("freedrive or force mode ended"), "{said}");
         assert!(height() - before > 0.03, "from {before} to {}", height());
         arm.controller().act(Action::Push([0.0; 6]));
         // Waits until the program on the controller has reported its end.

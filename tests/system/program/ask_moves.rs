@@ -117,13 +117,13 @@ fn a_run_follows_motions_that_it_is_asked_for_whoever_makes_them() {
                 swing(100).lines().take(2).fold(String::new(), |all, line| all + line + "\n"),
                 "joint 1 is 0.3",
             ),
-            ("elsewhere.csv", swing(100), "joint 1 is 0.300 rad from where the motion begins"),
+            ("elsewhere.csv", swing(100), "joint 1 is 0.300 rad from the start of the motion"),
             (
                 "fast.csv",
                 "0.1,0,0,0,0,0,0\n0.2,1,1,1,1,1,1\n9,0,0,0,0,0,0\n".into(),
                 "on the way to waypoint 1 joint 1 would reach",
             ),
-            ("cut.csv", swing(10).trim_end().into(), "is the file whole?"),
+            ("cut.csv", swing(10).trim_end().into(), "is the file complete?"),
             ("empty.csv", String::new(), "found no waypoint"),
         ] {
             let refused = run.refused(&["move", &file(&folder, name, &table)], 1);
@@ -167,10 +167,7 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         let ended = asking.end();
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(130), "{path}: {said}");
-        assert!(
-            said.contains("Ctrl-C: the motion is cancelled") && said.contains("was cancelled at "),
-            "{path}: {said}"
-        );
+        assert!(said.contains("Ctrl-C: cancelling the motion") && said.contains("was cancelled at "), "{path}: {said}");
         rests();
 
         // A client that ends without a message.
@@ -194,8 +191,8 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(4), "{path}: {said}");
         assert!(
-            said.contains("released by another process (Released); the motion stands at ")
-                && said.contains(" resume` goes on"),
+            said.contains("released by another process (Released); the motion is suspended at ")
+                && said.contains(" resume` continues"),
             "{path}: {said}"
         );
         // A suspended motion no longer belongs to the client that requested it, so that another client may resume it.
@@ -308,7 +305,7 @@ fn a_move_is_asked_as_a_run_is() {
         let ended = child.wait_with_output().expect("it ends");
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(4), "{path}: {said}");
-        assert!(said.contains("the motion was cancelled; the motion stands at "), "{path}: {said}");
+        assert!(said.contains("the motion was cancelled; the motion is stopped at "), "{path}: {said}");
         let q = arm.controller().truth().q[0];
         assert!((0.001..0.9).contains(&q), "{path}: {q}");
         assert!(arm.controller().truth().at_rest(), "{path}");
@@ -392,9 +389,9 @@ fn a_law_that_follows_no_joints_is_given_no_motion_and_neither_is_a_hand_s_arm()
     assert!(begun.contains("\"mode\":\"command\""), "{begun}");
     let refused = (0..50).find_map(|_| {
         let asked = run.ask(&["move", "--to", "q=0.01,-1.5,-1.5,-1.5,1.5,0", "--speed", "0.9"]);
-        Some(text(&asked.stderr).to_owned()).filter(|said| said.contains("a hand or a force moves the arm"))
+        Some(text(&asked.stderr).to_owned()).filter(|said| said.contains("freedrive or force mode is active"))
     });
-    assert!(refused.is_some_and(|said| said.contains("`stiffen` it first")), "while it gives way");
+    assert!(refused.is_some_and(|said| said.contains("`stiffen` the arm first")), "while it gives way");
     assert_eq!(hand.end().status.code(), Some(0));
     assert_eq!(run.quit().code, Some(0));
 }

@@ -143,16 +143,16 @@ fn a_board_is_told_a_file_and_shows_it() {
     let file = bench.file("board.toml", BOARD);
     let (status, said) = bench.run(&["show", &file]);
     assert_eq!(status, Some(0), "{said}");
-    assert!(said.starts_with("a board, build a build: runs what was compiled in, 0 bytes\n"), "{said}");
-    assert!(said.contains("copy 1 is not whole") && said.contains("that is something else than "), "{said}");
+    assert!(said.starts_with("a board, build a build: runs compiled-in settings, 0 bytes\n"), "{said}");
+    assert!(said.contains("copy 1 is not whole") && said.contains("these settings are different from "), "{said}");
     let (status, said) = bench.run(&["set", &file]);
     assert_eq!(status, Some(0), "{said}");
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].ends_with(" bytes") && lines[0].contains("board.toml is valid: "), "{said}");
-    assert!(said.contains("written as copy 2, number 7; it starts anew\n"), "{said}");
+    assert!(said.contains("written as copy 2, number 7; restarting\n"), "{said}");
     assert!(said.ends_with("board.toml: copy 2 in flash, number 7\n"), "{said}");
     let (_, said) = bench.run(&["show", &file]);
-    assert!(said.contains("that is what is in "), "{said}");
+    assert!(said.contains("these settings are the same as in "), "{said}");
 }
 
 #[test]
@@ -170,9 +170,9 @@ fn what_a_board_refuses_is_said_with_what_to_do() {
             "flash",
             Kind { refuses: Some((Refusal::Flash { at: 256 }, "")), ..GOOD },
             4,
-            "flash did not take it, at byte 256",
+            "flash did not store it, at byte 256",
         ),
-        ("cut", Kind { cut: true, ..GOOD }, 4, "started anew before all was written, and runs what it did before"),
+        ("cut", Kind { cut: true, ..GOOD }, 4, "restarted before all was written, and runs its previous settings"),
     ] {
         let bench = Bench::new(name, kind);
         let file = bench.file("board.toml", BOARD);

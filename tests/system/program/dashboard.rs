@@ -72,7 +72,7 @@ fn a_program_is_loaded_played_paused_and_stopped_over_either_interface() {
 #[test]
 fn a_program_that_nothing_confirms_is_told_as_taken_and_not_as_loaded() {
     let (_controller, robot) = simulated(10, 11, StartState::Running);
-    assert_eq!(said(&robot, &["load", "idle.urp"]), "asked: load\n'load' was taken; this software tells no more\n");
+    assert_eq!(said(&robot, &["load", "idle.urp"]), "sent: load\n'load' accepted; its effect is not reported\n");
 }
 
 #[test]

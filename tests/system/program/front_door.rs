@@ -120,9 +120,9 @@ fn a_request_that_is_not_granted_says_what_speaks_against_it() {
     let robot = Robot::ur(&robot).expect("an address").quiet().start_within(StdDuration::from_secs(2));
     match robot.run(Turn, None) {
         Err(Failure::Fault(text)) => {
-            assert!(text.starts_with("commanding never began:"), "{text}");
-            let robot =
-                "not ready: the robot is not in mode RUNNING (RobotNotRunning): in POWER_OFF or IDLE, power the arm on";
+            assert!(text.starts_with("commanding did not start."), "{text}");
+            let robot = "Not ready: the robot is not in mode RUNNING (RobotNotRunning); in POWER_OFF or IDLE, power \
+                         the arm on";
             assert!(text.contains(robot), "{text}");
         }
         other => panic!("{other:?}"),

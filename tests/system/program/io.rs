@@ -47,7 +47,7 @@ fn what_is_set_is_confirmed_and_then_shown() {
             let confirmed = format!("{setting}: confirmed after ");
             assert!(ended.said.iter().any(|line| line.starts_with(&confirmed)), "{setting}: {:?}", ended.said);
         }
-        assert!(ended.said.contains(&"flag.3=on: sent; this controller shows nothing of it".to_owned()));
+        assert!(ended.said.contains(&"flag.3=on: sent; this controller does not report it".to_owned()));
 
         let shown = io(server.port_base(), &[]).said.join("\n");
         for part in ["out 0 0 0 1 0 0 0 0", "out 0 1", "out 5.00 V, 12.00 mA", "supply 24 V", "50 %"] {

@@ -161,7 +161,7 @@ fn a_motion_that_is_stopped_says_where_it_stands_and_goes_on_by_word_alone() {
         let ended = moved(&server, &table, &["--mode", "stream"]);
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(4), "{said}");
-        assert!(said.contains("(ProtectiveStop)") && said.contains(" of 4.0 s, and does not go on"), "{said}");
+        assert!(said.contains("(ProtectiveStop)") && said.contains(" of 4.0 s, and will not continue"), "{said}");
 
         let server = stopped_on_the_way();
         let motion = outrigger::Motion::read(&table).expect("a motion");
@@ -204,8 +204,8 @@ fn what_cannot_be_followed_is_refused_before_anything_moves() {
         for (name, table, code, expected) in [
             ("fast.csv", fast, 1, "on the way to waypoint 1 joint 1 would reach"),
             ("far.csv", far, 1, "on the way to waypoint 1 joint 1 would reach"),
-            ("elsewhere.csv", swing_from(100, 1.0), 1, "joint 1 is 1.000 rad from where the motion begins"),
-            ("cut.csv", swing(100).trim_end().to_owned(), 1, "is the file whole?"),
+            ("elsewhere.csv", swing_from(100, 1.0), 1, "joint 1 is 1.000 rad from the start of the motion"),
+            ("cut.csv", swing(100).trim_end().to_owned(), 1, "is the file complete?"),
             ("there.csv", there, 0, "Done. The arm is there already, final error 0.00 mrad"),
             ("point.json", "{\"points\": [{\"positions\": []}]}".into(), 1, "points[0]: found no 'time_from_start'"),
         ] {
@@ -354,7 +354,7 @@ fn a_pose_that_cannot_be_is_refused_and_said_why() {
             (&["--to", "tool=0.4,0,0.3,0,3.14,0"], 2, "expected q= and six angles"),
             (&["there.csv", "--linear"], 2, "cannot be used with"),
             (&["--to", "pose=400,0,300,0,3.14,0"], 1, "500.0 m from the base, expected at most 5: x, y and z are in m"),
-            (&["--to", "pose=0.4,0,0.3,0,180,0"], 1, "found a turn of 180.00 rad, expected at most 2π"),
+            (&["--to", "pose=0.4,0,0.3,0,180,0"], 1, "found a rotation of 180.00 rad, expected at most 2π"),
             (&["--to", "pose=0.4,0,0.3,0,3,0", "--linear", "--speed", "4"], 1, "found speed 4, expected at most 3 m/s"),
             (&["--to", "pose=0.4,0,0.3,0,3,0", "--speed", "4"], 1, "found speed 4, expected at most 1 rad/s (limits)"),
             (&["--to", "pose=1.4,0.3,0.3,0,3.14,0"], 1, "finds no joint angles for the pose"),
@@ -418,7 +418,7 @@ fn a_motion_of_the_controllers_that_is_stopped_says_where_it_stands_and_goes_on_
         let ended = sent_to(&config, &[table.to_str().expect("text"), "--mode", "player"]);
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(4), "{said}");
-        assert!(said.contains("(ProtectiveStop)") && said.contains(" of 4.0 s, and does not go on"), "{said}");
+        assert!(said.contains("(ProtectiveStop)") && said.contains(" of 4.0 s, and will not continue"), "{said}");
         drop(server);
 
         let (server, config) = with_player_that_is_stopped();
@@ -490,7 +490,7 @@ fn a_motion_that_the_controller_could_not_make_is_refused_before_it_moves() {
             table
         });
         for (name, table, expected) in [
-            ("player-beside.csv", swing_from(100, 0.1), "joint 1 is 0.100 rad from where the motion begins"),
+            ("player-beside.csv", swing_from(100, 0.1), "joint 1 is 0.100 rad from the start of the motion"),
             ("player-jagged.csv", jagged, "waypoint "),
         ] {
             let motion = file(name, &table);

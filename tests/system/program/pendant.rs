@@ -73,7 +73,7 @@ fn a_pendant_is_locked_while_the_arm_is_commanded_and_a_run_after_one_that_was_k
     let mut next = Run::start(&folder, &robot, &configuration(&robot));
     comes_to(&robot, "OPERATOR");
     let told = next.until("\"kind\":\"pendant\"");
-    assert!(told.contains("an earlier run has left the pendant locked"), "{told}");
+    assert!(told.contains("an earlier run left the pendant locked"), "{told}");
     next.ready();
     assert_eq!(next.quit().code, Some(0));
     assert!(!kept.exists());
@@ -84,7 +84,7 @@ fn a_pendant_is_locked_while_the_arm_is_commanded_and_a_run_after_one_that_was_k
     let ended = run.quit();
     assert_eq!(ask(&robot, "getUserRole"), "OPERATOR", "{:#?}", ended.said);
     assert!(
-        ended.said.iter().any(|line| line.contains("the pendant has its role again: operator")),
+        ended.said.iter().any(|line| line.contains("the pendant's role is restored: operator")),
         "{:#?}",
         ended.said
     );

@@ -58,7 +58,7 @@ fn a_run_whose_sensor_says_nothing_says_so_again_and_again_and_no_number_that_no
     std::thread::sleep(std::time::Duration::from_secs(13));
     run.stdin.take().expect("piped").write_all(b"quit\n").expect("it reads");
     let said = said(run);
-    let told = said.lines().filter(|line| line.contains("not ready: ") && line.contains("(SourceStale)"));
+    let told = said.lines().filter(|line| line.contains("Not ready: ") && line.contains("(SourceStale)"));
     assert!(told.clone().count() >= 2, "{said}");
     assert!(told.clone().all(|line| line.contains("check the sensor and its cable")), "{said}");
     assert!(said.contains("distance no reading yet") && !said.contains("standoff error"), "{said}");
@@ -71,6 +71,6 @@ fn a_monitor_beside_another_program_says_that_it_runs_and_once_it_has_ended_that
     other.write_all(b"def other():\n  sleep(4)\nend\n").expect("taken");
     let said = said(start(&["monitor", &robot, "--seconds", "8"]));
     let at = |words: &str| said.lines().position(|line| line.contains(words));
-    let (foreign, met) = (at("(ForeignProgram)"), at("ready to command"));
+    let (foreign, met) = (at("(ForeignProgram)"), at("Ready to command"));
     assert!(foreign.is_some() && foreign < met, "{said}");
 }

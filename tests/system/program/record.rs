@@ -141,7 +141,7 @@ fn a_lost_link_is_in_the_log_and_the_recording_goes_on() {
             _ => {}
         }
     }
-    assert!(log.contains("the connection to port 30003 is gone"), "{log}");
+    assert!(log.contains("lost the connection to port 30003"), "{log}");
     assert_eq!((begins, log.matches("connected to port 30003").count()), (2, 2), "{log}");
     let gap = states.windows(2).map(|pair| pair[1] - pair[0]).max().expect("states");
     assert!(gap > 150_000_000 && states.last() > states.first(), "{gap} ns");

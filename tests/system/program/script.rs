@@ -130,7 +130,7 @@ fn a_secondary_program_without_line_end_is_mended_and_runs() {
 fn a_file_without_a_statement_is_bad_input_before_anything_is_connected() {
     let server = serve_software(5, 15);
     let ended = script(&server, "# only a comment\n", &[]);
-    assert_eq!((ended.code, ended.complained.as_str()), (1, "outrigger: -: there is no statement in it\n"));
+    assert_eq!((ended.code, ended.complained.as_str()), (1, "outrigger: -: it has no statement\n"));
     assert_eq!(server.controller().clients(), 0);
 }
 
@@ -216,7 +216,7 @@ fn software_without_interpreter_mode_and_a_file_that_is_none_are_said() {
     assert!(ended.complained.contains("interpreter mode needs software 5.10 or PolyScope X"), "{}", ended.complained);
     let ended = interpreter(&serve_software(5, 15), "sleep(1)\nif a:\n b()\n", &[]);
     assert_eq!((ended.code, ended.said.len()), (1, 0));
-    assert!(ended.complained.contains("line 2: what begins here is not ended"), "{}", ended.complained);
+    assert!(ended.complained.contains("line 2: this statement is not ended"), "{}", ended.complained);
     let local = serve(Options { state: StartState::Local, ..Options::default() });
     let ended = interpreter(&local, "sleep(1)\n", &[]);
     assert_eq!(ended.code, 3);

@@ -77,9 +77,9 @@ fn it_says_what_is_in_force_obeys_lines_and_prints_nothing_but_json_when_asked_t
         }
     };
     until("\"kind\":\"in-force\"");
-    until("worst-case coast: after a fault");
+    until("worst-case stopping distance: ");
     operator.write_all(b"dance\nrequest\n").expect("it reads");
-    until("'dance' is not a command; expected start, resume, stop, reset or quit");
+    until("'dance' is not one of request, resume, release, acknowledge, quit");
     until("\"kind\":\"refused\"");
     operator.write_all(b"quit\n").expect("it reads");
     until("\"type\":\"summary\",\"ended_by\":\"quit\",\"fallback\":null");
@@ -136,7 +136,7 @@ fn open_to_anybody(name: &str, more: &str) -> String {
 const ENDS: &str = "a stop or pause at the pendant ends commanding";
 const REFUSED: &str = "a stop pressed at the pendant cannot be seen here, and nothing is commanded";
 const OVERRIDDEN: &str = "a stop pressed at the pendant is overridden by the next command";
-const ANYBODY: &str = "source \"d\" takes readings from anybody who can send to 0.0.0.0:5005: add from = \"ADDRESS\"";
+const ANYBODY: &str = "source \"d\" accepts readings from any sender at 0.0.0.0:5005: add from = \"ADDRESS\"";
 
 #[test]
 fn doctor_judges_by_the_path_of_a_file_and_names_one_that_does_not_fit() {

@@ -94,8 +94,8 @@ fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_tol
         let ended = started(&file, &robot, &recording).wait_with_output().expect("it ends");
         let said = text(&ended.stdout);
         assert_eq!(ended.status.code(), Some(0), "{said}{}", text(&ended.stderr));
-        let told = "30004 (variables): data flows; not in this controller's software: actual_current_as_torque; \
-                    taken: actual_current, target_moment";
+        let told = "30004 (variables): data received; not in this controller's software: actual_current_as_torque; \
+                    recorded: actual_current, target_moment";
         assert!(said.contains(told), "{said}");
 
         // The simulator computes currents by this rule (0.3 A of friction, 0.15 A per rad/s²) from the states of port
@@ -146,8 +146,8 @@ fn a_loss_of_their_connection_ends_no_commanding_and_the_recording_says_the_gap(
         }
     }
     assert_eq!(run.wait().expect("it ends").code(), Some(0), "{said}");
-    assert!(said.contains("30004 (variables): the controller closed the connection; tried again in 1 s"), "{said}");
-    assert_eq!(said.matches("30004 (variables): data flows; taken: target_moment").count(), 2, "{said}");
+    assert!(said.contains("30004 (variables): the controller closed the connection; retrying in 1 s"), "{said}");
+    assert_eq!(said.matches("30004 (variables): data received; recorded: target_moment").count(), 2, "{said}");
     let bytes = std::fs::read(&recording).expect("the recording");
     let (mut log, mut times, mut begins) = (String::new(), vec![], 0);
     for message in mcap::MessageStream::new(&bytes).expect("an MCAP file") {
@@ -186,10 +186,6 @@ fn they_are_refused_without_a_recording_and_a_controller_without_rtde_is_told_of
     assert_eq!(ended.status.code(), Some(0), "{said}{}", text(&ended.stderr));
     assert_eq!(said.matches("software 1.8.0 has no RTDE: no further variables are recorded").count(), 1, "{said}");
     let none = outrigger(&["export", shown(&recording), "--csv", "-", "--port", "variables"]);
-    assert!(
-        text(&none.stderr).contains("there are no states of port 30004 (variables) in it"),
-        "{}",
-        text(&none.stderr)
-    );
+    assert!(text(&none.stderr).contains("it has no states of port 30004 (variables)"), "{}", text(&none.stderr));
     is_replayed(&recording);
 }

@@ -312,7 +312,7 @@ fn what_led_to_a_reset_of_a_board_is_written_once_and_replays() {
     });
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     let told: Vec<_> = lines.iter().filter(|line| line.contains("\"kind\":\"recording\"")).collect();
-    assert!(told.len() == 1 && told[0].contains("of an earlier run, before the board began anew"), "{lines:#?}");
+    assert!(told.len() == 1 && told[0].contains("of an earlier run, before the board restarted"), "{lines:#?}");
     replayed_of(&out, "0badcafe-before-reset");
 }
 
@@ -363,7 +363,7 @@ fn a_board_beside_a_krc_shows_where_its_session_stands_in_both_grades() {
     let status = last_status(&lines);
     for expected in [
         "\"robot\":\"192.0.2.1\"",
-        "\"identity\":\"KRC, a measurement every 10 ms, told by 127.0.0.1, 0 datagrams lost\"",
+        "\"identity\":\"KRC, a measurement every 10 ms, reported by 127.0.0.1, 0 datagrams lost\"",
         "\"mode\":\"Monitor\",\"grade\":\"Perfect\"",
         "\"krc_state\":\"MON\",\"krc_quality\":\"PERFECT\"",
         "\"q_actual\":[0.25,0.25,0.25,0.25,0.25,0.25,0.25]",
@@ -384,7 +384,7 @@ fn a_board_whose_krc_has_fallen_silent_says_so_and_shows_no_joints() {
     let (datagrams, listen) = (telemetry_beside_a_krc(true), free_port());
     let (lines, _) = watched(&["--seconds", "2"], &listen, || send_all(&datagrams, &listen));
     let status = last_status(&lines);
-    let trouble = "\"trouble\":\"no measurement of the KRC comes to the board\"";
+    let trouble = "\"trouble\":\"the board receives no measurement from the KRC\"";
     assert!(status.contains(trouble) && status.contains("\"mode\":\"Offline\""), "{status}");
     assert!(!status.contains("q_actual") && !status.contains("jitter_ms"), "{status}");
     assert!(lines.iter().any(|line| line.contains("\"kind\":\"krc-silent\"")), "{lines:#?}");

@@ -139,7 +139,7 @@ impl AskArgs {
     pub(super) fn wanted(&self) -> Result<Wanted, Failure> {
         let usage = |text: &str| Err(Failure::Usage(text.into()));
         if self.wait && !matches!(self.word, AskCommand::Request | AskCommand::Resume | AskCommand::Release) {
-            return usage("--wait is for start, resume and stop: leave it out");
+            return usage("--wait is for start, resume and stop only: any other request ends with its answer");
         }
         if self.seq.is_some() && self.word != AskCommand::Sample {
             return usage("--seq is for sample: leave it out");
@@ -148,8 +148,8 @@ impl AskArgs {
             return usage("--duration is for freedrive and force: leave it out");
         }
         match (self.robot.starts_with(PREFIX), &self.key_file) {
-            (true, None) => return usage("a board is asked with its key: --key-file FILE"),
-            (false, Some(_)) => return usage("--key-file is for a board: a run on this machine knows who asks"),
+            (true, None) => return usage("requests to a board need its key: --key-file FILE"),
+            (false, Some(_)) => return usage("--key-file is for a board: a run on this machine needs no key"),
             _ => {}
         }
         if self.to.is_some() && self.word != AskCommand::Move {
@@ -158,7 +158,7 @@ impl AskArgs {
         match (self.word, self.rest.as_slice()) {
             (AskCommand::Move, rest) => self.motion(rest),
             (AskCommand::Set, []) => {
-                usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything")
+                usage("set: expected an output, e.g. digital-out.3=on; `outrigger io --help` lists all")
             }
             (AskCommand::Set, settings) => {
                 let of_a_run = |setting: &&String| self.key_file.is_some() || !Setting::may_be_named(setting);
@@ -168,7 +168,7 @@ impl AskArgs {
                 Ok(Wanted::Set(settings.to_vec()))
             }
             (AskCommand::Impedance, _) if self.key_file.is_some() => {
-                usage("impedance: a board takes it from its file alone; ask a run on this machine")
+                usage("impedance: a board takes it from its file only; use a run on this machine")
             }
             (AskCommand::Impedance, words) => {
                 let how = words.join(" ");
@@ -183,7 +183,9 @@ impl AskArgs {
                 let values = values.iter().map(number).collect::<Result<_, _>>()?;
                 Ok(Wanted::Sample { source: source.clone(), values, seq: self.seq })
             }
-            (AskCommand::Sample, _) => usage("sample: say the source's name and 1 to 6 values, e.g. sample seam 0.05"),
+            (AskCommand::Sample, _) => {
+                usage("sample: expected the source's name and 1 to 6 values, e.g. sample seam 0.05")
+            }
             (AskCommand::Freedrive | AskCommand::Force, words) => {
                 let (hand, how) = (self.word == AskCommand::Freedrive, words.join(" "));
                 let understood = if hand { guidance::freedrive(&how) } else { guidance::force(&how) };
@@ -193,9 +195,9 @@ impl AskArgs {
                 Ok(Wanted::Guide { hand, how, every: limits.renew_within.percent(40) })
             }
             (AskCommand::ToolContact, [how]) if guidance::contact(how).is_ok() => Ok(Wanted::ToolContact(how.clone())),
-            (AskCommand::ToolContact, _) => usage("tool-contact: say on or off"),
+            (AskCommand::ToolContact, _) => usage("tool-contact: expected on or off"),
             (AskCommand::Dashboard, _) if self.key_file.is_none() => {
-                usage("dashboard: a board is asked so; from this machine `outrigger dashboard ROBOT` does it")
+                usage("dashboard: for a board only; on this machine use `outrigger dashboard ROBOT`")
             }
             (AskCommand::Dashboard, words) => {
                 let readying = match words {
@@ -203,12 +205,12 @@ impl AskArgs {
                     _ => None,
                 };
                 let all = ArmCommand::ALL.map(ArmCommand::word).join(", ");
-                readying
-                    .map(Wanted::Dashboard)
-                    .ok_or_else(|| Failure::Usage(format!("dashboard: say one of {all}; found '{}'", words.join(" "))))
+                readying.map(Wanted::Dashboard).ok_or_else(|| {
+                    Failure::Usage(format!("dashboard: expected one of {all}; found '{}'", words.join(" ")))
+                })
             }
             (word, []) => Ok(Wanted::Plain(word)),
-            (_, [first, ..]) => Err(Failure::Usage(format!("no argument follows this command: leave '{first}' out"))),
+            (_, [first, ..]) => Err(Failure::Usage(format!("this request takes no further words: remove '{first}'"))),
         }
     }
 
@@ -217,7 +219,7 @@ impl AskArgs {
         let usage = |text: String| Err(Failure::Usage(format!("move: {text}")));
         match (rest, &self.to) {
             ([_], None) if self.key_file.is_some() => {
-                usage("a board makes no motions by request: ask a run on this machine".into())
+                usage("a board makes no motions by request: use a run on this machine".into())
             }
             ([file], None) => Ok(Wanted::Along(file.into())),
             ([], Some(to))
@@ -243,7 +245,7 @@ impl AskArgs {
             (_, Some(to)) => usage(format!(
                 "found --to '{to}', expected q= and each joint's angle in rad, or pose= and x,y,z,rx,ry,rz in m and rad, with commas between, and no file"
             )),
-            (_, None) => usage("say a file with the motion, or --to q=Q0,... or pose=X,Y,Z,RX,RY,RZ".into()),
+            (_, None) => usage("expected a file with the motion, or --to q=Q0,... or pose=X,Y,Z,RX,RY,RZ".into()),
         }
     }
 }

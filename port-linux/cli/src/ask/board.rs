@@ -46,7 +46,7 @@ impl Board {
     pub(super) fn begin(name: &str, key: &Path, clock: Clock, until: Instant) -> Result<Self, Failure> {
         let key = Key::new(&outrigger_config::key::load(key).map_err(|why| Failure::BadInput(why.to_string()))?);
         let address = resolved(name)?;
-        let failed = |error: std::io::Error| Failure::Connection(format!("cannot ask {address}: {error}"));
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot reach {address}: {error}"));
         let local: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
         let socket = UdpSocket::bind(local).map_err(failed)?;
         socket.connect(address).map_err(failed)?;
@@ -70,8 +70,8 @@ impl Board {
             }
             if self.clock.now() >= until {
                 return Err(Failure::Connection(format!(
-                    "{} does not answer: see whether it is on, takes requests at this port, has this key, and a firmware of \
-                     this version (before challenges, its requests were of another layout)",
+                    "{} does not answer: check that it is on, accepts requests at this port, has this key, and a \
+                     firmware of this version (before challenges, requests had another layout)",
                     self.name
                 )));
             }
@@ -92,7 +92,7 @@ impl Board {
     /// [`Failure::Interrupted`] if a signal arrived before the answer, and other failures of the connection.
     fn turn(&mut self, ask: Ask<'_>, until: Instant, signals: &mut Option<Signals>) -> Result<Option<Reply>, Failure> {
         let seen = ask.epoch().unwrap_or(self.epoch);
-        let too_long = |_| Failure::Usage(format!("{}: more than fits into a datagram", ask.word()));
+        let too_long = |_| Failure::Usage(format!("{}: too long for a datagram", ask.word()));
         self.caller.ask(self.clock.now(), seen, Message { id: None, challenge: None, ask }).map_err(too_long)?;
         // The outcome of an output takes a while, and so does a dashboard server.
         let patience = if matches!(ask, Ask::Set { .. } | Ask::Dashboard { .. }) {
@@ -105,10 +105,9 @@ impl Board {
                 self.epoch = epoch;
                 Ok(Some(reply))
             }
-            Some(Event::NotUnderstood) => Err(Failure::Connection(format!(
-                "{} answers what is not understood: is it of the same version?",
-                self.name
-            ))),
+            Some(Event::NotUnderstood) => {
+                Err(Failure::Connection(format!("{} sent an unknown answer: is it of the same version?", self.name)))
+            }
             Some(Event::Open(_)) | None => Ok(None),
         }
     }
@@ -125,7 +124,7 @@ impl Board {
             // Requests to a board have counters instead of ids.
             Ask::Withdraw { what } => match self.asked.take().filter(|(id, _)| *id == what) {
                 Some((_, what)) => Ask::Withdraw { what },
-                None => return Err(Failure::Connection("the session in which it was asked is over".into())),
+                None => return Err(Failure::Connection("the session of the request has ended".into())),
             },
             ask => ask,
         };
@@ -149,7 +148,7 @@ impl Board {
                 return Err(Failure::Connection(format!("{}: no answer", ask.word())));
             }
             if !matches!(ask, Ask::Status | Ask::Watch | Ask::Release) || self.clock.now() >= until {
-                let what = format!("{}: no answer, and it may have been carried out: look at `status`", ask.word());
+                let what = format!("{}: no answer, and it may have been executed: check `status`", ask.word());
                 return Err(Failure::Connection(what));
             }
             self.renew()?;
@@ -188,7 +187,7 @@ impl Board {
     }
 
     fn until_event(&mut self, until: Instant, signals: &mut Option<Signals>) -> Result<Option<Event>, Failure> {
-        let failed = |error: std::io::Error| Failure::Connection(format!("cannot ask the board: {error}"));
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot send to the board: {error}"));
         loop {
             let now = self.clock.now();
             self.caller.handle(now);

@@ -25,8 +25,7 @@ pub(crate) fn check_no_run_commands(robot: &RobotAddress) -> Outcome {
     let seat = dispatch::seat(&robot.to_string(), &ControllerArgs::default())?;
     // Without a run nothing commands the robot.
     let Ok((mut run, _)) = connect(seat) else { return Ok(()) };
-    let untold =
-        |error: std::io::Error| Failure::Connection(format!("the run beside {robot} does not answer: {error}"));
+    let untold = |error: std::io::Error| Failure::Connection(format!("the run for {robot} does not answer: {error}"));
     let patience = Some(std_duration(PATIENCE));
     run.set_read_timeout(patience).and_then(|()| run.set_write_timeout(patience)).map_err(untold)?;
     let question = format!("{}\n", Message { id: Some(1), challenge: None, ask: Ask::Status });
@@ -39,8 +38,8 @@ pub(crate) fn check_no_run_commands(robot: &RobotAddress) -> Outcome {
     match mode {
         "monitor" | "offline" => Ok(()),
         mode => Err(Failure::Connection(format!(
-            "a run beside {robot} commands the arm (mode {mode}): this program would take the place of its own; \
-             `outrigger ctl {robot} release` first"
+            "a run for {robot} commands the arm (mode {mode}): this program would replace its own; `outrigger ctl \
+             {robot} stop` first"
         ))),
     }
 }

@@ -92,9 +92,7 @@ impl Conversation<'_> {
             Wanted::Plain(AskCommand::Acknowledge) => run.ask(&[Ask::Acknowledge]),
             Wanted::Plain(AskCommand::Release) => {
                 run.ask(&[Ask::Release])?;
-                run.wait_for("the arm to rest", |mode| {
-                    Some(matches!(mode, "monitor" | "offline")).filter(|rests| *rests)
-                })
+                run.wait_for("standstill", |mode| Some(matches!(mode, "monitor" | "offline")).filter(|rests| *rests))
             }
             Wanted::Plain(word) => {
                 let epoch = run.epoch()?;
@@ -107,7 +105,7 @@ impl Conversation<'_> {
                 // From here on, giving up withdraws the request.
                 run.listen()?;
                 run.ask(&[ask])?;
-                run.wait_for("the arm to be commanded", |mode| match mode {
+                run.wait_for("the start", |mode| match mode {
                     "command" => Some(true),
                     "arming" => None,
                     _ => Some(false),
@@ -303,11 +301,12 @@ impl<'a> Conversation<'a> {
             }
         });
         let what = match withdrawn.as_deref() {
-            Ok("released") => "the request was withdrawn, and the arm is released",
-            Ok("none") => "the request was withdrawn, which changes nothing: look at `status`",
+            Ok("released") => "the request was withdrawn, and the arm is stopped",
+            Ok("none") => "the request was withdrawn, without an effect: check `status`",
             Ok(_) => "the request was withdrawn",
             Err(_) => {
-                "the request may have been carried out, and its withdrawal is not answered either: look at `status`, or `release`"
+                "the request may have been executed, and its withdrawal is not answered either: check `status`, or \
+                 `stop`"
             }
         };
         match failure {
@@ -363,7 +362,7 @@ impl<'a> Conversation<'a> {
             let (line, status) = answered.map_err(|failure| self.give_up(failure))?;
             let Some(good) = status.get("mode").and_then(Value::as_str).and_then(&over) else { continue };
             self.tell(&line, &status)?;
-            return if good { Ok(()) } else { Err(Failure::Fault(format!("waited for {what}, which it is not"))) };
+            return if good { Ok(()) } else { Err(Failure::Fault(format!("waited for {what}, which did not happen"))) };
         }
     }
 
@@ -390,7 +389,7 @@ impl<'a> Conversation<'a> {
         self.send(Ask::Status).ok()?;
         let (_, status) = self.answer().ok()?;
         let why = words::end_of_commanding(&status)?;
-        Some(Err(Failure::Fault(format!("{why}; a hand or a force moves the arm no more"))))
+        Some(Err(Failure::Fault(format!("{why}; freedrive or force mode has ended"))))
     }
 
     /// Prints changes of the status until the run ends.
@@ -510,7 +509,7 @@ impl<'a> Conversation<'a> {
 
     /// Returns the next line of the run, if one arrives before `until`.
     fn hear(&mut self, until: Option<Instant>) -> Result<LineResult, Failure> {
-        let failed = |error: std::io::Error| Failure::Connection(format!("cannot read what the run answers: {error}"));
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot read the run's answer: {error}"));
         let patience = until.map(|until| until.since(self.clock.now()));
         if patience.is_some_and(|left| left == Duration::ZERO) {
             return Ok(LineResult::Nothing);
@@ -547,7 +546,7 @@ fn number(of: &Value, key: &str) -> Option<u32> {
 /// Returns the failure for a wait that was ended by the signal `who`.
 fn interrupted(who: &'static str) -> Failure {
     let by = ReleasedBy::of_signal(who);
-    let text = format!("{by}: the answer was not waited for");
+    let text = format!("{by}: stopped waiting for the answer");
     if by.is_interrupt() { Failure::Interrupted(text) } else { Failure::Fault(text) }
 }
 
@@ -557,7 +556,7 @@ fn parsed(line: &str) -> Result<Value, Failure> {
 
 /// Returns the failure for a line that cannot be read, because the run is another version of the software.
 fn odd(answer: &Value) -> Failure {
-    Failure::Connection(format!("the run answers what is not understood: {answer}; is it of the same version?"))
+    Failure::Connection(format!("the run sent an unknown answer: {answer}; is it of the same version?"))
 }
 
 #[cfg(all(test, unix))]

@@ -42,7 +42,7 @@ impl Conversation<'_> {
         for (number, rows) in (1..).zip(pieces.rows) {
             if let Some(who) = signals.heard() {
                 let by = ReleasedBy::of_signal(who);
-                let text = format!("{by}: the motion was not sent to its end, and has not begun");
+                let text = format!("{by}: the motion was not sent completely, and did not start");
                 return Err(if by.is_interrupt() { Failure::Interrupted(text) } else { Failure::Fault(text) });
             }
             self.send(Ask::Move { epoch, how: &rows })?;
@@ -52,7 +52,7 @@ impl Conversation<'_> {
                     LineResult::Line(line) => Some(line),
                     LineResult::Nothing => continue,
                     LineResult::Gone => {
-                        return Err(Failure::Connection("the run ended before it had the motion".into()));
+                        return Err(Failure::Connection("the run ended before it received the motion".into()));
                     }
                 };
                 break;
@@ -81,7 +81,7 @@ impl Conversation<'_> {
                 said.end();
                 let by = ReleasedBy::of_signal(who);
                 interrupted |= by.is_interrupt();
-                eprintln_lossy!("{by}: the motion is cancelled; the arm comes to rest, and stays commanded");
+                eprintln_lossy!("{by}: cancelling the motion; the arm stops, and stays commanded");
                 self.send(Ask::Cancel)?;
             }
             let line = match self.hear(Some(self.clock.now() + LOOK))? {
@@ -103,7 +103,7 @@ impl Conversation<'_> {
             if number_of(&answer) != Some(number) {
                 said.end();
                 return Err(Failure::Fault(
-                    "another motion was begun: look at `status` for what became of this one".into(),
+                    "another motion was started: check `status` for the end of this one".into(),
                 ));
             }
             if let Some(end) = words::end_of_motion(&answer, &self.args.robot) {

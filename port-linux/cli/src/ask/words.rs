@@ -10,25 +10,25 @@ pub(super) fn of(answer: &Value) -> String {
     let epoch = answer.get("epoch").and_then(Value::as_u64).unwrap_or_default();
     match text(answer, "do") {
         "status" | "watch" => status(answer, mode, epoch),
-        "dashboard" => format!("{}\nto command is asked for by itself: `request`\n", text(answer, "text")),
+        "dashboard" => format!("{}\nthis does not start commanding: `start` does\n", text(answer, "text")),
         "set" => format!("{}: {}\n", text(answer, "output"), text(answer, "text")),
-        "sample" => format!("taken, in {mode} at epoch {epoch}\n"),
-        "release" if matches!(mode, "monitor" | "offline") => format!("released: nothing is commanded, {mode}\n"),
-        "acknowledge" => format!("acknowledged: {mode} at epoch {epoch}\n"),
-        "hand-back" => "handed back: our program on the controller ends, and the pendant's goes on\n".into(),
+        "sample" => format!("accepted, in {mode} at epoch {epoch}\n"),
+        "release" if matches!(mode, "monitor" | "offline") => format!("stopped: the arm is not commanded, {mode}\n"),
+        "acknowledge" => format!("reset: {mode} at epoch {epoch}\n"),
+        "hand-back" => "handed back: our program on the controller ends, and the pendant's continues\n".into(),
         "resend" => "our program is sent to the controller again\n".into(),
-        "freedrive" => "a hand moves the arm from now on, while it is renewed from here\n".into(),
-        "force" => "a force moves the arm from now on, while it is renewed from here\n".into(),
-        "stiffen" => "the arm gives way no more: it comes to rest, and stays commanded\n".into(),
+        "freedrive" => "freedrive is active while this command renews it\n".into(),
+        "force" => "force mode is active while this command renews it\n".into(),
+        "stiffen" => "freedrive or force mode ended: the arm stops, and stays commanded\n".into(),
         "move" if motion_state(answer) == "done" => {
-            format!("motion {}: the arm is already there, nothing is sent\n", motion_number(answer))
+            format!("motion {}: the arm is already there, no command is sent\n", motion_number(answer))
         }
-        "move" => format!("motion {} is under way: it ends with this process, or by Ctrl-C\n", motion_number(answer)),
-        "cancel" => "cancelled: the arm comes to rest, and stays commanded\n".into(),
+        "move" => format!("motion {} is active: it ends with this process, or by Ctrl-C\n", motion_number(answer)),
+        "cancel" => "cancelled: the arm stops, and stays commanded\n".into(),
         "withdraw" => "withdrawn\n".into(),
         "renew" => "renewed\n".into(),
-        "tool-contact" => "taken: what the controller executes by itself heeds contacts so\n".into(),
-        "release" => format!("released: the arm is being stopped, {mode}\n"),
+        "tool-contact" => "accepted: it applies to motions that the controller executes by itself\n".into(),
+        "release" => format!("stop requested, mode {mode}\n"),
         word => format!("{word} granted: {mode} at epoch {epoch}\n"),
     }
 }
@@ -68,40 +68,41 @@ fn reason_of_end(answer: &Value) -> Option<String> {
 pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String, String>> {
     let motion = answer.get("motion")?;
     let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();
-    let why = || reason_of_end(answer).unwrap_or_else(|| "the arm was released".to_owned());
+    let why = || reason_of_end(answer).unwrap_or_else(|| "the arm was stopped".to_owned());
     Some(match text(motion, "state") {
         "waiting" | "running" => return None,
-        "done" => Ok("done: the arm rests at the motion's end, and stays commanded\n".into()),
-        "cancelled" => Err(format!("the motion was cancelled at {percent} %; the arm rests")),
+        "done" => Ok("done: the arm is at the motion's end, and stays commanded\n".into()),
+        "cancelled" => Err(format!("the motion was cancelled at {percent} %; the arm is at standstill")),
         "suspended" => Err(format!(
-            "{}; the motion stands at {percent} %: `outrigger ctl {robot} resume` goes on with it from there, once nothing is \
-             latched and nothing speaks against it",
+            "{}; the motion is suspended at {percent} %: `outrigger ctl {robot} resume` continues it from there, \
+             once no fault is latched and every precondition is met",
             why()
         )),
         "touched" => Err(format!(
-            "the tool touched something, which ended the motion at {percent} %; the arm rests, and stays commanded"
+            "tool contact ended the motion at {percent} %; the arm is at standstill, and stays \
+                         commanded"
         )),
         "missed" => Err(format!(
-            "{}; the motion ended at {percent} %; the arm rests, and stays commanded",
+            "{}; the motion ended at {percent} %; the arm is at standstill, and stays commanded",
             motion.get("reason").map_or_else(String::new, reason)
         )),
         "refused" => {
-            Err(format!("the motion was not begun: {}", motion.get("reason").map_or_else(String::new, reason)))
+            Err(format!("the motion did not start: {}", motion.get("reason").map_or_else(String::new, reason)))
         }
-        _ => Err(format!("{}; the motion ended at {percent} %, and does not go on", why())),
+        _ => Err(format!("{}; the motion ended at {percent} %, and will not continue", why())),
     })
 }
 
 fn status(answer: &Value, mode: &str, epoch: u64) -> String {
     let mut said =
-        format!("{mode} at epoch {epoch}, link {}, robot {}\n", text(answer, "grade"), text(answer, "robot"));
+        format!("{mode} at epoch {epoch}, link quality {}, robot {}\n", text(answer, "grade"), text(answer, "robot"));
     if let Some(latch) = answer.get("latch").filter(|latch| latch.is_object()) {
         said.push_str(&format!("latched: {}\n", reason(latch)));
     } else if let Some(left) = answer.get("left").filter(|left| left.is_object() && mode != "command") {
         said.push_str(&format!("commanding ended: {} ({})\n", text(left, "text"), text(left, "name")));
     }
     for unmet in answer.get("unmet").and_then(Value::as_array).into_iter().flatten() {
-        said.push_str(&format!("not ready: {}\n", reason(unmet)));
+        said.push_str(&format!("Not ready: {}\n", reason(unmet)));
     }
     if let Some(motion) = answer.get("motion").filter(|motion| motion.is_object()) {
         let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();
@@ -152,13 +153,15 @@ mod tests {
         );
         assert_eq!(
             of(&status),
-            "monitor at epoch 3, link ok, robot 10.0.0.2\nlatched: too old (StateStale); look\nnot ready: b (Latched); c\n"
+            "monitor at epoch 3, link quality ok, robot 10.0.0.2\nlatched: too old (StateStale); look\nNot ready: b \
+             (Latched); c\n"
         );
         let released = parsed(
             r#"{"id":1,"ok":true,"epoch":4,"mode":"monitor","do":"status","robot":"10.0.0.2","grade":"ok","latch":null,"unmet":[],
             "left":{"name":"Released","text":"Ctrl-C","advice":"a","by":"SIGINT"},"ending":true}"#,
         );
-        let ending = "monitor at epoch 4, link ok, robot 10.0.0.2\ncommanding ended: Ctrl-C (Released)\nthe run is about to end\n";
+        let ending = "monitor at epoch 4, link quality ok, robot 10.0.0.2\ncommanding ended: Ctrl-C (Released)\nthe \
+                      run is about to end\n";
         assert_eq!(of(&released), ending);
         let paused = parsed(
             r#"{"id":1,"ok":true,"epoch":4,"mode":"command","do":"status","robot":"10.0.0.2","grade":"ok","latch":null,"unmet":[],
@@ -166,15 +169,15 @@ mod tests {
         );
         assert_eq!(
             of(&paused),
-            "command at epoch 4, link ok, robot 10.0.0.2\nmotion 2: running\na stop at the pendant would be overridden by the next command\n\
-             paused\n"
+            "command at epoch 4, link quality ok, robot 10.0.0.2\nmotion 2: running\na stop at the pendant would be \
+             overridden by the next command\npaused\n"
         );
         let done = parsed(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#);
         assert_eq!(of(&done), "request granted: arming at epoch 3\n");
         let moved =
             |state| parsed(&format!(r#"{{"do":"move","mode":"command","motion":{{"number":7,"state":"{state}"}}}}"#));
-        assert!(of(&moved("waiting")).starts_with("motion 7 is under way"));
-        assert_eq!(of(&moved("done")), "motion 7: the arm is already there, nothing is sent\n");
+        assert!(of(&moved("waiting")).starts_with("motion 7 is active"));
+        assert_eq!(of(&moved("done")), "motion 7: the arm is already there, no command is sent\n");
     }
 
     #[test]
@@ -184,14 +187,21 @@ mod tests {
             let answer = if rest.contains("left") { answer } else { format!("{answer}}}") };
             end_of_motion(&parsed(&answer), "10.0.0.2").expect("it has ended")
         };
-        assert!(end("done", "").is_ok_and(|said| said.starts_with("done: the arm rests at the motion's end")));
+        assert!(end("done", "").is_ok_and(|said| said.starts_with("done: the arm is at the motion's end")));
         let touched = end("touched", "").expect_err("short of its end");
-        assert!(touched.starts_with("the tool touched something, which ended the motion at 42 %"), "{touched}");
+        assert!(touched.starts_with("tool contact ended the motion at 42 %"), "{touched}");
         let reason = r#","reason":{"name":"GoalTolerance","text":"t","advice":"a"}"#;
         let missed = end("missed", reason).expect_err("short of its goal");
-        assert_eq!(missed, "t (GoalTolerance); a; the motion ended at 42 %; the arm rests, and stays commanded");
+        assert_eq!(
+            missed,
+            "t (GoalTolerance); a; the motion ended at 42 %; the arm is at standstill, and stays commanded"
+        );
         let left = r#"},"left":{"name":"Released","text":"released by another process","advice":"a","by":"request"}"#;
         let stopped = end("stopped", left).expect_err("released");
-        assert_eq!(stopped, "released by another process (Released); the motion ended at 42 %, and does not go on");
+        assert_eq!(
+            stopped,
+            "released by another process (Released); the motion ended at 42 %, and will not \
+                             continue"
+        );
     }
 }

@@ -10,11 +10,11 @@ use super::port::PortName;
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum BoardCommand {
     /// Show the board's name, the configuration that it runs, and faults of the copies in its flash
-    #[command(after_help = "\
-With BOARD.toml it also says whether that is what runs.
+    #[command(after_help = "With BOARD.toml it also shows whether the board runs that file.
 
 Examples:
-  outrigger board show --port /dev/ttyACM0
+  outrigger \
+                            board show --port /dev/ttyACM0
   outrigger board show --port /dev/ttyACM0 board.toml")]
     Show {
         #[command(flatten)]
@@ -24,18 +24,25 @@ Examples:
         file: Option<PathBuf>,
     },
     /// Make the board run this configuration from now on. The board stops its control loop and restarts
-    #[command(after_help = "\
-The file is checked as by `outrigger check-config`, and once more by the board before it writes anything: what its firmware \
-cannot run is refused with the key that is wrong, and what ran before goes on. A board that commands the arm refuses. The \
-flash has two copies; where the power goes at any time, the board runs what it ran before, or all of the new file.
-The key of device.expert.key_file is sent too: who has this line has the board.
-A firmware is for one kind of controller, and takes requests (device.expert.requests) only where it was built from a file with them.
-Exit codes: 0 the board runs it, 1 the file, 3 nobody answers, 4 the board refuses or was interrupted.
+    #[command(after_help = "The file is checked as by `outrigger check-config`, and once more by the board before it \
+                            writes anything: what its firmware cannot run is refused with the wrong key, and the \
+                            board keeps its settings. A board that commands the arm refuses. The flash has two \
+                            copies; if the power fails at any time, the board runs its previous settings, or all of \
+                            the new file.
+The key of device.expert.key_file is sent too: whoever has this line can \
+                            control the board.
+A firmware is for one kind of controller, and accepts requests \
+                            (device.expert.requests) only if it was built from a file with them.
+Exit codes: 0 the \
+                            board runs it, 1 the file, 3 no answer, 4 the board refuses or was \
+                            interrupted.
 
 Examples:
   outrigger check-config board.toml
-  outrigger board set board.toml --port /dev/ttyACM0
-  outrigger board set board.toml --port unix:bench.sock         an emulated board: boards/qemu-mps2")]
+  outrigger board set \
+                            board.toml --port /dev/ttyACM0
+  outrigger board set board.toml --port unix:bench.sock   \
+                            an emulated board: boards/qemu-mps2")]
     Set {
         #[command(flatten)]
         line: LineArgs,

@@ -39,7 +39,7 @@ fn show(line: &LineArgs, file: Option<&Path>) -> Outcome {
     say(&found.story())?;
     let Some((file, image)) = file.zip(image) else { return Ok(()) };
     let same = found.here.in_force == Fingerprint::of(&image);
-    say(&format!("that is {} {}", if same { "what is in" } else { "something else than" }, file.display()))
+    say(&format!("these settings are {} {}", if same { "the same as in" } else { "different from" }, file.display()))
 }
 
 fn set(line: &LineArgs, file: &Path) -> Outcome {
@@ -58,7 +58,7 @@ fn set(line: &LineArgs, file: &Path) -> Outcome {
     })?;
     if !found.here.runs(&image) {
         return Err(Failure::Fault(format!(
-            "the board started anew before all was written, and runs what it did before: {}; give the command again",
+            "the board restarted before all was written, and runs its previous settings: {}; repeat the command",
             found.origin()
         )));
     }
@@ -74,16 +74,16 @@ fn default(line: &LineArgs) -> Outcome {
     let (found, erased) = bench.tell(caller, 0)?;
     // A copy whose erasure was interrupted may be left in part.
     if !erased || found.here.origin != Origin::CompiledIn || found.here.copies != [Copy::Empty; 2] {
-        let what = "the board started anew before all was erased";
-        return Err(Failure::Fault(format!("{what}: it runs {}; give the command again", found.origin())));
+        let what = "the board restarted before all was erased";
+        return Err(Failure::Fault(format!("{what}: it runs {}; repeat the command", found.origin())));
     }
-    say("the board runs what was compiled in, and keeps nothing else")
+    say("the board runs its compiled-in settings, and stores no others")
 }
 
 /// Returns the settings image for a board's configuration file.
 fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
     if !AnyConfiguration::load(file)?.is_for_a_board() {
-        let what = "expected a board's file, with a table [device]; this one is for a host";
+        let what = "expected a board's file, with a table [device]; this file is for a host";
         return Err(Failure::BadInput(what.into()).at(file));
     }
     Ok(compile(file)?.image())
@@ -145,7 +145,7 @@ impl Found {
 
     fn origin(&self) -> String {
         match self.here.origin {
-            Origin::CompiledIn => "what was compiled in".into(),
+            Origin::CompiledIn => "compiled-in settings".into(),
             Origin::Flash { copy, sequence } => format!("copy {} in flash, number {sequence}", copy.saturating_add(1)),
         }
     }
@@ -155,7 +155,7 @@ impl Found {
         let mut text = format!("{board}, build {build}: runs {}, {} bytes", self.origin(), here.in_force.length);
         for (number, copy) in (1..).zip(here.copies) {
             let state = match copy {
-                Copy::Damaged => "is not whole: it was not written to its end, or is no copy",
+                Copy::Damaged => "is incomplete: it was not fully written, or is not a copy",
                 Copy::Refused => "cannot be run by this firmware",
                 Copy::Empty | Copy::Older | Copy::InForce => continue,
             };
@@ -201,13 +201,13 @@ impl Bench {
                     return None;
                 }
                 Event::Sent(bytes) if bytes as usize == length => say(&format!("sent {length} bytes")),
-                Event::Writing => say("the board stops its control loop, and writes"),
+                Event::Writing => say("the board stops its control loop and writes"),
                 Event::Kept { copy, sequence } => {
-                    say(&format!("written as copy {}, number {sequence}; it starts anew", copy.saturating_add(1)))
+                    say(&format!("written as copy {}, number {sequence}; restarting", copy.saturating_add(1)))
                 }
                 Event::Erased => {
                     erased = true;
-                    say("erased; it starts anew")
+                    say("erased; restarting")
                 }
                 _ => return None,
             };

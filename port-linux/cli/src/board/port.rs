@@ -65,8 +65,8 @@ impl Port {
                 (ErrorKind::PermissionDenied, PortName::Device(_)) => {
                     "; a serial device belongs to a group, often dialout: add yourself to it"
                 }
-                (ErrorKind::NotFound, PortName::Device(_)) => "; `ls /dev/ttyACM* /dev/ttyUSB*` shows those there are",
-                (ErrorKind::WouldBlock, PortName::Device(_)) => "; another program holds it",
+                (ErrorKind::NotFound, PortName::Device(_)) => "; `ls /dev/ttyACM* /dev/ttyUSB*` lists the devices",
+                (ErrorKind::WouldBlock, PortName::Device(_)) => "; another program uses it",
                 _ => "",
             };
             Failure::Connection(format!("cannot open {name}: {error}{what}"))
@@ -97,7 +97,7 @@ impl Port {
     }
 
     fn gone(&self, error: &io::Error) -> Failure {
-        Failure::Connection(format!("{}: the line is gone: {error}", self.name))
+        Failure::Connection(format!("{}: lost the line: {error}", self.name))
     }
 
     pub(super) const fn name(&self) -> &PortName {

@@ -10,26 +10,27 @@ pub(super) fn failure(why: Refusal, text: &str) -> Failure {
     let bad = Failure::BadInput;
     match why {
         Refusal::Commanding(mode) => Failure::Fault(format!(
-            "the board is in mode {mode:?}: it commands the arm, or is about to; release it, let it come to rest, and give the \
-             command again"
+            "the board is in mode {mode:?}: it commands the arm, or is about to; stop it, wait for standstill, and \
+             repeat the command"
         )),
-        Refusal::OtherKind { .. } => bad(
-            "robot.kind: the file is for another kind of controller than the board's firmware; flash one that was built from a file \
+        Refusal::OtherKind { .. } => {
+            bad("robot.kind: the file is for another kind of controller than the board's firmware; flash one that was built from a file \
              of this kind"
-                .into(),
-        ),
+                .into())
+        }
         Refusal::OtherFormat { found, expected } => bad(format!(
-            "found settings of format {found}, expected {expected}: program and firmware are of different versions; take the \
-             program of the firmware's version, or flash the firmware of this one"
+            "found settings of format {found}, expected {expected}: program and firmware have different versions; \
+             use the program of the firmware's version, or flash the firmware of this version"
         )),
         Refusal::TooLong { found, expected } => bad(format!(
-            "found {found} bytes, expected at most {expected}: fewer waypoints, or a firmware with the file compiled in"
+            "found {found} bytes, expected at most {expected}: use fewer waypoints, or a firmware with the file \
+             compiled in"
         )),
-        Refusal::NoRequests => bad(
-            "device.expert.requests: the board's firmware was built without; flash one that was built from a file with device.expert.requests, or \
-             leave it out"
-                .into(),
-        ),
+        Refusal::NoRequests => {
+            bad("device.expert.requests: the board's firmware was built without them; flash one that was built from \
+                 a file with device.expert.requests, or remove the key"
+                .into())
+        }
         Refusal::NoMotion => bad(
             "law.waypoint: found more than the engine's memory holds, and the board's firmware was built without the feature motion"
                 .into(),
@@ -38,22 +39,23 @@ pub(super) fn failure(why: Refusal, text: &str) -> Failure {
             "the board cannot run it: {text}. What each board can read, and where it is wired: port-embassy/docs/inputs.md"
         )),
         Refusal::NoImage | Refusal::NoSettings => {
-            bad("the board does not know these settings: program and firmware are of different versions".into())
+            bad("the board does not know these settings: program and firmware have different versions".into())
         }
         Refusal::OtherVersion { found, expected } => Failure::Fault(format!(
-            "this program speaks version {found} and the board version {expected}: take the program of the firmware's version"
+            "this program uses protocol version {found} and the board version {expected}: use the program of the \
+             firmware's version"
         )),
         Refusal::Flash { at } => Failure::Fault(format!(
-            "the board's flash did not take it, at byte {at}; after its start the board runs what it ran before. Try again; if it \
-             stays so, the flash is worn out or broken"
+            "the board's flash did not store it, at byte {at}; after its restart the board runs its previous \
+             settings. Try again; if that fails, the flash is worn out or broken"
         )),
         Refusal::NoRequest
         | Refusal::NoBegin
         | Refusal::Gap { .. }
         | Refusal::Incomplete { .. }
-        | Refusal::Damaged { .. } => {
-            Failure::Fault(format!("the line loses too much: {why:?}; nothing was written. Try a shorter cable, or try again"))
-        }
+        | Refusal::Damaged { .. } => Failure::Fault(format!(
+            "the line loses too much: {why:?}; nothing was written. Try a shorter cable, or try again"
+        )),
     }
 }
 
@@ -61,28 +63,25 @@ pub(super) fn silent(heard: bool, port: &Port) -> Failure {
     let name = port.name();
     Failure::Connection(if heard {
         format!(
-            "{name}: something speaks there, and nothing that a board says: another rate (--baud), or another device"
+            "{name}: received data that no board sends: check the rate (--baud), and that this is the board's \
+                 line"
         )
     } else {
         format!(
-            "{name}: nobody answers: is it the board's line, is the board on, and was its firmware built with what is told over \
-             it? boards/README.md"
+            "{name}: no answer: is it the board's line, is the board on, and does its firmware use the line? \
+             boards/README.md"
         )
     })
 }
 
 pub(super) fn lost() -> Failure {
     Failure::Fault(
-        "the board was going to write, and was not heard of for a minute: `outrigger board show` says what it runs"
-            .into(),
+        "the board was about to write, and sent nothing for a minute: `outrigger board show` shows its settings".into(),
     )
 }
 
 pub(super) fn not_understood() -> Failure {
-    Failure::Fault(
-        "the board answers in a way that only another version understands: take the program of the firmware's version"
-            .into(),
-    )
+    Failure::Fault("the board's answer is of another version: use the program of the firmware's version".into())
 }
 
 #[cfg(test)]
@@ -106,8 +105,8 @@ mod tests {
             (Refusal::Unfit, 1, "the board cannot run it: limits.velocity: expected more"),
             (Refusal::NoSettings, 1, "the board does not know these settings"),
             (Refusal::Commanding(Mode::Stopping), 4, "the board is in mode Stopping"),
-            (Refusal::OtherVersion { found: 1, expected: 2 }, 4, "speaks version 1 and the board version 2"),
-            (Refusal::Flash { at: 256 }, 4, "flash did not take it, at byte 256"),
+            (Refusal::OtherVersion { found: 1, expected: 2 }, 4, "uses protocol version 1 and the board version 2"),
+            (Refusal::Flash { at: 256 }, 4, "flash did not store it, at byte 256"),
             (Refusal::Gap { found: 2, expected: 1 }, 4, "the line loses too much"),
         ] {
             let failure = failure(why, "limits.velocity: expected more");

@@ -22,14 +22,14 @@ pub(crate) fn run(args: &ExportArgs) -> Outcome {
     is_none(&args.file).map_or(Ok(()), Err)?;
     if !is_recording(&args.file) {
         return Err(Failure::BadInput(format!(
-            "{}: this is no MCAP file; `outrigger record` makes them",
+            "{}: not an MCAP file; `outrigger record` writes them",
             args.file.display()
         )));
     }
     match (&args.csv, &args.raw) {
         (Some(csv), _) => table(args, csv),
         (None, Some(raw)) => bytes(args, raw),
-        (None, None) => Err(Failure::Usage("say what to export: --csv FILE.csv or --raw FILE.bin".into())),
+        (None, None) => Err(Failure::Usage("expected --csv FILE.csv or --raw FILE.bin".into())),
     }
 }
 
@@ -93,11 +93,7 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
     finish(read, gone)?;
     flushed?;
     if rows == 0 && !gone {
-        return Err(Failure::BadInput(format!(
-            "{}: there are no states of port {} in it",
-            args.file.display(),
-            name_of(port)
-        )));
+        return Err(Failure::BadInput(format!("{}: it has no states of port {}", args.file.display(), name_of(port))));
     }
     if unplaced > 0 {
         eprintln_lossy!("outrigger: {unplaced} values left out: fields that the first state did not have");
@@ -153,7 +149,7 @@ fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
     finish(read, gone)?;
     flushed?;
     if count == 0 && !gone {
-        return Err(Failure::BadInput(format!("{}: nothing came from port {}", args.file.display(), name_of(port))));
+        return Err(Failure::BadInput(format!("{}: it has no bytes from port {}", args.file.display(), name_of(port))));
     }
     Ok(())
 }

@@ -158,7 +158,7 @@ impl IoSession {
         let refused = |refusal| self.done.iter().any(|(_, news)| *news == WriteNews::Refused(refusal));
         if refused(WriteRefusal::NotConnected) {
             let why = self.last_down.unwrap_or_else(|| "the session ended".into());
-            return Err(Failure::Connection(format!("not everything was set: {why}")));
+            return Err(Failure::Connection(format!("not all outputs were set: {why}")));
         }
         let good = |news: &WriteNews| matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown);
         let bad = self.done.iter().filter(|(_, news)| !good(news)).count();
@@ -169,7 +169,7 @@ impl IoSession {
         if self.done.iter().any(|(_, news)| *news == WriteNews::NotConfirmed) {
             // Some software silently drops text in local control.
             text.push_str(
-                "; is the robot in remote control (`outrigger dashboard` tells), and does nobody else set it?",
+                "; is the robot in remote control (see `outrigger dashboard`), and does another client set it?",
             );
         }
         Err(Failure::Fault(text))
@@ -194,7 +194,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for IoSession {
         tokio::select! {
             _ = self.signals.next() => {
                 if matches!(self.task, Task::Set(_)) && !self.ending {
-                    self.failure = Some(Failure::Fault("interrupted: what was sent may have been set".into()));
+                    self.failure = Some(Failure::Fault("interrupted: outputs that were sent may have been set".into()));
                 }
             }
             () = over => if !self.ready {
@@ -210,7 +210,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for IoSession {
         match event {
             Event::Output { write, news } => self.finish(write, news),
             Event::Peer(UrEvent::UnownedInput(input)) => {
-                self.page.note(&format!("{input}; it goes as text where that is allowed"));
+                self.page.note(&format!("{input}; it is sent as text if that is allowed"));
             }
             Event::Peer(UrEvent::Down { cause: DownCause::Refused, link: LinkId::PRIMARY, .. })
                 if self.last_down.is_some() => {}

@@ -18,18 +18,18 @@ pub(super) fn of_check<const N: usize>(path: &Path, motion: &Motion<N>) -> Strin
 /// Describes the position that the arm must have at the start of the motion.
 fn start<const N: usize>(motion: &Motion<N>) -> String {
     let near = format!("within {} rad, or its tolerance if that is less", Governor::<N>::BEGINS_WITHIN);
-    let unchecked = "--check does not ask the robot: this is compared only when the motion is made";
+    let unchecked = "--check does not connect to the robot: this is checked only when the motion is made";
     let first = motion.waypoints().first().map(|first| (first.at, first.setpoint.positions));
     match first {
         Some((Duration::ZERO, at)) if motion.has_length() => {
-            format!("It starts at {}; each joint has to be there {near}. {unchecked}", joints(&at))
+            format!("It starts at {}; each joint must be there {near}. {unchecked}", joints(&at))
         }
         Some((Duration::ZERO, at)) => format!(
-            "It has no length: each joint has to be at {} already, {near}, and at standstill. {unchecked}",
+            "It has no length: each joint must be at {} already, {near}, and at standstill. {unchecked}",
             joints(&at)
         ),
-        _ => "It starts at the arm's current position. --check does not ask the robot: the way from there to the first waypoint \
-              is checked only when the motion is made"
+        _ => "It starts at the arm's current position. --check does not connect to the robot: the way from there to \
+              the first waypoint is checked only when the motion is made"
             .into(),
     }
 }
@@ -61,19 +61,16 @@ mod tests {
     fn a_check_names_the_start_and_says_that_the_arm_is_not_compared_with_it() {
         let swings = of(&[(0, [0.5, -1.0]), (2_000, [0.6, -1.0])]);
         assert!(swings.starts_with("m.csv: 2 waypoints in 2.000 s, within the limits\n"), "{swings}");
-        assert!(
-            swings.contains("It starts at q=0.5000,-1.0000; each joint has to be there within 0.02 rad"),
-            "{swings}"
-        );
+        assert!(swings.contains("It starts at q=0.5000,-1.0000; each joint must be there within 0.02 rad"), "{swings}");
         for stays in [&[(0, [0.5, -1.0])][..], &[(0, [0.5, -1.0]), (2_000, [0.5, -1.0])]] {
             let said = of(stays);
-            assert!(said.contains("no length: each joint has to be at q=0.5000,-1.0000 already"), "{said}");
+            assert!(said.contains("no length: each joint must be at q=0.5000,-1.0000 already"), "{said}");
         }
         let from_here = of(&[(2_000, [0.5, -1.0])]);
         assert!(from_here.contains("It starts at the arm's current position"), "{from_here}");
         for said in [swings, from_here] {
             assert!(
-                said.contains("--check does not ask the robot: ") && said.ends_with("when the motion is made\n"),
+                said.contains("--check does not connect to the robot: ") && said.ends_with("when the motion is made\n"),
                 "{said}"
             );
         }

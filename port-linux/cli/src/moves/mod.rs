@@ -267,17 +267,18 @@ fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     let why = match (stopped.released, stopped.reason) {
         (Some(by), _) => by.to_string(),
         (None, Some(reason)) => Ended::Fallback(reason).to_string(),
-        (None, None) => "the arm was released".into(),
+        (None, None) => "the arm was stopped".into(),
     };
-    eprintln_lossy!("{why}\nThe motion stands at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
+    eprintln_lossy!("{why}\nThe motion is stopped at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
     for reason in words::causes_first(stopped.unmet).into_iter().filter(|reason| *reason != Reason::Latched) {
-        eprintln_lossy!("Not yet: {}.", reason.text());
+        eprintln_lossy!("Not ready: {}.", reason.text());
     }
     eprintln_lossy!(
-        "`resume` acknowledges and goes on from there, which moves the arm; anything else ends the motion."
+        "`resume` resets and continues from there, which moves the arm; any other answer ends the \
+                     motion."
     );
     // Reports that arrive meanwhile are printed above the question.
-    line.show("Go on? ", 0);
+    line.show("Continue? ", 0);
     // The question has a thread of its own, so that Ctrl-C ends it without a line of input.
     let (tell, told) = channel();
     let read = move || {
@@ -314,7 +315,9 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
 fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAddress, UrConfig), Failure> {
     let Some(file) = file else {
         if args.other.is_some() {
-            return Err(Failure::Usage("--robot is in place of a configuration's robot: it is named already".into()));
+            return Err(Failure::Usage(
+                "--robot replaces a configuration's robot; the robot's address is given already".into(),
+            ));
         }
         return Ok((args.robot.parse().map_err(Failure::Usage)?, UrConfig::default()));
     };

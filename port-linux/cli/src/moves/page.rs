@@ -44,8 +44,8 @@ pub(super) fn html<const N: usize>(file: &str, robot: &str, sent: &str, followed
     }
     let _ = writeln!(
         page,
-        "</div>\n<section><h2>Wanted and actual</h2><p>Dashed: where the motion wants a joint. Solid: where the controller measures it. \
-         Time is the controller's. {HOW_TO_READ}</p>"
+        "</div>\n<section><h2>Target and actual</h2><p>Dashed: target angle of a joint. Solid: measured angle. Time \
+         is the controller's. {HOW_TO_READ}</p>"
     );
     let moments = &followed.moments;
     let time = Span::new(0.0, moments.last().map_or(1.0, |moment| moment.seconds.max(1e-3)));
@@ -104,7 +104,7 @@ fn positions<const N: usize>(page: &mut String, moments: &[Moment<N>], time: Spa
             let wanted = series(moments, |moment| moment.wanted.0[joint]);
             let actual = series(moments, |moment| moment.actual.0[joint]);
             [
-                (format!("{name}, wanted"), format!("{class} wanted"), wanted),
+                (format!("{name}, target"), format!("{class} wanted"), wanted),
                 (format!("{name}, actual"), class.to_owned(), actual),
             ]
         })
@@ -119,7 +119,15 @@ fn errors<const N: usize>(page: &mut String, moments: &[Moment<N>], time: Span) 
             (name.to_owned(), class.to_owned(), off)
         })
         .collect();
-    chart(page, "Actual minus wanted", "error [mrad]", time, Span::new(-0.1, 0.1), &lines, &keys::<N>());
+    chart(
+        page,
+        "Tracking error (actual minus target)",
+        "error [mrad]",
+        time,
+        Span::new(-0.1, 0.1),
+        &lines,
+        &keys::<N>(),
+    );
 }
 
 fn scaling<const N: usize>(page: &mut String, moments: &[Moment<N>], time: Span) {

@@ -22,7 +22,7 @@ pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
         (false, true) => {
             format!("Not done. Max. tracking error {worst:.2} mrad; {}\n", from_goal(&followed.end_error))
         }
-        (false, false) => format!("Not begun: {}\n", from_goal(&followed.end_error)),
+        (false, false) => format!("Not started: {}\n", from_goal(&followed.end_error)),
     }
 }
 
@@ -96,14 +96,14 @@ pub(super) fn outcome_of_motion<const N: usize>(
     }
     let at = followed.elapsed.as_secs_f64();
     let stands = if followed.has_begun() {
-        format!("the motion stands at {}, and does not go on", position(at, total))
+        format!("the motion is stopped at {}, and will not continue", position(at, total))
     } else {
-        "the motion did not begin".into()
+        "the motion did not start".into()
     };
     let missed = (1..).zip(followed.end_error.iter().zip(tolerances.goal.iter())).find(|(_, (off, most))| off > most);
     match (followed.ended, missed) {
         (Ended::Released(ReleasedBy::Finished), Some((joint, (off, most)))) => Err(Failure::Fault(format!(
-            "the motion came to its end, but joint {joint} is {:.2} mrad from the goal, and {:.2} mrad are allowed \
+            "the motion ended, but joint {joint} is {:.2} mrad from the goal, and {:.2} mrad are allowed \
              (GoalTolerance)",
             off * 1e3,
             most * 1e3
@@ -118,7 +118,7 @@ pub(super) fn of_move(arrival: &Arrival) -> String {
         (true, true) => "Done. ",
         (true, false) => "Done. The arm is there already: ",
         (false, true) => "Not done: ",
-        (false, false) => "Not begun: ",
+        (false, false) => "Not started: ",
     };
     let off = match (arrival.tool_error, &arrival.end_error) {
         (Some([off, turned]), _) => {
@@ -156,8 +156,8 @@ pub(super) fn outcome_of_move(arrival: &Arrival) -> Outcome {
         (_, true, Ended::Released(ReleasedBy::Finished)) => {
             Err(Failure::Fault("the controller ended the move, but the arm is not at its goal".into()))
         }
-        (_, true, ended) => Err(unfinished(ended, "the move does not go on")),
-        (_, false, ended) => Err(unfinished(ended, "the move did not begin")),
+        (_, true, ended) => Err(unfinished(ended, "the move will not continue")),
+        (_, false, ended) => Err(unfinished(ended, "the move did not start")),
     }
 }
 
@@ -225,15 +225,15 @@ mod tests {
     #[test]
     fn a_motion_that_was_refused_before_it_began_is_told_with_where_the_arm_is() {
         let refused = followed(Ended::Fallback(Reason::GradeLow), false, [0.0, 0.3], false);
-        assert_eq!(of_motion(&refused), "Not begun: joint 2 is 300.00 mrad from the goal\n");
+        assert_eq!(of_motion(&refused), "Not started: joint 2 is 300.00 mrad from the goal\n");
         let json = json_of_motion(&refused);
         assert!(json.contains(r#""done":false,"begun":false,"fallback":"GradeLow","ended_by":"GradeLow""#), "{json}");
         assert!(json.contains(r#""worst_error":null,"end_error":0.3,"#), "{json}");
         let failure = outcome_of_motion(&refused, &Tolerances::DEFAULT, 4.0).expect_err("refused");
-        assert!(failure.code() == 4 && failure.to_string().ends_with("; the motion did not begin"), "{failure}");
+        assert!(failure.code() == 4 && failure.to_string().ends_with("; the motion did not start"), "{failure}");
 
         let refused = arrival(Ended::Fallback(Reason::GradeLow), false, false, 0.3);
-        assert_eq!(of_move(&refused), "Not begun: joint 1 is 300.00 mrad from the goal, after 2.1 s\n");
+        assert_eq!(of_move(&refused), "Not started: joint 1 is 300.00 mrad from the goal, after 2.1 s\n");
         assert!(json_of_move(&refused).contains(r#""begun":false"#));
         let unknown = Arrival { end_error: None, ..refused };
         assert!(json_of_move(&unknown).contains(r#""end_error":null"#), "{}", json_of_move(&unknown));
@@ -257,7 +257,7 @@ mod tests {
         let interrupted = followed(CTRL_C, false, [0.2, 0.0], true);
         assert_eq!(progress_at_end(&interrupted, 4.0).as_deref(), Some(" 38 %  1.5 of 4.0 s"));
         let failure = outcome_of_motion(&interrupted, &Tolerances::DEFAULT, 4.0).expect_err("interrupted");
-        assert!(failure.to_string().contains("stands at 1.5 of 4.0 s"), "{failure}");
+        assert!(failure.to_string().contains("stopped at 1.5 of 4.0 s"), "{failure}");
         let done = followed(FINISHED, true, [0.0, 0.0], true);
         assert_eq!(progress_at_end(&done, 1.6).as_deref(), Some("100 %  1.6 of 1.6 s"));
         assert_eq!(progress_at_end(&followed(CTRL_C, false, [0.2, 0.0], false), 4.0), None);
@@ -276,11 +276,11 @@ mod tests {
     fn an_interrupted_motion_has_an_exit_code_of_its_own_and_other_releases_tell_theirs() {
         let interrupted = followed(CTRL_C, false, [0.2, 0.0], true);
         let failure = outcome_of_motion(&interrupted, &Tolerances::DEFAULT, 4.0).expect_err("interrupted");
-        let stands = "the motion stands at 1.5 of 4.0 s, and does not go on";
+        let stands = "the motion is stopped at 1.5 of 4.0 s, and will not continue";
         assert_eq!((failure.code(), failure.to_string()), (130, format!("Ctrl-C; {stands}")));
         assert!(json_of_motion(&interrupted).contains(r#""fallback":null,"ended_by":"SIGINT""#));
         let failure = outcome_of_move(&arrival(CTRL_C, true, false, 0.2)).expect_err("interrupted");
-        assert_eq!((failure.code(), failure.to_string()), (130, "Ctrl-C; the move does not go on".into()));
+        assert_eq!((failure.code(), failure.to_string()), (130, "Ctrl-C; the move will not continue".into()));
         for (by, words) in [
             (ReleasedBy::Request, "released by another process"),
             (ReleasedBy::Pendant(Reason::ProgramPaused), "the program was paused at the pendant (ProgramPaused)"),

@@ -7,7 +7,7 @@ const PAGE: &str = "boards/README.md";
 
 /// Returns a line for each notable fact about the start: its cause, and faults found.
 pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
-    let mut lines = vec![format!("reset by {}; start {} since it was powered", boot.cause.name(), boot.starts)];
+    let mut lines = vec![format!("reset by {}; start {} since power-up", boot.cause.name(), boot.starts)];
     let ended = match boot.crash {
         Some(CrashReport::Panic { file, line }) => Some(format!("panicked at {file}, line {line}")),
         Some(CrashReport::Fault { at, from }) => {
@@ -24,16 +24,18 @@ pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
     match (boot.before, ended) {
         (Some(before), Some(ended)) => {
             lines.push(format!(
-                "the run before {ended}, while {}: {PAGE}, 'When the firmware hangs or panics'",
+                "the previous run {ended}, while {}: {PAGE}, 'When the firmware hangs or panics'",
                 before.name()
             ));
         }
         (Some(StartStage::Running), None) if boot.cause == ResetCause::Watchdog => {
-            lines.push(format!("the control loop of the run before hung: {PAGE}, 'When the firmware hangs or panics'"));
+            lines.push(format!(
+                "the control loop of the previous run hung: {PAGE}, 'When the firmware hangs or panics'"
+            ));
         }
         (Some(before), None) if before < StartStage::Running => {
             lines.push(format!(
-                "the run before never came further than {}: {PAGE}, 'When a board does not come up'",
+                "the previous run did not get beyond {}: {PAGE}, 'When a board does not come up'",
                 before.name()
             ));
         }
@@ -41,14 +43,16 @@ pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
     }
     if let Some(why) = boot.refused {
         lines.push(format!(
-            "it does not run the settings that it was told last, but others ({why}): {PAGE}, 'Other settings without a compiler'"
+            "it does not run the last stored settings, but others ({why}): {PAGE}, 'Other settings without a \
+             compiler'"
         ));
     }
     if !boot.is_clock_as_meant {
         let megahertz = f64::from(boot.clock) / 1e6;
         lines.push(format!(
-            "it runs at {megahertz} MHz by its own oscillator, for its external clock did not start. That oscillator is \
-             too inexact to judge ages of states by, so nothing is commanded: {PAGE}, 'When a board does not come up'"
+            "it runs at {megahertz} MHz by its own oscillator, because its external clock did not start. That \
+             oscillator is too inexact to judge ages of states, so nothing is commanded: {PAGE}, 'When a board does \
+             not come up'"
         ));
     }
     lines
@@ -71,7 +75,7 @@ mod tests {
 
     #[test]
     fn after_power_there_is_one_thing_to_know() {
-        assert_eq!(words(&BOOT), ["reset by power; start 1 since it was powered"]);
+        assert_eq!(words(&BOOT), ["reset by power; start 1 since power-up"]);
     }
 
     #[test]
@@ -90,7 +94,7 @@ mod tests {
             (panicked, "panicked at app/src/shared.rs, line 7, while running"),
             (overflow(None), "function calls (stack overflow), while running"),
             (overflow(place), "function calls (stack overflow) at 0x08001234, called from 0x08005679 (addresses"),
-            (stuck, "never came further than starting its network controller"),
+            (stuck, "did not get beyond starting its network controller"),
             (hung, "hung"),
         ] {
             let [_, line] = &words(&boot)[..] else { panic!("{boot:?}: {:?}", words(&boot)) };

@@ -62,9 +62,8 @@ impl Bounds {
             fits
         });
         notices.extend(report.map(|count| {
-            let text = format!(
-                "lines of it that are not shown: {count} so far; a board sends no more than {LINES_PER_SECOND} a second"
-            );
+            let text =
+                format!("suppressed lines of it: {count} so far; a board sends at most {LINES_PER_SECOND} a second");
             say(now, "limit", text)
         }));
     }
@@ -79,7 +78,7 @@ impl Bounds {
         }
         let report = count(&mut self.unwritten);
         let text = format!(
-            "recordings of it that are not written: {} so far; no more than one in {SECONDS_EACH} s is",
+            "recordings of it that are not written: {} so far; at most one in {SECONDS_EACH} s is written",
             self.unwritten
         );
         Err(report.then(|| say(now, "limit", text)))
@@ -88,10 +87,7 @@ impl Bounds {
     /// Counts dropped pieces, and returns the notice to show, if one is due.
     pub(super) fn dropped_pieces(&mut self, now: Instant) -> Option<Notice> {
         let report = count(&mut self.pieces);
-        let text = format!(
-            "pieces of it that do not belong together, are too long or too late were dropped, {} times so far",
-            self.pieces
-        );
+        let text = format!("dropped inconsistent, too long or late pieces of it, {} times so far", self.pieces);
         report.then(|| say(now, "limit", text))
     }
 }

@@ -172,14 +172,14 @@ impl Device {
     }
 
     fn silence(&self) -> String {
-        format!("nothing more comes from {}", self.address)
+        format!("no data from {}", self.address)
     }
 
     /// Processes a datagram, and returns the notices to show.
     pub(super) fn take(&mut self, from: IpAddr, bytes: &[u8], now: Instant) -> Vec<Notice> {
         if from != self.address {
             self.strangers += 1;
-            let text = format!("{from} sends datagrams too; only those of {} count", self.address);
+            let text = format!("{from} sends datagrams too; only those of {} are used", self.address);
             return if self.strangers == 1 { vec![say(now, "stranger", text)] } else { vec![] };
         }
         let mut notices = Vec::new();
@@ -244,7 +244,7 @@ impl Device {
                 self.lost += u64::from(ahead);
             }
             Some(_) => {
-                notices.push(say(now, "restart", format!("{} was started anew", self.address)));
+                notices.push(say(now, "restart", format!("{} was restarted", self.address)));
                 let before = std::mem::replace(self, Self::new(self.address, self.writes));
                 (self.strangers, self.refused) = (before.strangers, before.refused);
                 (self.heard, self.received, self.lost) = (before.heard, before.received, before.lost);
@@ -385,14 +385,14 @@ impl Device {
             }
             None => {
                 self.written_before = true;
-                "of an earlier run, before the board began anew".to_owned()
+                "of an earlier run, before the board restarted".to_owned()
             }
         };
         if let Err(report) = self.bounds.file(now) {
             return notices.extend(report);
         }
         if !self.writes {
-            notices.push(say(now, "recording", format!("a recording {fallback} came; --out DIR would write it")));
+            notices.push(say(now, "recording", format!("received a recording {fallback}; use --out DIR to write it")));
             return;
         }
         let (boot, _) = self.run.unwrap_or_default();
@@ -439,7 +439,7 @@ impl Device {
         let talks = self.is_talking();
         let trouble = self.troubles.iter().flatten().next().cloned();
         let trouble = trouble.or_else(|| standing.silence.map(str::to_owned)).filter(|_| !standing.has_session);
-        let trouble = if talks { trouble } else { Some(format!("{}; this is as it was then", self.silence())) };
+        let trouble = if talks { trouble } else { Some(format!("{}; showing the last values", self.silence())) };
         let mut counters = vec![
             ("datagrams", self.received),
             ("lost_datagrams", self.lost),
@@ -451,7 +451,7 @@ impl Device {
         counters.extend(self.network.counters());
         counters.extend(&standing.counters);
         counters.push(("events_lost", standing.events_lost.into()));
-        let told_by = |identity| format!("{identity}, told by {}, {} datagrams lost", self.address, self.lost);
+        let told_by = |identity| format!("{identity}, reported by {}, {} datagrams lost", self.address, self.lost);
         Some(Snapshot {
             at: now,
             robot: self.robot.map_or_else(|| "the robot".into(), |robot| robot.to_string()),
@@ -610,12 +610,12 @@ mod tests {
         let figures = device.snapshot(later).and_then(|snapshot| snapshot.figures).expect("figures");
         assert_eq!(figures.fell.map(|fell| (fell.at, fell.cause.metric)), Some((missed, Metric::Misses)));
         let notice = device.fallen_silent(later + Duration::from_secs(3));
-        assert!(notice.text.starts_with("nothing more comes from 192.0.2.60: is it powered"), "{}", notice.text);
+        assert!(notice.text.starts_with("no data from 192.0.2.60: is it powered"), "{}", notice.text);
         let silent = device.snapshot(later + Duration::from_secs(3)).expect("as it was last");
         assert_eq!((silent.figures, silent.rate, silent.intervals.len()), (None, 0.0, 0));
         let trouble = silent.trouble.as_deref();
-        assert_eq!(trouble, Some("nothing more comes from 192.0.2.60; this is as it was then"));
-        assert!(silent.line().ends_with("this is as it was then"), "{}", silent.line());
+        assert_eq!(trouble, Some("no data from 192.0.2.60; showing the last values"));
+        assert!(silent.line().ends_with("showing the last values"), "{}", silent.line());
     }
 
     /// Returns a datagram with the given number of the board's start, sequence number and message.
@@ -645,7 +645,7 @@ mod tests {
         }
         assert!((16..=18).contains(&files), "{files} files");
         assert!((3_000..3_600).contains(&lines), "{lines} lines");
-        for what in ["recordings of it that are not written: 1 so far", "lines of it that are not shown: 1 so far"] {
+        for what in ["recordings of it that are not written: 1 so far", "suppressed lines of it: 1 so far"] {
             assert!(limits.iter().any(|text| text.contains(what)), "{limits:?}");
         }
         assert!(limits.len() < 50, "{limits:?}");

@@ -143,7 +143,7 @@ fn resolve(board: &str) -> Result<IpAddr, Failure> {
 fn nothing_came(args: &WatchArgs, board: IpAddr, device: &Device) -> Failure {
     let strangers = match device.strangers() {
         0 => String::new(),
-        count => format!(" ({count} datagrams came from others and were ignored)"),
+        count => format!(" (ignored {count} datagrams from other senders)"),
     };
     let refused = match device.refused() {
         Some((count, why)) => format!(" ({count} datagrams of it were refused: {why})"),

@@ -32,22 +32,22 @@ impl Network {
         };
         tell(link_losses, &mut told.link_losses, &|times| {
             format!(
-                "its network link was lost, {times} since it was started: look at the cable, its plugs and the switch"
+                "its network link was lost, {times} since it was started: check the cable, its plugs and the switch"
             )
         });
         tell(timeouts, &mut told.timeouts, &|times| {
-            format!("its network chip did not do in time what it was told, {times} since it was started: {PAGE}")
+            format!("its network chip did not execute a command in time, {times} since it was started: {PAGE}")
         });
         tell(bus_errors, &mut told.bus_errors, &|times| {
             format!(
-                "its network chip could not be reached or had lost its settings, {times} since it was started: look at the \
-                 wires to it and at its supply: {PAGE}"
+                "its network chip could not be reached or had lost its settings, {times} since it was started: check \
+                 the wires to it and its supply: {PAGE}"
             )
         });
         tell(self.in_silence, &mut self.told_in_silence, &|times| {
             format!(
-                "it has a network link and received nothing for long, and started its network chip anew, {times} since it was \
-                 started: is the robot on, and on this network? {PAGE}"
+                "it had a network link but received nothing for a long time, and restarted its network chip, {times} \
+                 since it was started: is the robot on, and on this network? {PAGE}"
             )
         });
         lines
@@ -63,7 +63,7 @@ impl Network {
             (link_losses, "link lost"),
             (timeouts, "chip too late"),
             (bus_errors, "chip not reached"),
-            (restarts, "chip started anew"),
+            (restarts, "chip restarted"),
         ] {
             if count > 0 {
                 text.push_str(&format!(", {what} {count}"));
@@ -106,7 +106,12 @@ mod tests {
         assert_eq!(network.take(&report(NetworkCounts::default(), 0)), [""; 0]);
         let one = NetworkCounts { link_losses: 1, timeouts: 1, bus_errors: 1, ..NetworkCounts::default() };
         let lines = network.take(&report(one, 1));
-        let words = ["look at the cable", "did not do in time", "had lost its settings", "received nothing for long"];
+        let words = [
+            "check the cable",
+            "did not execute a command in time",
+            "had lost its settings",
+            "received nothing for a long time",
+        ];
         assert_eq!(lines.len(), words.len(), "{lines:?}");
         for (line, words) in lines.iter().zip(words) {
             assert!(line.contains(words) && line.contains(", once since it was started"), "{line}");
@@ -126,7 +131,7 @@ mod tests {
     fn what_is_nought_is_not_shown_on_the_terminal_and_told_to_programs() {
         let mut network = Network::default();
         network.take(&report(NetworkCounts { bad: 3, restarts: 2, ..NetworkCounts::default() }, 2));
-        assert_eq!(network.summary(), "1000 frames received, unusable 3, chip started anew 2");
+        assert_eq!(network.summary(), "1000 frames received, unusable 3, chip restarted 2");
         assert_eq!(network.counters().iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1000, 3, 0, 0, 0, 0, 2, 2]);
     }
 

@@ -63,7 +63,7 @@ fn open_to_anybody(name: &str, more: &str) -> String {
 const ENDS: &str = "a stop or pause at the pendant ends commanding";
 const REFUSED: &str = "a stop pressed at the pendant cannot be seen here, and nothing is commanded";
 const OVERRIDDEN: &str = "a stop pressed at the pendant is overridden by the next command";
-const ANYBODY: &str = "source \"d\" takes readings from anybody who can send to 0.0.0.0:5005: add from = \"ADDRESS\"";
+const ANYBODY: &str = "source \"d\" accepts readings from any sender at 0.0.0.0:5005: add from = \"ADDRESS\"";
 #[test]
 fn check_config_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources() {
     let said = |more: &str| {
@@ -84,7 +84,7 @@ fn check_config_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sou
     let by_30003 = said("connect.expert.states = \"realtime\"\nsession.software = \"5.15\"\n");
     assert!(of(&by_30003, "5.15.0").contains(REFUSED) && !by_30003.contains("3.1.0"), "{by_30003}");
     let whole = said("session.path = \"player\"\nsession.software = \"5.15\"\n");
-    assert!(of(&whole, "5.15.0").contains("a pause holds the motion, which goes on when resumed"), "{whole}");
+    assert!(of(&whole, "5.15.0").contains("a pause holds the motion, which continues if resumed"), "{whole}");
     let allowed = said(
         "connect.expert.states = \"realtime\"\nsession.software = \"5.15\"\nsession.expert.pendant_stop = \"overridden\"\n",
     );

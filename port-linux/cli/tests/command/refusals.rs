@@ -35,7 +35,7 @@ fn words_of_ask_that_do_not_fit_are_usage_and_say_what_would() {
         (&["sample", "seam"], "1 to 6 values"),
         (&["sample", "seam", "NaN"], "expected a number, found 'NaN'"),
         (&["release", "now"], "leave 'now' out"),
-        (&["status", "--wait"], "--wait is for request, resume and release"),
+        (&["status", "--wait"], "--wait is for start, resume and stop"),
         (&["request", "--seq", "1"], "--seq is for sample"),
         (&["force", "z=-900"], "force, number 2, is -900, expected -500.0 to 500.0 N"),
     ] {
@@ -121,7 +121,7 @@ fn variables_of_a_run_without_a_recording_are_refused_and_check_config_says_wher
 fn a_program_without_a_statement_is_bad_input() {
     let output = outrigger(&["script", ROBOT, "-"], b"# only a comment\n");
     let complaint = text(&output.stderr);
-    assert_eq!((output.status.code(), complaint), (Some(1), "outrigger: -: there is no statement in it\n"));
+    assert_eq!((output.status.code(), complaint), (Some(1), "outrigger: -: it has no statement\n"));
 }
 
 /// Returns a motion for joints at the positions `home`, away from them and back, in `seconds`.
@@ -151,7 +151,7 @@ fn a_motion_beyond_the_limits_or_cut_off_is_refused_and_check_says_what_could_be
     let cut = file(&folder, "cut.csv", swing(&UR, 4.0).trim_end());
     let untimed = file(&folder, "untimed.json", "{\"points\": [{\"positions\": []}]}");
     refused(&["move", &ur, &fast], 1, "joint 1 would reach");
-    refused(&["move", &ur, &cut], 1, "is the file whole?");
+    refused(&["move", &ur, &cut], 1, "is the file complete?");
     refused(&["move", &ur, &untimed], 1, "points[0]: found no 'time_from_start'");
     refused(&["move", &krc, &six, "--check"], 1, "expected 8 (t and 7 angles)");
     refused(&["move", &krc, &seven, "--mode", "servo"], 2, "found --mode servo, which is a UR's");
@@ -175,7 +175,7 @@ fn a_place_that_is_none_or_beyond_the_limits_is_refused_before_the_robot_is_aske
         (&["--to", "tool=0.4,0,0.3,0,3.14,0"], 2, "expected q= and six angles"),
         (&["there.csv", "--linear"], 2, "cannot be used with"),
         (&["--to", "pose=400,0,300,0,3.14,0"], 1, "expected at most 5: x, y and z are in m"),
-        (&["--to", "pose=0.4,0,0.3,0,180,0"], 1, "found a turn of 180.00 rad, expected at most 2π"),
+        (&["--to", "pose=0.4,0,0.3,0,180,0"], 1, "found a rotation of 180.00 rad, expected at most 2π"),
         (&["--to", "pose=0.4,0,0.3,0,3,0", "--linear", "--speed", "4"], 1, "found speed 4, expected at most 3 m/s"),
         (&["--to", "pose=0.4,0,0.3,0,3,0", "--speed", "4"], 1, "found speed 4, expected at most 1 rad/s (limits)"),
         (&["--to", "q=7,0,0,0,0,0"], 1, "joint 1: found 7 rad, expected"),

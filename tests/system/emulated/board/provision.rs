@@ -74,8 +74,8 @@ impl Board {
         let (said, status, complaints) = self.ask(&[&["show"], path.as_deref().as_slice()].concat());
         assert_eq!(status, Some(0), "{said}{complaints}{:?}", self.lines);
         match file {
-            None => said.contains(": runs what was compiled in, "),
-            Some(_) => said.contains("in flash, number ") && said.contains("that is what is in "),
+            None => said.contains(": runs compiled-in settings, "),
+            Some(_) => said.contains("in flash, number ") && said.contains("these settings are the same as in "),
         }
     }
 
@@ -89,7 +89,7 @@ impl Board {
                 assert!(self.runs(after), "{words:?} after {cuts} cuts: {said}{:?}", self.lines);
                 return cuts;
             }
-            let interrupted = complaints.contains("the board started anew before all was ");
+            let interrupted = complaints.contains("the board restarted before all was ");
             assert!(
                 status == Some(4) && interrupted,
                 "{words:?} after {cuts} cuts: {said}{complaints}{:?}",
@@ -122,7 +122,7 @@ fn every_cut(machine: Machine) {
     let [one, two] = [&first, &second].map(|file| file.display().to_string());
 
     let (said, ..) = board.ask(&["show", &one]);
-    assert!(said.contains("that is something else than "), "{said}");
+    assert!(said.contains("these settings are different from "), "{said}");
     let length = |said: &str| -> usize {
         let number = said.split_once("is valid: ").and_then(|(_, rest)| rest.split(' ').next());
         number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{said}"))

@@ -150,8 +150,8 @@ fn protective_stop() -> Scene {
         look.unmet = ReasonSet::EMPTY.with(Reason::ProtectiveStop).with(Reason::Latched);
     });
     scene.events.push(
-        "Command → Stopping: the robot is in a protective stop (ProtectiveStop); find the cause, unlock on the pendant or by \
-         dashboard, then acknowledge",
+        "Command → Stopping: the robot is in a protective stop (ProtectiveStop); find the cause, unlock on the \
+         pendant or by dashboard, then reset",
     );
     scene
 }
