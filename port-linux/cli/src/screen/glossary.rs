@@ -1,4 +1,5 @@
-//! The explanations of the words on the screen. A test fails if a page shows a word that is not in this table.
+//! The glossary: the ten words that a user must learn, and the meanings of the values, codes and keys on the screen. A
+//! test fails if a page shows a word that is neither explained here nor plain English.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,155 +27,103 @@ macro_rules! terms {
     ($($word:literal $meaning:literal,)+) => { &[$(Term { word: $word, meaning: $meaning }),+] };
 }
 
-/// The table of all terms; longer terms precede those that are a part of them.
+/// The words that a user must learn. Each is explained here only, and nowhere else on a screen.
+pub(super) const LEARNED: &[Term] = terms! {
+    "mode" "what this program does with the arm at present; only in Command does it move the arm",
+    "link quality" "how well the robot's states arrive: Unacceptable, Bad, Ok or Perfect",
+    "stop reason" "why commanding ended; after a fault the arm starts only after a reset",
+    "start" "requests command of the arm, which this program then moves",
+    "stop" "brings the arm to standstill; it stays there until the next start",
+    "reset" "acknowledges a fault once you have removed its cause",
+    "session" "a running `outrigger run`: one program connected to one robot",
+    "path" "how commands reach the controller, chosen by `session.path`",
+    "stopping distance" "how far the arm moves after a fault until it is at standstill",
+    "tracking error" "how far a joint is from its commanded position",
+};
+
+/// The values and figures on the screen, the codes of the robot's controller, and the keys; longer terms precede those
+/// that are a part of them.
 const TABLE: &[Term] = terms! {
-    // Commands, and the first row.
-    "monitor" "only looks at a robot; nothing is asked of it",
-    "watch" "shows what a board with Outrigger on it tells of itself; nothing is asked of it",
-    "record" "looks at a robot and keeps what it sends in a file",
-    "run" "moves the arm by a sensor or a motion, as the configuration says, once it is requested",
-    "demo" "a simulated arm that holds its distance to a simulated workpiece",
-    "not identified yet" "the controller has not said yet which model and software it is",
-    "software" "the version of the program in the robot's controller",
-    "Hz" "per second; in the first row, states of the robot that arrive in a second",
-    // Pages.
-    "main" "the first page: mode, link, and why the arm may not move",
-    "link" "the network connection that the robot's state arrives by",
-    "joints" "angles and speeds of the arm's joints",
-    "joint" "one of the axes that the arm turns about, the one at the base first",
-    "force at the TCP" "force and torque that the arm feels at the tip of its tool, in the base frame",
-    "TCP in the base frame" "where the tip of the tool is, seen from the foot of the arm",
-    "TCP" "tool centre point: the tip of the tool, as it is set on the robot",
-    "force" "what pushes at the tip of the tool",
-    "temperature of the motors" "as the controller measures it in each joint",
-    "temperature" "of the motors in the joints",
-    "motor of" "the joint whose motor it is",
-    "speed slider" "on the pendant: how fast everything goes, in percent of what was asked for",
-    "slider" "the speed slider on the pendant",
-    "in effect" "what slider and limiter of the controller leave of a speed",
-    "share" "of the speed that was asked for",
-    "program on the controller" "what the robot's own controller executes",
-    "program" "what the robot's own controller executes, and whether it runs",
-    "I/O" "inputs and outputs: wires to switches, valves and other machines",
-    "inputs and outputs" "wires to switches, valves and other machines: 1 is on, 0 is off",
-    "events" "what happened, the newest last; each with the seconds since the start",
-    "page" "what is shown above the events; another key shows another",
+    "TCP" "tool centre point: the tip of the tool, as set on the robot",
+    "I/O" "inputs and outputs of the controller and the tool",
+    "speed slider" "the slider on the pendant that scales every speed",
+    "in effect" "the speed after the slider and the controller's limiter",
     // Keys.
-    "q quit" "ends this command; an arm that it moves is stopped first",
-    "r request" "asks that the arm may be moved by this program, from now on",
-    "c continue" "goes on with a motion that was suspended",
-    "s stop" "or space: the arm is brought to rest, and stays so until it is requested again",
-    "a acknowledge" "you have seen why the arm stopped; until then it moves no more",
-    "? explain the words" "this explanation, and back",
-    "? explain" "this explanation, and back",
-    "? or esc close" "ends this explanation",
-    "↑ ↓ more" "shows what stands further up or down; page up and page down do as well",
-    "tab next page" "the key beside Q; arrows and numbers show other pages as well",
-    "tab page" "the key beside Q shows the next page; arrows and numbers do as well",
-    "← → tab 1-9 other pages" "keys that show other pages",
+    "q quit" "stops the arm, then ends this command",
+    "c continue" "resumes a suspended motion",
     // Modes.
-    "mode" "whether the arm may be moved by this program now",
-    "Offline" "mode: there is no connection to the robot",
-    "Monitor" "mode: the robot is looked at, and nothing is commanded",
-    "Arming" "mode: the arm is told to stand still, until it is proved that it listens",
-    "Command" "mode: this program moves the arm",
-    "Stopping" "mode: this program brings the arm to rest",
-    "latched" "commanding was ended by this; it begins no more until it is acknowledged",
-    "last fallback" "why commanding ended last",
-    "fallback" "why commanding ended last",
-    "not ready" "what a request would be refused for now",
-    "unmet" "so many more things a request would be refused for",
-    "ready to command" "the arm could be requested now",
-    "ready" "the arm could be requested now",
-    "motion" "how far the newest motion is, of the configuration or of a request",
-    "running" "the motion is under way",
-    "finished" "the motion is at its end",
-    "error of the law" "how far the arm is from what the rule that moves it wants",
-    "standoff error" "how much further the tool is from the workpiece than it is to be: below 0 it is too near",
-    "axis errors" "how far the tool has yet to go along or about each axis that a sensor moves",
-    "at the worst joint" "of all joints, the one that is furthest from where it is to be",
-    "time passes" "how many times slower than real time the demo's is, both sides alike, because this machine is busy",
+    "Offline" "mode: not connected to the robot",
+    "Monitor" "mode: reads the robot's state and commands nothing",
+    "Arming" "mode: holds the arm still until the robot is seen to take commands",
+    "Command" "mode: moves the arm",
+    "Stopping" "mode: brings the arm to standstill",
+    "pendant stop undetected" "a stop at the pendant is not reported here, and the next command overrides it",
+    "motion" "progress of the newest motion",
+    "control error" "deviation from what the control law holds, such as a distance",
+    "standoff error" "distance to the workpiece minus its setpoint; below 0 the tool is too near",
+    "axis errors" "remaining deviation on each axis that a sensor controls",
+    "worst joint" "the joint with the largest deviation",
+    "time passes" "how many times slower than real time the demo runs, because this machine is busy",
     "recording" "how much of a recording of the board has arrived",
     "sensor" "the newest reading of the sensor",
     // Link.
-    "no link" "nothing arrives from the robot: what is shown of it is what was seen last, or unknown",
-    "needs" "the grade that commanding needs to begin",
-    "Unacceptable" "grade of the link: commanding ends, and does not begin",
-    "Bad" "grade of the link: commanding does not begin",
-    "Ok" "grade of the link: good enough to command",
-    "Perfect" "grade of the link: nothing to complain about",
-    "age" "how old the newest state of the robot is",
-    "jitter" "how unevenly states arrive, on average",
-    "answered" "of the last 100 states, those that the controller saw answered in time",
-    "round trip" "time from what is sent to its echo in a state",
+    "needs" "the link quality that start requires",
+    "Unacceptable" "link quality: commanding ends, and start is refused",
+    "Bad" "link quality: start is refused",
+    "Ok" "link quality: good enough to command",
+    "Perfect" "link quality: every figure is within its best limit",
+    "age" "age of the newest state of the robot",
+    "jitter" "average deviation of the time between states from the period",
+    "answered" "share of the last 100 states that the controller saw answered in time",
+    "round trip" "time from a command to its echo in a state",
     "longest" "the longest time without a state, since the session or the controller's clock began",
     "longest gap" "the longest time without a state, since the session or the controller's clock began",
-    "time between states, bars logarithmic" "how often each time passed from one state to the next; a bar twice as long is far more than twice as often",
-    "states" "messages with angles and modes that the robot sends by itself",
-    "skips" "cycles without a package of RTDE since it was connected, by the controller's own count",
-    "delays" "packages of RTDE that came more than a period later after the one before than they were sent, since it was connected",
-    "repeats" "packages of RTDE for a cycle that had one already, since it was connected",
-    "lost" "states that never came, in this epoch",
-    "late" "states that were too old to be answered when they came, in this epoch",
-    "duplicate" "states that came twice",
-    "reordered" "states that came after a later one",
-    "epoch" "goes up each time the controller's clock begins anew",
-    "own stalls" "how often the process or board that judges the link was not scheduled in time",
-    "received" "of the last 100 cycles, those whose state came",
-    "samples" "how many cycles were seen; a grade is judged by 100",
-    "delay" "how late states come on average",
-    "misses" "cycles in a row whose state did not come",
-    "unanswered" "answers in a row that the controller did not see",
-    "local_stall" "how late the process or board that judges the link was woken",
-    "RTDE" "UR's real-time data exchange: the states come by port 30004",
-    "by 30003" "the states come by UR's real-time port 30003, for this reason",
+    "states" "messages with the robot's angles and modes, received so far",
+    "skips" "cycles without an RTDE package since it was connected, by the controller's own count",
+    "delays" "RTDE packages that arrived more than a period later than they were sent, since it was connected",
+    "repeats" "RTDE packages for a cycle that had one already, since it was connected",
+    "lost" "states that never arrived, in this epoch",
+    "late" "states that arrived too late to be answered, in this epoch",
+    "duplicate" "states that arrived twice, in this epoch",
+    "reordered" "states that arrived after a later one, in this epoch",
+    "epoch" "counts the restarts of the controller's clock",
+    "own stalls" "how often the process or board that rates the link was not scheduled in time",
+    "impossible" "states that cannot be of this arm",
+    "received" "share of the last 100 cycles whose state arrived",
+    "samples" "cycles measured so far; link quality is rated over 100",
+    "delay" "average delay of states",
+    "misses" "consecutive cycles without a state",
+    "unanswered" "consecutive answers that the controller did not see",
+    "local_stall" "how late the process or board that rates the link was woken",
+    "RTDE" "UR's real-time data exchange: states arrive from port 30004",
+    "by 30003" "states arrive from UR's real-time port 30003, for this reason",
     // Values.
-    "unknown" "nobody has told it; it is not 0",
-    "all are zero" "a program shares variables, and none of them differs from 0",
+    "unknown" "not reported, which is not the same as 0",
     "variables" "numbers that a program on the controller shares",
-    "identity" "which controller it is",
+    "identity" "model and software of the controller",
     "controller's clock" "seconds by the clock of the controller",
-    "angle" "where the joint is",
-    "setpoint" "where the controller wants the joint to be",
-    "speed" "how fast the joint turns",
-    "target" "how fast the controller wants the joint to turn",
-    "pose" "position and direction",
-    "per second" "how much it changes in a second",
-    "payload" "what the controller takes the tool and what it holds to weigh",
-    "centre of gravity at" "where that weight is, from the flange",
-    "from the flange" "the face at the end of the arm that the tool is screwed to",
-    "last" "the picture shows so many seconds, the newest at the right; each from its lowest to its highest, a point where unknown",
-    "rx" "rotation vector: its direction is the axis, its length the angle of the tool's turn",
+    "setpoint" "the angle that the controller commands",
+    "target" "the speed that the controller commands",
+    "payload" "mass that the controller assumes at the flange, tool included",
+    "flange" "the face at the end of the arm that the tool is mounted on",
+    "last" "the plot covers these seconds, newest at the right, scaled from lowest to highest; a point is unknown",
+    "rx" "rotation vector: its direction is the axis of rotation, its length the angle",
     "ry" "rotation vector, second number",
     "rz" "rotation vector, third number",
-    "x" "first axis of the base frame",
-    "y" "second axis of the base frame",
-    "z" "third axis of the base frame, upwards where the arm stands on the floor",
-    "number" "of the input or output, as it is printed beside its terminal",
-    "digital" "terminals of the control box that are on or off, number 0 first",
-    "configurable" "terminals of the control box that are on or off; on the robot they may have been given a meaning",
-    "tool analog" "terminals at the tool with a voltage or a current: V, or A where they measure current",
-    "tool" "terminals at the tool, number 0 first",
-    "analog" "terminals of the control box with a voltage or a current: V, or A where they measure current",
-    "supply" "what feeds a device at the tool: its voltage, and the current that it draws",
-    "out" "outputs: what the robot switches",
-    "in" "inputs: what the robot is told",
-    "base" "joint at the foot of the arm",
-    "shoulder" "second joint",
-    "elbow" "third joint",
-    "wrist" "the last joints, before the tool",
+    "configurable" "terminals of the control box that may have a function set on the robot",
+    "supply" "voltage at the tool's connector, and the current drawn there",
     "A1" "first joint of a KUKA arm; A2 to A6 and E1 are the others",
     "A2" "second joint",
-    "E1" "third joint, the one that arms with six have not",
+    "E1" "third joint, which arms with six joints lack",
     "A3" "fourth joint",
     "A4" "fifth joint",
     "A5" "sixth joint",
     "A6" "seventh joint, at the tool",
     // The controller's own words.
-    "robot" "mode of the robot, in its controller's own word",
-    "safety" "what the robot's safety system says, in its own word",
-    "NORMAL" "safety: nothing is wrong",
-    "REDUCED" "safety: narrower limits of the safety system are in force",
+    "robot" "mode of the robot, as its controller reports it",
+    "safety" "mode of the robot's safety system, as it reports it",
+    "NORMAL" "safety: normal operation",
+    "REDUCED" "safety: the safety system's reduced limits apply",
     "PROTECTIVE_STOP" "safety: the robot stopped by itself, after a collision or at a limit; find the cause, then unlock it on the pendant",
     "RECOVERY" "safety: outside its limits; move it back by hand on the pendant",
     "SAFEGUARD_STOP" "safety: a door or a light curtain stopped it",
@@ -183,86 +132,86 @@ const TABLE: &[Term] = terms! {
     "EMERGENCY_STOPPED" "robot: an emergency stop is pressed",
     "SECURITY_STOPPED" "robot: its safety system stopped it",
     "AUTOMATIC_MODE_SAFEGUARD_STOP" "safety: a door or a light curtain stopped it, in automatic mode",
-    "SYSTEM_THREE_POSITION_ENABLING_STOP" "safety: an enabling switch is not held in its middle",
-    "TP_THREE_POSITION_ENABLING_STOP" "safety: the pendant's enabling switch is not held in its middle",
-    "IMMI_EMERGENCY_STOP" "safety: the injection moulding machine asks for an emergency stop",
-    "IMMI_SAFEGUARD_STOP" "safety: the injection moulding machine asks for a stop",
-    "PROFISAFE_WAITING_FOR_PARAMETERS" "safety: the controller of the plant has not set its parameters yet",
-    "PROFISAFE_AUTOMATIC_MODE_SAFEGUARD_STOP" "safety: the controller of the plant asks for a stop, in automatic mode",
-    "PROFISAFE_SAFEGUARD_STOP" "safety: the controller of the plant asks for a stop",
-    "PROFISAFE_EMERGENCY_STOP" "safety: the controller of the plant asks for an emergency stop",
-    "SAFETY_API_SAFEGUARD_STOP" "safety: a program on the controller asks for a stop",
+    "SYSTEM_THREE_POSITION_ENABLING_STOP" "safety: an enabling switch is not in its middle position",
+    "TP_THREE_POSITION_ENABLING_STOP" "safety: the pendant's enabling switch is not in its middle position",
+    "IMMI_EMERGENCY_STOP" "safety: the injection moulding machine requests an emergency stop",
+    "IMMI_SAFEGUARD_STOP" "safety: the injection moulding machine requests a stop",
+    "PROFISAFE_WAITING_FOR_PARAMETERS" "safety: the plant's controller has not set its parameters yet",
+    "PROFISAFE_AUTOMATIC_MODE_SAFEGUARD_STOP" "safety: the plant's controller requests a stop, in automatic mode",
+    "PROFISAFE_SAFEGUARD_STOP" "safety: the plant's controller requests a stop",
+    "PROFISAFE_EMERGENCY_STOP" "safety: the plant's controller requests an emergency stop",
+    "SAFETY_API_SAFEGUARD_STOP" "safety: a program on the controller requests a stop",
     "IO_PLANE_STOP" "safety: a mode of software 5.26 and 10.13; see the pendant",
-    "VALIDATE_JOINT_ID" "safety: a joint was exchanged; confirm it on the pendant",
-    "UNDEFINED_SAFETY_MODE" "safety: the controller itself does not know",
+    "VALIDATE_JOINT_ID" "safety: a joint was replaced; confirm it on the pendant",
+    "UNDEFINED_SAFETY_MODE" "safety: the controller reports none",
     "VIOLATION" "safety: a limit was exceeded; see the pendant",
-    "FAULT" "safety: the safety system itself has a fault; see the pendant",
+    "FAULT" "safety: the safety system has a fault; see the pendant",
     "FATAL_ERROR" "robot: see the pendant",
-    "UNKNOWN" "not reported by the controller; with a number, a value that this version has no name for",
+    "UNKNOWN" "not reported; with a number, a value that this version does not know",
     "NO_CONTROLLER" "robot: the controller program does not run",
-    "RUNNING" "robot: it has power, its brakes are open, it can move",
-    "FREEDRIVE" "robot: it lets itself be moved by hand",
-    "BACKDRIVE" "robot: its brakes are open, it can be pushed",
-    "READY" "robot: it can be started",
-    "INITIALIZING" "robot: its joints start",
+    "RUNNING" "robot: powered, brakes released, able to move",
+    "FREEDRIVE" "robot: can be moved by hand",
+    "BACKDRIVE" "robot: brakes released, can be pushed",
+    "READY" "robot: ready to be started",
+    "INITIALIZING" "robot: its joints are starting",
     "NO_POWER" "robot: the arm has no power",
     "NOT_CONNECTED" "robot: the controller does not reach the arm",
-    "SHUTDOWN" "robot: it goes off",
+    "SHUTDOWN" "robot: shutting down",
     "DISCONNECTED" "robot: the controller does not reach the arm",
     "CONFIRM_SAFETY" "robot: the safety settings are to be confirmed on the pendant",
-    "BOOTING" "robot: it starts",
+    "BOOTING" "robot: starting",
     "POWER_OFF" "robot: the arm has no power",
-    "POWER_ON" "robot: the arm gets power",
-    "IDLE" "robot: it has power, and its brakes are closed",
+    "POWER_ON" "robot: the arm is being powered",
+    "IDLE" "robot: powered, brakes engaged",
     "UPDATING_FIRMWARE" "robot: wait until it is done",
     "STOPPED" "program: none runs",
-    "STOPPING" "program: it ends",
+    "STOPPING" "program: it is ending",
     "PLAYING" "program: one runs",
-    "PAUSING" "program: it is being held",
-    "PAUSED" "program: it is held, and can go on",
-    "RESUMING" "program: it goes on",
-    "KRC" "KUKA's controller, and the state of its interface in its own word",
-    "MON" "KRC: commands are received and rated, not carried out",
-    "CMD" "KRC: commands are carried out",
+    "PAUSING" "program: it is being paused",
+    "PAUSED" "program: paused, and can resume",
+    "RESUMING" "program: it is resuming",
+    "KRC" "KUKA's controller, and the state of its interface",
+    "MON" "KRC: commands are received and rated, not executed",
+    "CMD" "KRC: commands are executed",
     "OFF" "KRC: the interface is closed",
-    "silent" "KRC: it sends nothing",
-    "quality" "how the KRC itself rates the link",
+    "silent" "KRC: no messages arrive",
+    "quality" "the KRC's own rating of the link",
     "UNACCEPTABLE" "quality: commanding is not allowed",
     "BAD" "quality: commanding is allowed",
     "OK" "quality: commanding is allowed",
-    "PERFECT" "quality: nothing to complain about",
-    "scheme" "how the KRC takes commands",
-    "POSITION" "scheme: by the angles of the joints",
-    "CART_IMP" "scheme: the tool gives way like a spring",
-    "JNT_IMP" "scheme: each joint gives way like a spring",
-    "OTHER" "scheme: one that takes no commands from outside",
+    "PERFECT" "quality: commanding is allowed",
+    "scheme" "the KRC's control scheme",
+    "POSITION" "scheme: joint positions",
+    "CART_IMP" "scheme: the tool yields like a spring",
+    "JNT_IMP" "scheme: each joint yields like a spring",
+    "OTHER" "scheme: accepts no commands from outside",
     "drives on" "the motors have power",
     "drives off" "the motors have no power",
     "drives error" "a motor or its amplifier reports an error",
-    "drives unknown" "the KRC has not told whether the motors have power",
+    "drives unknown" "the KRC has not reported whether the motors have power",
     "drives" "whether the motors have power",
-    "missed" "cycles that the KRC had no answer in time",
-    "latency" "how long answers take, by the KRC's own measurement",
-    // Units.
-    "kg" "kilograms",
+    "missed" "cycles without an answer in time at the KRC",
+    "latency" "delay of answers, measured by the KRC",
+    "N" "newtons, a force",
     "Nm" "newton metres, a torque",
-    "N" "newtons, a force: 10 N is the weight of a litre of water",
-    "mm" "millimetres",
-    "m" "metres",
-    "ms" "thousandths of a second",
-    "µs" "millionths of a second",
-    "s" "seconds",
-    "rad" "radians, an angle: 3.14 is half a turn",
-    "°C" "degrees Celsius",
-    "mA" "thousandths of an ampere",
-    "V" "volts",
 };
+
+/// The words on the screen that are plain English, names of keys or units, and need no explanation.
+#[cfg(test)]
+const PLAIN: &[&str] = &[
+    "C", "Hz", "Not", "Ready", "V", "a", "analog", "and", "angle", "at", "base", "between", "by", "centre",
+    "controller", "digital", "elbow", "fault", "finished", "force", "frame", "from", "gravity", "help",
+    "identified", "in", "inputs", "joint", "joints", "kg", "link", "log", "m", "mA", "main", "mm", "monitor",
+    "more", "motor", "motors", "ms", "next", "no", "not", "number", "of", "on", "other", "out", "outputs", "page",
+    "pages", "per", "pose", "program", "r", "rad", "run", "running", "s", "scale", "second", "shoulder", "slider",
+    "software", "speed", "tab", "temperature", "the", "time", "tool", "value", "wrist", "x", "y", "yet", "z", "µs",
+];
 
 /// The terms found in the rows of a screen.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The terms found, without duplicates: first the reasons by their names, then the others in the order of the
-    /// table.
+    /// tables.
     pub(super) terms: Vec<Term>,
     /// The words on the screen that belong to no term.
     #[cfg(test)]
@@ -272,7 +221,7 @@ pub(super) struct Found {
 /// Finds the terms in `rows`. A word that is a part of a longer term is only counted if it also occurs alone.
 pub(super) fn find(rows: &[String]) -> Found {
     let reasons = Reason::ALL.iter().map(|reason| Term { word: reason.name(), meaning: "" });
-    let terms: Vec<_> = reasons.chain(TABLE.iter().copied()).collect();
+    let terms: Vec<_> = reasons.chain(LEARNED.iter().chain(TABLE).copied()).collect();
     let mut texts = texts(rows);
     let mut longest_first: Vec<_> = (0..terms.len()).collect();
     longest_first.sort_by_key(|at| std::cmp::Reverse(terms[*at].word.len()));
@@ -294,7 +243,8 @@ pub(super) fn find(rows: &[String]) -> Found {
         #[cfg(test)]
         unexplained: {
             let words = texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphabetic() && c != '_'));
-            let words: std::collections::BTreeSet<_> = words.filter(|word| !word.is_empty()).collect();
+            let words = words.filter(|word| !word.is_empty() && !PLAIN.contains(word));
+            let words: std::collections::BTreeSet<_> = words.collect();
             words.into_iter().map(str::to_owned).collect()
         },
     }
@@ -355,11 +305,18 @@ mod tests {
     fn a_word_counts_alone_and_no_term_is_there_twice() {
         assert_eq!(places("late later translate late", "late").collect::<Vec<_>>(), [0, 21]);
         let found = find(&["│ a strange word, 3 round │ late │".into(), "│ trip mm                 │ r    │".into()]);
-        assert_eq!(found.unexplained, ["a", "r", "strange", "word"]);
-        assert_eq!(found.terms.iter().map(|term| term.word).collect::<Vec<_>>(), ["round trip", "late", "mm"]);
-        for (at, term) in TABLE.iter().enumerate() {
-            assert!(!TABLE[..at].iter().any(|before| before.word == term.word), "{}", term.word);
+        assert_eq!(found.unexplained, ["strange", "word"]);
+        assert_eq!(found.terms.iter().map(|term| term.word).collect::<Vec<_>>(), ["round trip", "late"]);
+        let terms: Vec<_> = LEARNED.iter().chain(TABLE).collect();
+        for (at, term) in terms.iter().enumerate() {
+            assert!(!terms[..at].iter().any(|before| before.word == term.word), "{}", term.word);
             assert!(!term.meaning.is_empty(), "{}", term.word);
+            assert!(!PLAIN.contains(&term.word), "{}", term.word);
         }
+    }
+
+    #[test]
+    fn a_user_must_learn_at_most_ten_words() {
+        assert!(LEARNED.len() <= 10, "{}", LEARNED.len());
     }
 }

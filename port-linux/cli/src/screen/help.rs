@@ -1,4 +1,4 @@
-//! The explanation of the words that are on the screen.
+//! The help over a page: the glossary, and the meanings of the values, codes and keys on the screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -6,16 +6,16 @@ use ratatui::style::Stylize as _;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph, Widget as _};
 
-use super::glossary::{self, Term};
-use super::paint::{broken, panel};
+use super::glossary::{self, LEARNED, Term};
+use super::paint::{SOFT, broken, panel};
 use crate::screen::scroll_state::ScrollState;
 
 /// The width of the column of words, if there is space beside the meanings \[characters\].
 const WORD: usize = 24;
 
-/// Draws over `area` the explanation of the words in the whole `buffer`: those of the `page` first, then names in the
-/// events below it, and the words around both. The address `url` of the live page in a browser, if given, precedes
-/// them.
+/// Draws over `area` the glossary, then the explanation of what else is in the whole `buffer`: that of the `page`
+/// first, then of names in the events below it, and of the rows around both. The address `url` of the live page in a
+/// browser, if given, precedes them.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &ScrollState, url: Option<&str>) {
     let symbols: Vec<_> = buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect();
     let rows: Vec<_> = symbols.chunks(usize::from(buffer.area.width).max(1)).map(<[&str]>::concat).collect();
@@ -33,10 +33,14 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &ScrollSt
             terms.push(term);
         }
     }
-    let block = panel("what the words mean");
+    terms.retain(|term| !LEARNED.contains(term));
+    let block = panel("help");
     let inner = block.inner(area);
     let address = url.map(|url| Line::from(vec![Span::from("in a browser  ").bold(), Span::from(url.to_owned())]));
-    let lines: Vec<_> = address.into_iter().chain(explained(&terms, usize::from(inner.width))).collect();
+    let width = usize::from(inner.width);
+    let heading = (!terms.is_empty()).then(|| Line::from("on this page".fg(SOFT)));
+    let lines = address.into_iter().chain(explained(LEARNED, width)).chain(heading);
+    let lines: Vec<_> = lines.chain(explained(&terms, width)).collect();
     let most = lines.len().saturating_sub(usize::from(inner.height));
     let scrolled = place.scrolled(u16::try_from(most).unwrap_or(u16::MAX));
     let below = most.saturating_sub(usize::from(scrolled));

@@ -74,7 +74,7 @@ fn run(title: &str, messages: &Messages, keys: &UnboundedSender<Key>, place: &Sc
     let Ok(mut terminal) = terminal::take() else {
         terminal::leave();
         let _ = keys.send(Key::HangUp);
-        complain("cannot open the full-screen view; pipe the output (| cat) for plain lines");
+        complain("cannot open the full-screen view; for plain lines, pipe the output (| cat)");
         return;
     };
     let mut screen = Screen::new(title);
@@ -253,10 +253,10 @@ fn keys(title: &str, explains: bool, width: u16) -> Line<'static> {
     let fit: &[&str] = match (explains, listens) {
         (true, true) => &[" ? or esc close   ↑ ↓ more   q quit"],
         (true, false) => &[" ? or esc close   ↑ ↓ more   q quit   s stop"],
-        (false, true) => &[" q quit   ? explain the words   tab next page"],
+        (false, true) => &[" q quit   ? help   tab next page"],
         (false, false) => &[
-            " q quit   r request   c continue   s stop   a acknowledge   ? explain   tab page",
-            " q quit r request c continue s stop a acknowledge ? explain",
+            " q quit   r start   c continue   s stop   a reset   ? help   tab next page",
+            " q quit r start c continue s stop a reset ? help",
         ],
     };
     let fits = |text: &&&str| text.chars().count() <= usize::from(width);

@@ -18,7 +18,7 @@ pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 
     let mut lines = figures(snapshot, Detail::Everything);
     // On the first page this is shown beside the mode.
     lines.extend(snapshot.trouble.as_deref().filter(|_| snapshot.figures.is_some()).map(Line::from));
-    let figures = super::lines("link", lines, area, buffer);
+    let figures = super::lines("link quality", lines, area, buffer);
     let rest = Rect { y: area.y + figures, height: area.height - figures, ..area };
     let bins = u16::try_from(snapshot.intervals.len()).unwrap_or(BINS).min(BINS);
     let height = bins.saturating_add(2).min(rest.height);
@@ -44,7 +44,7 @@ enum Detail {
 
 /// Draws as many figures of the link as fit into `area`; the meaning of the grade is explained if there is space.
 pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
-    let block = panel("link");
+    let block = panel("link quality");
     let room = block.inner(area);
     let lines = [Detail::Everything, Detail::Next, Detail::Fall]
         .into_iter()
@@ -107,7 +107,7 @@ fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
 pub(super) fn histogram(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     const LABEL: usize = 8;
     const COUNT: usize = 10;
-    let block = panel("time between states, bars logarithmic");
+    let block = panel("time between states (log scale)");
     let inner = block.inner(area);
     block.render(area, buffer);
     let mut bins: Vec<Bin> = snapshot.intervals.iter().filter(|bin| bin.count > 0).copied().collect();

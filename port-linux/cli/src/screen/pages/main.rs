@@ -64,11 +64,11 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
 
 /// Draws the control error of the law and a plot of it; the error is unknown while the arm is not commanded.
 fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &mut Buffer) {
-    let block = panel("error of the law");
+    let block = panel("control error");
     let inner = block.inner(area);
     block.render(area, buffer);
     let text = error.map(|error| match error {
-        LawError::Joint(_) => format!("{:+.4} ° at the worst joint", shown_error(error)),
+        LawError::Joint(_) => format!("{:+.4} ° worst joint", shown_error(error)),
         LawError::Value(value) => {
             let text = worded(&value).unwrap_or_default();
             if value.part.is_some() { text } else { format!("{} {text}", label(&value)) }
@@ -146,26 +146,26 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     if snapshot.overrides_pendant {
         let mut line = vec![Severity::Doubtful.says("a stop at the pendant would be overridden")];
         if advice {
-            line.push(": end commanding here, by a stop input, or by the emergency stop".into());
+            line.push(": stop here, by a stop input, or by the emergency stop".into());
         }
         lines.push(Line::from(line));
     }
     if let Some(reason) = snapshot.latch {
-        let mut line = vec![Severity::Bad.says("latched: "), reason.text().into()];
+        let mut line = vec![Severity::Bad.says("fault: "), reason.text().into()];
         if advice {
             line.extend([" - ".into(), snapshot.advice(reason).into()]);
         }
         lines.push(Line::from(line));
     }
     if let Some(reason) = snapshot.last_fallback.filter(|_| snapshot.latch.is_none()) {
-        lines.push(Line::from(vec!["last fallback: ".fg(SOFT), reason.text().into()]));
+        lines.push(Line::from(vec!["stop reason: ".fg(SOFT), reason.text().into()]));
     }
     let unmet = unmet(snapshot).into_iter();
     lines.extend(
-        unmet.map(|reason| Line::from(vec![Severity::Doubtful.says("not ready: "), snapshot.why(reason).0.into()])),
+        unmet.map(|reason| Line::from(vec![Severity::Doubtful.says("Not ready: "), snapshot.why(reason).0.into()])),
     );
     if is_ready(snapshot) {
-        lines.push(Line::from(Severity::Good.says("ready to command")));
+        lines.push(Line::from(Severity::Good.says("Ready to command")));
     }
     lines
 }
@@ -174,18 +174,18 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
 fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     let unmet = unmet(snapshot);
     if snapshot.overrides_pendant {
-        return Some(Line::from(Severity::Doubtful.says("pendant stop unseen")));
+        return Some(Line::from(Severity::Doubtful.says("pendant stop undetected")));
     }
     if let Some(reason) = snapshot.latch {
-        let more = if unmet.is_empty() { String::new() } else { format!(", {} unmet", unmet.len()) };
-        return Some(Line::from(vec![Severity::Bad.says("latched: "), reason.name().into(), more.into()]));
+        let more = if unmet.is_empty() { String::new() } else { format!(", {} more", unmet.len()) };
+        return Some(Line::from(vec![Severity::Bad.says("fault: "), reason.name().into(), more.into()]));
     }
     if !unmet.is_empty() {
         let names: Vec<_> = unmet.iter().map(|reason| reason.name()).collect();
-        return Some(Line::from(vec![Severity::Doubtful.says("unmet: "), names.join(", ").into()]));
+        return Some(Line::from(vec![Severity::Doubtful.says("Not ready: "), names.join(", ").into()]));
     }
-    let met = is_ready(snapshot).then(|| ", ready".fg(Color::Cyan));
+    let met = is_ready(snapshot).then(|| ", Ready".fg(Color::Cyan));
     let fallback =
-        |reason: Reason| Line::from_iter(["fallback: ".fg(SOFT), reason.name().into()].into_iter().chain(met));
+        |reason: Reason| Line::from_iter(["stop reason: ".fg(SOFT), reason.name().into()].into_iter().chain(met));
     snapshot.last_fallback.map(fallback)
 }

@@ -96,8 +96,8 @@ impl Page {
 /// age of the values.
 fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     let mut parts = vec![];
-    parts.extend(snapshot.overrides_pendant.then(|| Severity::Doubtful.says("pendant stop unseen")));
-    parts.extend(snapshot.latch.map(|reason| Severity::Bad.says(&format!("latched: {}", reason.name()))));
+    parts.extend(snapshot.overrides_pendant.then(|| Severity::Doubtful.says("pendant stop undetected")));
+    parts.extend(snapshot.latch.map(|reason| Severity::Bad.says(&format!("fault: {}", reason.name()))));
     match &snapshot.figures {
         Some(figures) => {
             parts.push(Severity::of_grade(figures.grade).says(figures.grade.name()));
@@ -173,10 +173,10 @@ fn unknown(title: &str, why: &str, area: Rect, buffer: &mut Buffer) -> u16 {
 
 /// Draws the panel of a page whose values are unknown, because there is no state of the arm.
 fn no_state(title: &str, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
-    unknown(title, why(snapshot, "no state of the arm came yet"), area, buffer)
+    unknown(title, why(snapshot, "no robot state received yet"), area, buffer)
 }
 
 /// Returns the reason why a value is unknown: there is no link, or `otherwise`.
 const fn why(snapshot: &Snapshot, otherwise: &'static str) -> &'static str {
-    if snapshot.figures.is_some() { otherwise } else { "there is no link to the robot" }
+    if snapshot.figures.is_some() { otherwise } else { "not connected to the robot" }
 }

@@ -18,7 +18,7 @@ pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 
     let time = arm.controller_time.map(|time| format!("{:.1} s", time.as_micros() as f64 / 1e6));
     lines.push(named("controller's clock", time));
     if let Some(variables) = &snapshot.variables {
-        lines.push(named("variables", Some(Variables::text(variables).unwrap_or_else(|| "all are zero".into()))));
+        lines.push(named("variables", Some(Variables::text(variables).unwrap_or_else(|| "all 0".into()))));
     }
     super::lines(TITLE, lines, area, buffer)
 }

@@ -15,5 +15,5 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
         Quantity { name: "slider", values: vec![percent(arm.speed_slider)], course: Some(&history.slider) },
         Quantity { name: "in effect", values: vec![percent(arm.speed_scaling)], course: None },
     ];
-    super::table(TITLE, &Quantities { titles: &["", "share"], rows, span: 5.0 }, area, buffer)
+    super::table(TITLE, &Quantities { titles: &["", "value"], rows, span: 5.0 }, area, buffer)
 }

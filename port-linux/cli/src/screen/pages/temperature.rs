@@ -10,7 +10,7 @@ use outrigger::show::{Snapshot, words};
 pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
     const TITLE: &str = "temperature of the motors";
     let Some(temperatures) = &snapshot.temperatures else {
-        return super::unknown(TITLE, super::why(snapshot, "nothing that arrives here tells it"), area, buffer);
+        return super::unknown(TITLE, super::why(snapshot, "no connection here reports it"), area, buffer);
     };
     let names = words::joint_names(temperatures.len());
     let rows = names.iter().zip(temperatures).enumerate().map(|(number, (name, degrees))| Quantity {
@@ -18,5 +18,5 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
         values: vec![Some(format!("{degrees:.1}"))],
         course: history.temperatures.get(number),
     });
-    super::table(TITLE, &Quantities { titles: &["motor of", "°C"], rows: rows.collect(), span: 2.0 }, area, buffer)
+    super::table(TITLE, &Quantities { titles: &["motor", "°C"], rows: rows.collect(), span: 2.0 }, area, buffer)
 }

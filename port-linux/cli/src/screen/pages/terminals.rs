@@ -11,7 +11,7 @@ use outrigger::show::Snapshot;
 pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
     const TITLE: &str = "inputs and outputs";
     let Some(terminals) = &snapshot.terminals else {
-        return super::unknown(TITLE, super::why(snapshot, "nothing that arrives here tells them"), area, buffer);
+        return super::unknown(TITLE, super::why(snapshot, "no connection here reports them"), area, buffer);
     };
     let row = |name: &str, inputs: Option<String>, outputs: Option<String>, out: &'static str| {
         let inputs = inputs.map(|inputs| format!("{inputs:<17}"));

@@ -143,7 +143,7 @@ fn a_number_that_has_no_name_here_is_shown_to_people_and_to_scripts() {
     let json = text(&shown);
     assert!(json.contains(r#""safety":"UNKNOWN 24""#), "{json}");
     shown.latch = Some(Reason::SafetyNotNormal);
-    shows(&drawn("run", Some(shown.clone()), 100, 30), &["safety UNKNOWN 24", "latched: the safety system"]);
+    shows(&drawn("run", Some(shown.clone()), 100, 30), &["safety UNKNOWN 24", "fault: the safety system"]);
     assert!(shown.line().contains("UNKNOWN 24"), "{}", shown.line());
 }
 
@@ -157,14 +157,14 @@ fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_a
             "200 Hz   15 s",
             "Monitor",
             "KRC MON, quality PERFECT",
-            "latched: ",
+            "fault: ",
             "! Ok",
             "jitter 0.29 ms",
             "answered 100 %   round trip 100.0 ms",
             "lost 12",
             "own stalls 0",
             "event 19",
-            "q quit   r request   c continue   s stop   a acknowledge   ? explain   tab page",
+            "q quit   r start   c continue   s stop   a reset   ? help   tab next page",
         ],
     );
 }
@@ -190,7 +190,7 @@ fn whatever_is_latched_the_figures_stay_on_the_smallest_screen() {
                 &rows,
                 &[
                     "drives on",
-                    "latched: ",
+                    "fault: ",
                     "motion: running",
                     "KRC: 100 % answered, 123456 missed,",
                     "latency 10.35 ms, jitter 12.02 ms",
@@ -205,11 +205,11 @@ fn a_reason_is_said_as_fully_as_there_is_room() {
     let unmet = ReasonSet::EMPTY.with(Reason::Latched).with(Reason::GradeLow);
     let said = |columns, lines| drawn("run", Some(latched(Reason::StateStale, unmet)), columns, lines).concat();
     let narrow = said(70, 16);
-    assert!(narrow.contains("latched: StateStale, 1 unmet"), "{narrow}");
+    assert!(narrow.contains("fault: StateStale, 1 more"), "{narrow}");
     let wide = said(160, 24);
     for expected in [
-        "latched: the newest robot state is too old",
-        "not ready: link quality Ok",
+        "fault: the newest robot state is too old",
+        "Not ready: link quality Ok",
         "latency 10.35 ms, jitter 12.02 ms",
     ] {
         assert!(wide.contains(expected), "{expected} in {wide}");
@@ -217,9 +217,9 @@ fn a_reason_is_said_as_fully_as_there_is_room() {
     assert!(said(240, 50).contains(Reason::StateStale.advice()));
     let unlatched = |unmet| Snapshot { latch: None, ..latched(Reason::StateStale, unmet) };
     let unmet = ReasonSet::EMPTY.with(Reason::GradeLow).with(Reason::NotAtRest);
-    shows(&drawn("run", Some(unlatched(unmet)), 70, 16), &["unmet: GradeLow, NotAtRest"]);
+    shows(&drawn("run", Some(unlatched(unmet)), 70, 16), &["Not ready: GradeLow,", "NotAtRest"]);
     let ready = unlatched(ReasonSet::EMPTY);
-    shows(&drawn("run", Some(ready), 70, 16), &["fallback: StateStale, ready"]);
+    shows(&drawn("run", Some(ready), 70, 16), &["stop reason: StateStale, Ready"]);
 }
 
 #[test]
@@ -256,13 +256,13 @@ fn no_two_counts_on_a_page_have_the_same_name() {
 fn six_joints_are_shown_with_the_speeds_that_they_are_to_have() {
     let rows = drawn("run", Some(beside_ur(None)), 80, 30);
     shows(&rows, &["joint       angle °  speed °/s", "shoulder   -177.617     +0.000", "by 30003: asked for"]);
-    assert!(!rows.iter().any(|row| row.contains("setpoint")), "nobody told it");
+    assert!(!rows.iter().any(|row| row.contains("setpoint")), "not reported");
 }
 
 #[test]
 fn the_last_fallback_stays_on_the_screen_once_it_is_acknowledged() {
     let rows = drawn("run", Some(Snapshot { latch: None, ..snapshot(lwr()) }), 120, 30);
-    shows(&rows, &["last fallback: "]);
+    shows(&rows, &["stop reason: "]);
     assert!(!rows.iter().any(|row| row.contains("latched")));
 }
 
@@ -270,7 +270,7 @@ fn the_last_fallback_stays_on_the_screen_once_it_is_acknowledged() {
 fn what_only_listens_offers_no_requests() {
     for title in ["monitor", "record", "watch", "demo", "ros2"] {
         let rows = drawn(title, Some(snapshot(lwr())), 80, 24);
-        let keys = "q quit   ? explain the words   tab next page";
+        let keys = "q quit   ? help   tab next page";
         assert_eq!(rows.last().map(|row| row.trim()), Some(keys), "{title}");
     }
 }
@@ -364,7 +364,7 @@ fn the_angles_of_all_joints_are_on_the_first_page_of_the_smallest_usual_screen()
     let rows = drawn("run", Some(snapshot(lwr())), 80, 24);
     shows(&rows, &["joints: angle °"]);
     shows(&rows, &degrees);
-    // An error of the law needs rows as well.
+    // A control error needs rows as well.
     let with_error = Snapshot { law_error: Some(distance(0.0)), ..snapshot(lwr()) };
     shows(&drawn("run", Some(with_error), 80, 24), &degrees);
 }
