@@ -106,8 +106,8 @@ impl Lines {
             }
         }
         if let LawConfig::Standoff(StandoffConfig { distance, range: [least, most], longest_approach, .. }) = law {
-            let sight = format!("readings from {least} to {most} m are a sight of the surface");
-            self.say("standoff", format!("{distance} m; {sight}; without one it nears at most {longest_approach} m"));
+            let sight = format!("valid readings {least} to {most} m");
+            self.say("standoff", format!("{distance} m; {sight}; maximum approach without one {longest_approach} m"));
         }
     }
 
@@ -117,7 +117,7 @@ impl Lines {
         let (at, unit) = if axis.turns() { ("about", "rad") } else { ("along", "m") };
         let Some(AxisConfig { source, value, target, slope, range, proportional, speed_limit, reach, .. }) = config
         else {
-            return self.say("axis", format!("{word}: held where it stands at arming"));
+            return self.say("axis", format!("{word}: held at its position at arming"));
         };
         let name = sources.get(usize::from(source.0)).unwrap_or(&"");
         let number = if *value == 1 { String::new() } else { format!(", value {value},") };
@@ -127,7 +127,7 @@ impl Lines {
         self.say(
             "axis",
             format!(
-                "{word}: \"{name}\"{number} to {target}{range}; {below} {unit}/s {at} +{word} for each unit {way} it, at most \
+                "{word}: \"{name}\"{number} to {target}{range}; {below} {unit}/s {at} +{word} per unit {way} it, at most \
                  {speed_limit} {unit}/s, and {reach} {unit} either way"
             ),
         );
@@ -163,7 +163,7 @@ impl Lines {
         };
         let interface = ros.joins_by();
         let at = interface.map_or_else(
-            || "every network interface, or those that ROS_AUTOMATIC_DISCOVERY_RANGE leaves,".to_owned(),
+            || "every network interface that ROS_AUTOMATIC_DISCOVERY_RANGE permits,".to_owned(),
             |address| address.to_string(),
         );
         let mut text = format!("with `outrigger ros2 CONFIG.toml` a node at {at} with {names}");
@@ -174,45 +174,45 @@ impl Lines {
             text.push_str(&format!(", joints and frames begin with {tf_prefix}"));
         }
         if *legacy_names {
-            text.push_str("; names of 2015 as well");
+            text.push_str("; also the names of UR's driver of 2015");
         }
         if *meshes {
             text.push_str("; meshes of ur_description");
         }
         if (*min_payload, *max_payload) != (RosSettings::default().min_payload, RosSettings::default().max_payload) {
-            text.push_str(&format!("; set_payload takes {min_payload} to {max_payload} kg"));
+            text.push_str(&format!("; set_payload accepts {min_payload} to {max_payload} kg"));
         }
         if *terminals == Terminals::Ports {
             text.push_str("; a topic for each port of inputs and outputs");
         }
         if *stamps == Stamps::Controller {
-            text.push_str("; times of states are the controller's");
+            text.push_str("; states carry the controller's time");
         }
         if !variables.is_empty() {
             text.push_str(&format!("; topics of {}", variables.join(", ")));
         }
         if !peers.is_empty() {
-            text.push_str(&format!(", told of by name to {}", peers.join(", ")));
+            text.push_str(&format!(", peers {}", peers.join(", ")));
         }
         if !offer_reliable {
             text.push_str("; native states are sent once");
         }
-        text.push_str(if *command { "; it commands the arm, for anybody on " } else { "; it commands nothing" });
+        text.push_str(if *command { "; it commands the arm, for any client on " } else { "; it commands nothing" });
         if *command {
             text.push_str(if interface.is_some_and(|address| address.is_loopback()) {
                 "this machine"
             } else {
-                "that network: nothing asks who it is"
+                "that network, without authentication"
             });
         }
         if *goals_request {
-            text.push_str("; a goal is a request as well");
+            text.push_str("; a goal also starts commanding");
         }
         if *forward_timeout != RosSettings::default().forward_timeout {
             text.push_str(&format!("; streamed speeds hold for {} s", forward_timeout.as_secs_f64()));
         }
         if *freedrive_timeout != RosSettings::default().freedrive_timeout {
-            text.push_str(&format!("; freedrive is renewed within {} s", freedrive_timeout.as_secs_f64()));
+            text.push_str(&format!("; freedrive must be renewed within {} s", freedrive_timeout.as_secs_f64()));
         }
         self.say("ros", text);
     }
@@ -225,18 +225,18 @@ impl Lines {
 
     fn run(&mut self, run: &RunSettings, host: &HostSettings) {
         let request = match run.request {
-            Start::Operator => "when the operator asks".to_owned(),
+            Start::Operator => "when the operator starts it".to_owned(),
             Start::Start => {
-                format!("by itself, once, when every precondition is met within {} s", run.start_within.as_secs_f32())
+                format!("automatically, once, if every precondition is met within {} s", run.start_within.as_secs_f32())
             }
         };
         let end = match run.end {
-            End::Never => "ends when it is told to".to_owned(),
+            End::Never => "ends on request".to_owned(),
             End::Over => format!(
-                "ends {} s after the motion, after a fallback or a release, or where the request is not granted",
+                "ends {} s after the motion, after a fault or a stop, or if the start is refused",
                 run.settle.as_secs_f32()
             ),
-            End::Done => format!("ends {} s after the motion, or after a fallback", run.settle.as_secs_f32()),
+            End::Done => format!("ends {} s after the motion, or after a fault", run.settle.as_secs_f32()),
         };
         self.say("run", format!("commands {request}; {end}"));
         if let Some(record) = &run.record {
@@ -244,23 +244,23 @@ impl Lines {
         }
         if !run.record_variables.is_empty() {
             let without = if run.record.is_none() { ", to the file of --record" } else { "" };
-            self.say("variables", format!("{} of RTDE as well{without}", run.record_variables.join(", ")));
+            self.say("variables", format!("{}, from RTDE{without}", run.record_variables.join(", ")));
         }
         let requests = if run.requests { "`outrigger ctl`, by this user and root" } else { "none" };
         self.say("requests", requests);
         if run.lock_pendant {
-            let what = "the pendant's user role is `locked` while the arm is commanded, and given back afterwards";
+            let what = "the pendant's user role is `locked` while the arm is commanded, and restored afterwards";
             self.say(
                 "pendant",
-                format!("{what}; CB3 from 3.1 on. It is no safety function, and leaves the emergency stop as it is"),
+                format!("{what}; CB3 from 3.1 on. It is not a safety function and does not affect the emergency stop"),
             );
-            let death = "a process that is killed cannot: the next run beside this robot does, or `outrigger dashboard ROBOT unlock-pendant`";
-            self.say("", format!("and where this process ends in whatever way but being killed; {death}"));
+            let death = "after a kill, the next run for this robot restores it, or `outrigger dashboard ROBOT unlock-pendant`";
+            self.say("", format!("and also when this process ends, unless it is killed; {death}"));
         }
-        self.say("host", format!("asks for {}", host.asked()));
+        self.say("host", format!("requested: {}", host.asked()));
         let recordings = run.recordings.as_ref().map_or("none".into(), |at| {
             let (files, megabytes) = (run.recordings_kept, run.recordings_bytes / 1_000_000);
-            format!("into {}, the newest {files}, of {megabytes} MB together at most", at.display())
+            format!("in {}, the newest {files}, {megabytes} MB in total at most", at.display())
         });
         self.say("recordings", recordings);
     }
@@ -283,7 +283,7 @@ impl Lines {
         let pins = [(stop, "stop"), (acknowledge, "acknowledge"), (request, held), brakes];
         let pins: Vec<_> = pins.into_iter().filter_map(|(connected, name)| connected.then_some(name)).collect();
         self.say("pins", if pins.is_empty() { "none".into() } else { pins.join(", ") });
-        self.say("recorder", device.recorder.map_or("the board's own size".into(), |bytes| format!("{bytes} bytes")));
+        self.say("recorder", device.recorder.map_or("the board's default".into(), |bytes| format!("{bytes} bytes")));
     }
 }
 
@@ -305,7 +305,7 @@ fn described_on_board(source: &SourceSettings<BoardInput>) -> String {
 fn described(source: &SourceSettings) -> String {
     let input = match &source.input {
         SourceInput::Udp { listen, from: Some(from) } => format!("datagrams at {listen}, from {from} only"),
-        SourceInput::Udp { listen, from: None } => format!("datagrams at {listen}, from anybody"),
+        SourceInput::Udp { listen, from: None } => format!("datagrams at {listen}, from any sender"),
         SourceInput::Serial { device, baud } => format!("{} at {baud} Bd", device.display()),
         SourceInput::Stdin => "lines on standard input".into(),
         SourceInput::Requests => "`outrigger ctl ROBOT sample`".into(),

@@ -64,7 +64,7 @@ fn what_cannot_be_is_told_with_what_to_do_and_nothing_is_written() {
     let away = ["--model", "ur5", "--software", "3.15"];
     for (arguments, code, told) in [
         (vec![&*nobody, "--task", "servo"], 3, "with --model and --software the file is written without the robot"),
-        (vec![&*nobody], 2, "there is no terminal to ask at: give --task standoff, force or servo"),
+        (vec![&*nobody], 2, "no terminal for questions: give --task standoff, force or servo"),
         ([&[&*nobody, "--task", "force"], &away[..]].concat(), 2, "give --sensor; expected udp:PORT"),
         ([&[&*nobody, "--task", "servo", "--sensor", "udp:5"], &away[..]].concat(), 2, "servo has none"),
         (
@@ -103,7 +103,7 @@ fn each_task_is_tried_on_a_simulated_arm() {
             let output = folder.init(&arguments);
             let said = text(&output.stdout) + &text(&output.stderr);
             assert_eq!(output.status.code(), Some(0), "{task}: {said}");
-            let well = said.contains("Arming → Command") && !said.contains("did not end well");
+            let well = said.contains("Arming → Command") && !said.contains("the dry run failed");
             in_time(clock.window(SimTime::ZERO, clock.now()), well, || format!("{task}: {said}"));
         }
     });

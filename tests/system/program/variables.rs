@@ -178,7 +178,7 @@ fn they_are_refused_without_a_recording_and_a_controller_without_rtde_is_told_of
     assert!(text(&refused.stderr).contains(why), "{}", text(&refused.stderr));
     let checked = outrigger(&["check-config", shown(&file)]);
     let said = text(&checked.stdout);
-    assert!(said.contains("target_moment of RTDE as well, to the file of --record"), "{said}");
+    assert!(said.contains("target_moment, from RTDE, to the file of --record"), "{said}");
 
     let recording = folder.join("run.mcap");
     let ended = started(&file, &serve(SoftwareVersion::new(1, 8)), &recording).wait_with_output().expect("it ends");

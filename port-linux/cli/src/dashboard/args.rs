@@ -9,7 +9,7 @@ use outrigger_wire::dashboard::{Argument, FlightReport, OperationalMode, Request
 pub(crate) struct DashboardArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// Query or command; without one, every query is made once
+    /// Query or command; without one, every value is queried once
     #[command(subcommand)]
     pub command: Option<Command>,
     /// One JSON object per line instead of text
@@ -23,22 +23,22 @@ pub(crate) struct DashboardArgs {
 /// A query or command for the controller.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show every value that the controller reports, once; the same as no command
+    /// Show every value that the controller reports; same as no command
     Status,
     /// Power on, release the brakes, wait until the arm is RUNNING
     BringUp,
     /// Show why the robot is stopped; once you acknowledge it, clear the stop and bring the robot up
     #[command(after_help = "\
-A protective stop is unlocked once 5 s are over; after a violation or a fault the safety system is \
-restarted. Then power and brakes, until the arm is RUNNING. No program is started, nothing moves. \
-On a terminal you are asked; elsewhere --acknowledge says that somebody has looked at the robot. \
-An emergency stop or an open safeguard is ended at the robot, not from here.
+A protective stop is unlocked after 5 s; after a violation or a fault the safety system is \
+restarted. Then power and brakes, until the arm is RUNNING. No program is started and nothing moves. \
+On a terminal you are prompted; elsewhere --acknowledge confirms that you have looked at the robot. \
+Release an emergency stop and close a safeguard at the robot.
 
 Examples:
   outrigger dashboard 192.168.56.101 recover
   outrigger dashboard 127.0.0.1:40000 recover --acknowledge")]
     Recover {
-        /// I have looked at the robot, the cause is gone, nobody is in reach
+        /// I have looked at the robot, the cause is gone, and no person is in reach
         #[arg(long)]
         acknowledge: bool,
     },
@@ -107,13 +107,13 @@ Examples:
     BrakeRelease,
     /// Unlock a protective stop, and nothing else; `recover` does the whole sequence
     UnlockProtectiveStop {
-        /// I have looked at the robot, the cause is gone, nobody is in reach
+        /// I have looked at the robot, the cause is gone, and no person is in reach
         #[arg(long, required = true)]
         acknowledge: bool,
     },
     /// Restart the safety system, and nothing else; `recover` does the whole sequence
     RestartSafety {
-        /// I have looked at the robot, the cause is gone, nobody is in reach
+        /// I have looked at the robot, the cause is gone, and no person is in reach
         #[arg(long, required = true)]
         acknowledge: bool,
     },

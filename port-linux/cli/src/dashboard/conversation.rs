@@ -125,7 +125,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         let mut values = vec![];
         if self.software.generation() == Generation::PolyScopeX && !self.args.json {
             let SoftwareVersion { major, minor, .. } = self.software;
-            self.line(&format!("{:<18}{major}.{minor} or later, by its Robot API", "software"));
+            self.line(&format!("{:<18}{major}.{minor} or later, from its Robot API", "software"));
         }
         for (name, key, question) in OVERVIEW {
             let asked = question.kind().support(self.software);
@@ -159,7 +159,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         let Some(finding) = diagnosis.into_finding() else { return Ok(()) };
         let next = match finding.obstacle() {
             Some(_) if finding.is_recoverable() => {
-                Some(format!("look for the cause at the robot, then: outrigger dashboard {robot} recover"))
+                Some(format!("find the cause at the robot, then: outrigger dashboard {robot} recover"))
             }
             Some(obstacle) => Some(obstacle.advice().to_owned()),
             None if matches!(finding.robot_mode(), RobotMode::PowerOff | RobotMode::Idle) => {
@@ -181,7 +181,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
             let refused = match reply {
                 Reply::Refused(refusal) => Some(format!("'{}': {}", kind.words(), said(refusal))),
                 Reply::Other(text) => {
-                    Some(format!("'{}' is answered with something unknown: {}", kind.words(), readable(*text)))
+                    Some(format!("'{}': unknown reply: {}", kind.words(), readable(*text)))
                 }
                 _ => None,
             };
@@ -236,7 +236,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
 
     async fn bring_up(&mut self) -> Outcome {
         self.carry_out(&mut BringUp::new(self.software, BringUpConfig::default())).await?;
-        self.say("done", "the arm is powered, its brakes are released; no program was started");
+        self.say("done", "the arm is powered and its brakes are released; no program was started");
         Ok(())
     }
 
@@ -262,15 +262,15 @@ impl<'a, T: Transport> Conversation<'a, T> {
         let robot = self.args.robot.clone();
         if finding.is_clear() {
             let next = match finding.robot_mode() {
-                RobotMode::Running => "nothing is to be recovered".to_owned(),
-                _ => format!("no stop stands; the arm is not running: outrigger dashboard {robot} bring-up"),
+                RobotMode::Running => "no stop to recover from".to_owned(),
+                _ => format!("no stop is active; the arm is not running: outrigger dashboard {robot} bring-up"),
             };
             self.say("done", &next);
             return Ok(());
         }
         if finding.is_recoverable() && !acknowledged && !self.asked_person(&finding)? {
             return Err(Failure::Fault(format!(
-                "not acknowledged, nothing was changed. Look for the cause at the robot, then: outrigger dashboard \
+                "not acknowledged; nothing was changed. Find the cause at the robot, then: outrigger dashboard \
                  {robot} recover --acknowledge"
             )));
         }
@@ -279,11 +279,11 @@ impl<'a, T: Transport> Conversation<'a, T> {
         self.say("done", "the stop is cleared and the arm is RUNNING; nothing moves");
         self.say(
             "next",
-            &format!("next: a paused program goes on with `outrigger dashboard {robot} play`, or ends with `stop`"),
+            &format!("next: `outrigger dashboard {robot} play` resumes a paused program, `stop` ends it"),
         );
         self.say(
             "next",
-            "next: `outrigger run` commands again after `acknowledge` and `request`, once no other program is left",
+            "next: `outrigger run` commands again after `reset` and `start`, once no other program runs",
         );
         Ok(())
     }
@@ -294,11 +294,11 @@ impl<'a, T: Transport> Conversation<'a, T> {
             return Ok(false);
         }
         let stop = finding.safety().map_or(String::new(), |mode| mode.to_string());
-        self.line(&format!("Look at the robot: is the cause of {stop} found and gone, and nobody in reach?"));
-        self.line("Type `acknowledge` to recover, anything else to leave it as it is.");
+        self.line(&format!("Look at the robot: is the cause of {stop} found and removed, and no person in reach?"));
+        self.line("Type `acknowledge` to recover, anything else to cancel.");
         let asked = write!(io::stdout(), "> ").and_then(|()| io::stdout().flush());
         let read = asked.and_then(|()| terminal::typed());
-        let answer = read.map_err(|error| Failure::BadInput(format!("cannot ask on this terminal: {error}")))?;
+        let answer = read.map_err(|error| Failure::BadInput(format!("cannot read from this terminal: {error}")))?;
         Ok(answer.trim().eq_ignore_ascii_case("acknowledge"))
     }
 
@@ -311,7 +311,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
             Some(Before::Mode(None)) | None => String::new(),
         };
         let robot = &self.args.robot;
-        self.say("done", &format!("locked; to put it back: outrigger dashboard {robot} unlock-pendant{option}"));
+        self.say("done", &format!("locked; to undo: outrigger dashboard {robot} unlock-pendant{option}"));
         Ok(())
     }
 
@@ -321,7 +321,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
             Generation::ESeries | Generation::PolyScopeX => Before::Mode(mode),
         };
         self.carry_out(&mut Pendant::put_back(self.software, before)).await?;
-        self.say("done", "the pendant is what it was");
+        self.say("done", "the pendant's setting is restored");
         Ok(())
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &DashboardArgs) -> Outcome {
         let connected = api.connect().await;
         match (connected, api.service().software()) {
             (Ok(()), Some(software)) => Conversation::with(api, software, clock, args).command().await,
-            (Err(neither), _) => Err(Failure::Connection(format!("{nobody}. Nor a Robot API: {neither}"))),
+            (Err(neither), _) => Err(Failure::Connection(format!("{nobody}. No Robot API either: {neither}"))),
             (Ok(()), None) => Err(Failure::Connection(nobody.to_string())),
         }
     })

@@ -103,10 +103,10 @@ impl Allowance {
     /// Describes the measurement and the limits that follow from it.
     pub(super) fn text(&self) -> String {
         let measured = format!("this machine pauses programs for up to {:.0} ms", self.worst.as_micros() as f64 / 1e3);
-        let widened = if self.extra() > Duration::ZERO { "link limits widened" } else { "link limits as usual" };
+        let widened = if self.extra() > Duration::ZERO { "wider link limits" } else { "default link limits" };
         let slowed = match self.slowed {
             1 => String::new(),
-            times => format!(", time passes {times} times slower"),
+            times => format!("; time passes {times} times slower"),
         };
         format!("{measured}; {widened}{slowed}")
     }
@@ -196,9 +196,9 @@ mod tests {
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 0.5));
         assert_eq!((quiet.config(), quiet.stall(), quiet.slowed()), (config, Duration::from_millis(300), 1));
         assert_eq!(quiet.error().to_string(), "1");
-        assert_eq!(quiet.text(), "this machine pauses programs for up to 4 ms; link limits as usual");
-        assert_eq!(of(30).text(), "this machine pauses programs for up to 30 ms; link limits widened");
-        let slowed = "this machine pauses programs for up to 46 ms; link limits widened, time passes 2 times slower";
+        assert_eq!(quiet.text(), "this machine pauses programs for up to 4 ms; default link limits");
+        assert_eq!(of(30).text(), "this machine pauses programs for up to 30 ms; wider link limits");
+        let slowed = "this machine pauses programs for up to 46 ms; wider link limits; time passes 2 times slower";
         assert_eq!(of(46).text(), slowed);
     }
 

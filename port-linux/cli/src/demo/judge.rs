@@ -208,24 +208,24 @@ impl Record {
             name: "still-when-not-commanding",
             verdict: Verdict::of(unasked.is_some_and(|unasked| unasked <= REST)),
             detail: unasked.map_or_else(nothing_measured, |unasked| {
-                format!("fastest joint {unasked:.6} rad/s outside Command and Stopping (bound {REST} rad/s)")
+                format!("fastest joint {unasked:.6} rad/s outside Command and Stopping (limit {REST} rad/s)")
             }),
         });
         let (begun, requests) = self.begun();
         checks.push(Check {
             name: "commanding-only-when-requested",
             verdict: Verdict::of(begun <= requests),
-            detail: format!("arming began {begun} times, after {requests} requests"),
+            detail: format!("arming began {begun} times after {requests} starts"),
         });
         checks.extend(self.machine_stops(script, bounds));
         checks.push(unexplained(script));
         checks.push(Check {
-            name: "told-to-the-end",
+            name: "completed",
             verdict: Verdict::of(script.is_complete()),
             detail: if script.is_complete() {
-                "released at the end, and standstill was measured".into()
+                "stopped at the end; standstill was measured".into()
             } else {
-                "the story was not told to its end".into()
+                "the demo did not run to its end".into()
             },
         });
         checks
@@ -278,7 +278,7 @@ impl Record {
             verdict: Verdict::of(!errors.is_empty() && worst <= bound),
             detail: rms(&errors).map_or_else(nothing_measured, |rms| {
                 format!(
-                    "RMS {rms:.3} mm, worst {worst:.3} mm over {} readings of the simulation's own truth (bound {bound:.1} mm)",
+                    "RMS {rms:.3} mm, worst {worst:.3} mm over {} true distances of the simulation (limit {bound:.1} mm)",
                     errors.len()
                 )
             }),
@@ -306,7 +306,7 @@ impl Record {
             (Some(injected), Some((at, reason))) => {
                 let (took, bound) = (at.since(injected), bounds.fallback(round.fault, injected, at));
                 let detail = format!(
-                    "{} after {:.1} ms (expected {expected}, bound {:.1} ms)",
+                    "{} after {:.1} ms (expected {expected}, limit {:.1} ms)",
                     reason.name(),
                     ms(took),
                     ms(bound)
@@ -320,7 +320,7 @@ impl Record {
         let in_time = span.zip(rest).map(|((injected, until), Rest { took, speed, .. })| {
             let bound = bounds.rest(round.fault, speed, injected, until);
             let detail = format!(
-                "joints at rest {:.1} ms after the fault, from {speed:.3} rad/s (bound {:.1} ms)",
+                "standstill {:.1} ms after the fault, from {speed:.3} rad/s (limit {:.1} ms)",
                 ms(took),
                 ms(bound)
             );
@@ -330,7 +330,7 @@ impl Record {
         let still = rest.map(|Rest { speed, later_travel, .. }| {
             let bound = bounds.late_travel(speed);
             let detail = format!(
-                "farthest joint moved {:.3} mrad after it had come to rest (bound {:.3} mrad)",
+                "largest joint movement after standstill {:.3} mrad (limit {:.3} mrad)",
                 later_travel * 1e3,
                 bound * 1e3
             );
@@ -339,14 +339,14 @@ impl Record {
         let re_armed = round.at_rest.zip(round.re_armed).map(|(rest, armed)| {
             (
                 true,
-                format!("acknowledged and requested; commanding again {:.1} s after rest", ms(armed.since(rest)) / 1e3),
+                format!("reset and started; commanding again {:.1} s after standstill", ms(armed.since(rest)) / 1e3),
             )
         });
         let [reason_name, in_time_name, still_name, re_armed_name] = names;
         let (in_time, still) = (in_time.or_else(unmeasured), still.or_else(unmeasured));
         [(reason_name, reason), (in_time_name, in_time), (still_name, still), (re_armed_name, re_armed)].map(
             |(name, result)| {
-                let (passed, detail) = result.unwrap_or_else(|| (false, "the story did not come to it".into()));
+                let (passed, detail) = result.unwrap_or_else(|| (false, "the demo ended before this check".into()));
                 Check { name, verdict: Verdict::of(passed), detail }
             },
         )
@@ -355,17 +355,17 @@ impl Record {
 
 /// Returns the detail of a check for which there was no reading.
 fn nothing_measured() -> String {
-    "nothing was measured: no readings".into()
+    "not measured: no readings".into()
 }
 
 /// Describes how the arm came to rest after a stop, with the bound; `rest` needs readings between the stop and
 /// `at_rest`.
 fn stopped(at_rest: Option<Instant>, rest: Option<(Rest, Duration)>) -> String {
     match (at_rest, rest) {
-        (None, _) => "not at rest".into(),
+        (None, _) => "no standstill".into(),
         (Some(_), None) => nothing_measured(),
         (Some(_), Some((rest, bound))) => {
-            format!("at rest {:.1} ms later (bound {:.1} ms)", ms(rest.took), ms(bound))
+            format!("standstill {:.1} ms later (limit {:.1} ms)", ms(rest.took), ms(bound))
         }
     }
 }
@@ -384,7 +384,7 @@ fn unexplained(script: &Script) -> Check {
         detail: if list.is_empty() {
             "none".into()
         } else {
-            format!("no fault of the story and no pause of this machine explains {}", list.join(", "))
+            format!("neither an injected fault nor a pause of this machine explains {}", list.join(", "))
         },
     }
 }
@@ -396,9 +396,9 @@ fn armed(script: &Script) -> Check {
         verdict: Verdict::of(took.is_some_and(|took| took <= ARMING_BOUND)),
         detail: match took {
             Some(took) => {
-                format!("commanding {:.2} s after the request (bound {:.0} s)", ms(took) / 1e3, ms(ARMING_BOUND) / 1e3)
+                format!("commanding {:.2} s after the start (limit {:.0} s)", ms(took) / 1e3, ms(ARMING_BOUND) / 1e3)
             }
-            None => "never commanding".into(),
+            None => "commanding never began".into(),
         },
     }
 }
@@ -411,8 +411,8 @@ mod tests {
     fn a_stop_without_readings_is_not_one_without_rest() {
         let rest = Rest { took: Duration::from_millis(120), ..Rest::default() };
         let bound = Duration::from_millis(400);
-        assert_eq!(stopped(None, None), "not at rest");
-        assert_eq!(stopped(Some(Instant::ZERO), None), "nothing was measured: no readings");
-        assert_eq!(stopped(Some(Instant::ZERO), Some((rest, bound))), "at rest 120.0 ms later (bound 400.0 ms)");
+        assert_eq!(stopped(None, None), "no standstill");
+        assert_eq!(stopped(Some(Instant::ZERO), None), "not measured: no readings");
+        assert_eq!(stopped(Some(Instant::ZERO), Some((rest, bound))), "standstill 120.0 ms later (limit 400.0 ms)");
     }
 }

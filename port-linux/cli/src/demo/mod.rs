@@ -76,7 +76,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     }
     let mut operators = Operators::here(OnSignal::Nothing)?;
     let real_time = RealTime::ask();
-    tell("measuring for 2 s how long this machine pauses programs\n")?;
+    tell("measuring how long this machine pauses programs (2 s)\n")?;
     let allowance = measure(&mut operators)?;
     let (report, picture) = outrigger::host::runtime::block_on(play(args, operators, &real_time, allowance))?;
     let checks =
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     }
     if let Some(path) = &args.picture {
         let Some(svg) = picture.svg() else {
-            return Err(Failure::Fault("the arm was never commanded: no picture".into()));
+            return Err(Failure::Fault("no picture: the arm was never commanded".into()));
         };
         write_within(DISK, path, svg.into_bytes()).map_err(|error| unwritten(path, error))?;
         tell(&format!("moving picture: {}\n", path.display()))?;
@@ -135,10 +135,10 @@ fn verdict(checks: &[Check], program: &str) -> String {
     let count = |of: fn(&Check) -> bool| checks.iter().filter(|check| of(check)).count();
     let failed = count(Check::failed);
     let paused = checks.iter().any(|check| check.verdict == Verdict::Counted);
-    let paused = if paused { ";\nthis machine paused a program for too long meanwhile, see above" } else { "" };
+    let paused = if paused { ";\nthis machine paused a program for too long during the demo, see above" } else { "" };
     let verdict = if failed == 0 {
         format!(
-            "verdict: all {} checks hold: the arm kept its distance, came to rest after\neach fault, and moved again only when asked{paused}",
+            "verdict: all {} checks passed: the arm kept its distance, stopped after\neach fault, and moved again only when started{paused}",
             count(Check::holds)
         )
     } else {
@@ -146,7 +146,7 @@ fn verdict(checks: &[Check], program: &str) -> String {
     };
     format!(
         "{verdict}\n\
-         next, each in a terminal of its own: a simulated controller, what it sends, a motion\n  \
+         next, each in its own terminal: a simulated controller, its state, a motion\n  \
          {program} sim ur\n  \
          {program} monitor 127.0.0.1\n  \
          {program} example half-turn > half-turn.toml\n  \

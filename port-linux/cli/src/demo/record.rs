@@ -36,9 +36,9 @@ impl Record {
     fn moments(&self, script: &Script) -> Vec<(Instant, &'static str)> {
         let Some(first) = script.rounds.first() else { return vec![] };
         [
-            (first.injected, "keeps its distance"),
-            (first.at_rest, "the link stood still: at rest, not commanded"),
-            (first.re_armed.map(|at| at + SETTLING), "asked to go on: keeps its distance again"),
+            (first.injected, "holds its distance"),
+            (first.at_rest, "network stalled: at standstill, not commanded"),
+            (first.re_armed.map(|at| at + SETTLING), "started again: holds its distance"),
         ]
         .into_iter()
         .filter_map(|(at, what)| at.map(|at| (at, what)))
@@ -98,8 +98,8 @@ impl Record {
         let number = |value: Option<f64>, decimals: usize| value.map_or("–".into(), |v| format!("{v:.decimals$}"));
         Report {
             lead: format!(
-                "A simulated {} with software {} holds its tool {:.0} mm above a workpiece that heaves and has waves. The \
-                 distance comes from a sensor by UDP, joint speeds go out as script text in every cycle, all over this \
+                "A simulated {} with software {} holds its tool {:.0} mm above a wavy workpiece that moves up and down. The \
+                 distance comes from a sensor over UDP; joint speeds are sent as script text in every cycle, all over this \
                  machine's loopback network.",
                 super::world::MODEL.name().replace("ur", "UR"),
                 super::allowance::SOFTWARE,
@@ -110,9 +110,9 @@ impl Record {
                 figure(
                     number(quantile(&turnarounds, 0.5).map(|v| v * 1e3), 0),
                     "µs",
-                    "median from reading a state to having written its command",
+                    "median from reading a state to writing its command",
                 ),
-                figure(number(seen, 1), "ms", "from the link's stall to the end of commanding"),
+                figure(number(seen, 1), "ms", "from the network stall to the end of commanding"),
                 figure(grouped(turnarounds.len() as u64), "", "states answered"),
             ],
             checks,

@@ -47,7 +47,7 @@ impl Fault {
     /// Returns a short text for a picture.
     pub(super) const fn short(self) -> &'static str {
         match self {
-            Self::LinkStall => "link stands still",
+            Self::LinkStall => "network stall",
             Self::SensorCable => "sensor unplugged",
         }
     }
@@ -56,10 +56,10 @@ impl Fault {
     pub(super) fn text(self, stall: Duration) -> String {
         match self {
             Self::LinkStall => format!(
-                "the link stalls: nothing crosses the connections of states and commands for {} ms",
+                "network stall: states and commands are not delivered for {} ms",
                 stall.as_millis()
             ),
-            Self::SensorCable => "the sensor's cable is pulled".into(),
+            Self::SensorCable => "sensor cable unplugged".into(),
         }
     }
 }

@@ -94,7 +94,7 @@ impl Story {
             Event::Grade(change) => self.record.grades.push((now, change.to)),
             Event::Bridged(_) => self.record.bridged += 1,
             Event::Peer(UrEvent::Established(identity)) => {
-                self.record.events.push((now, format!("session with software {}", identity.software)));
+                self.record.events.push((now, format!("connected to software {}", identity.software)));
             }
             _ => {}
         }
@@ -138,10 +138,10 @@ impl Story {
                     let word = match input {
                         Input::Request(_) => {
                             self.record.requests.push(now);
-                            "requested"
+                            "start"
                         }
-                        Input::Acknowledge => "acknowledged",
-                        _ => "released",
+                        Input::Acknowledge => "reset",
+                        _ => "stop",
                     };
                     self.say(now, word.into(), effects);
                     self.inputs.push_back(input);
@@ -156,7 +156,7 @@ impl Story {
                 }
                 Ask::Repair(Fault::LinkStall) => {}
                 Ask::Repair(Fault::SensorCable) => {
-                    self.say(now, "the sensor's cable is plugged in again".into(), effects);
+                    self.say(now, "sensor cable plugged in again".into(), effects);
                     self.record.faults.push((now, "plugged in"));
                     effects.push(Effect::PullCable(false));
                 }
@@ -176,7 +176,7 @@ impl Story {
         }
         let pace = slower.map_or(String::new(), |slower| format!("; time passes {} times slower now", slower.slowed()));
         let length = length.as_micros() as f64 / 1e3;
-        self.say(now, format!("this machine had paused a program for {length:.0} ms{pace}"), effects);
+        self.say(now, format!("this machine paused a program for {length:.0} ms{pace}"), effects);
     }
 
     fn say(&mut self, now: Instant, text: String, effects: &mut Vec<Effect>) {

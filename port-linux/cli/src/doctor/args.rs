@@ -21,21 +21,21 @@ pub(crate) struct DoctorArgs {
     /// The kind of controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
-    /// A configuration for this robot, whose limits and session settings are checked; warnings of check-config are
-    /// shown, too
+    /// A configuration for this robot; its limits and session settings are checked, and the warnings of check-config
+    /// shown
     #[arg(long, value_name = "CONFIG.toml")]
     pub config: Option<PathBuf>,
     /// Source of states: auto, realtime (30003) or rtde (30004); default auto, or the configuration's
     /// connect.expert.states
     #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
     pub states: Option<StatesFrom>,
-    /// Model of the arm, e.g. ur10e, for the worst-case travel of its tool
+    /// Model of the arm, e.g. ur10e, for the worst-case stopping distance of its tool
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
-    /// Duration of the check of the link
-    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    /// Duration of the link check
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
-    /// Check also for conflicts of `outrigger ros2` with the ROS 2 programs that are present
+    /// Also check for conflicts between `outrigger ros2` and the ROS 2 programs that are present
     #[cfg(feature = "ros2")]
     #[arg(long)]
     pub ros2: bool,
@@ -71,7 +71,7 @@ impl DoctorArgs {
     pub(crate) fn file(&self) -> Result<Option<&Path>, Failure> {
         match (self.named(), self.config.as_deref()) {
             (Some(named), Some(config)) => Err(Failure::Usage(format!(
-                "found two configurations, {} and {}: leave --config out, or name the robot by its address",
+                "found two configurations, {} and {}: omit --config, or give the robot's address",
                 named.display(),
                 config.display()
             ))),

@@ -115,7 +115,7 @@ impl Falls {
         let worst = self.worst?;
         let times = if self.count > 1 { format!(" {} times", self.count) } else { String::new() };
         let fell = grade::fell(&worst, Observer::Process);
-        Some(format!("while looked at, the link fell{times}, at worst to {}: {fell}", worst.to.name()))
+        Some(format!("during the check, link quality fell{times}, at worst to {}: {fell}", worst.to.name()))
     }
 }
 
@@ -125,7 +125,7 @@ fn judge_host(latency: &Latency, sheet: &mut Sheet) {
         sheet.detail(&bars(histogram));
         if let Some(late) = histogram.quantile(9_900).filter(|late| *late > WAKE_UP) {
             sheet.fix(format!(
-                "one {name} wake-up in a hundred is {} late: give the process a core (host.cpu) and a real-time \
+                "1 % of {name} wake-ups are at least {} late: give the process a core (host.cpu) and a real-time \
                  priority (host.scheduling = \"fifo\")",
                 span(late)
             ));
@@ -154,7 +154,7 @@ impl<M: VendorUi, S> Examination<M, S> {
     /// [`Failure::Connection`] if there was no session to observe.
     pub(crate) fn seen(self) -> Result<(S, Falls, String), Failure> {
         self.panel.finish()?;
-        let seen = self.seen.ok_or_else(|| Failure::Connection("the session stood too shortly to be judged".into()))?;
+        let seen = self.seen.ok_or_else(|| Failure::Connection("the connection was too short to be judged".into()))?;
         Ok((seen, self.falls, self.last_seconds.table()))
     }
 }
@@ -214,7 +214,7 @@ mod tests {
         let mut sheet = Sheet::default();
         judge_host(&latency, &mut sheet);
         let text = sheet.text();
-        let start = "1 thing to fix before commanding:\n  - one socket wake-up in a hundred is ";
+        let start = "1 thing to fix before commanding:\n  - 1 % of socket wake-ups are at least ";
         assert!(text.starts_with(start), "{text}");
         assert!(!text.contains('█'), "{text}");
     }

@@ -19,14 +19,14 @@ pub(crate) struct InitArgs {
     /// File to write; it must not exist
     #[arg(short = 'o', long, value_name = "CONFIG.toml", default_value = "robot.toml")]
     pub out: PathBuf,
-    /// Task of the arm; asked interactively if omitted
+    /// Task of the arm; prompted for if omitted
     #[arg(long, value_name = "TASK")]
     pub task: Option<Task>,
-    /// Connection of the sensor: udp:[ADDR:]PORT, on which its datagrams arrive, or serial:DEVICE[@BAUD]; asked
-    /// interactively if omitted and needed for the task
+    /// Connection of the sensor: udp:[ADDR:]PORT, on which its datagrams arrive, or serial:DEVICE[@BAUD]; prompted for
+    /// if omitted and needed for the task
     #[arg(long, value_name = "SENSOR", value_parser = parse_wiring)]
     pub sensor: Option<Wiring>,
-    /// Address of the sensor: datagrams from other addresses are refused
+    /// Address of the sensor; datagrams from other addresses are rejected
     #[arg(long, value_name = "ADDR")]
     pub from: Option<IpAddr>,
     /// SI units per unit of a reading, e.g. 0.001 for mm
@@ -41,11 +41,11 @@ pub(crate) struct InitArgs {
     /// Version of the controller's software, e.g. 5.15
     #[arg(long = "polyscope", alias = "software", value_name = "VERSION", value_parser = parse_software)]
     pub software: Option<SoftwareVersion>,
-    /// For software before 3.4, with which a stop at the pendant cannot be seen: "overridden" commands the arm all
-    /// the same, and the next command overrides such a stop; asked interactively if omitted
+    /// For software before 3.4, which does not report a stop at the pendant: "overridden" commands the arm anyway,
+    /// and the next command overrides such a stop; prompted for if omitted
     #[arg(long, value_name = "WORD", value_parser = parse_pendant_stop)]
     pub pendant_stop: Option<PendantStop>,
-    /// Try the file on a simulated arm with a simulated sensor at once, for this many seconds
+    /// Run the file at once on a simulated arm with a simulated sensor, for this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=3600))]
     pub dry_run: Option<u64>,
     /// Skip the check of the robot with the new file
@@ -58,7 +58,7 @@ pub(crate) struct InitArgs {
 pub(crate) enum Task {
     /// Hold the tool at a distance from a surface, by a distance sensor along the tool's z axis
     Standoff,
-    /// Let the tool yield to a hand, by a force sensor of six values
+    /// Hand guiding with a force sensor of six values
     Force,
     /// Move the last joint back and forth by five degrees, without a sensor
     Servo,

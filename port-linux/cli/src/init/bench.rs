@@ -52,13 +52,13 @@ pub(super) fn run(first: &First, seconds: u64) -> Outcome {
         }
     };
     say!(
-        "\na dry run of {seconds} s on a simulated {} with software {}{}; q ends it sooner\n",
+        "\ndry run for {seconds} s on a simulated {} with software {}{}; q ends it\n",
         first.model.name(),
         first.software,
         match first.task {
             Task::Servo => "",
             Task::Force => ", pushed along the tool's z axis",
-            Task::Standoff => ", above a surface that heaves",
+            Task::Standoff => ", above a surface that moves up and down",
         }
     );
     let mut command = Command::new(program()?);
@@ -70,7 +70,7 @@ pub(super) fn run(first: &First, seconds: u64) -> Outcome {
     if !status.success() {
         // The file has been written all the same.
         say!(
-            "the dry run did not end well ({status}); what it says above is what to change, or that this computer is busy"
+            "the dry run failed ({status}); see its messages above, which may also show that this computer is overloaded"
         );
     }
     Ok(())
@@ -96,11 +96,11 @@ fn free_port() -> Result<SocketAddr, Failure> {
 }
 
 fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| Failure::BadInput(format!("cannot find this program again: {error}")))
+    std::env::current_exe().map_err(|error| Failure::BadInput(format!("cannot find this program's file: {error}")))
 }
 
 fn unstarted(error: std::io::Error) -> Failure {
-    Failure::BadInput(format!("cannot start this program again: {error}"))
+    Failure::BadInput(format!("cannot start this program a second time: {error}"))
 }
 
 /// Waits for the end of a process, at most for `time`. Returns `false` if it did not end.

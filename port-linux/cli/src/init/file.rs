@@ -66,26 +66,26 @@ impl First {
     pub(super) fn text(&self) -> String {
         let mut text = String::from(
             "# Made by `outrigger init`. Every key, its default and its range: port-linux/docs/configuration.md.\n\
-             # Before anything moves: `outrigger check-config` this file, which says how far the arm goes on at worst, and\n\
-             # `outrigger doctor` it, which says what to mend first. Outrigger performs no safety function.\n\n",
+             # Before anything moves: `outrigger check-config` this file, for the worst-case stopping distance, and\n\
+             # `outrigger doctor` it, for what to fix first. Outrigger performs no safety function.\n\n",
         );
         let Self { robot, model, software, .. } = self;
         let _ = write!(text, "[robot]\naddress = \"{robot}\"\nmodel = \"{}\"", model.name());
         if let [first, ..] = self.others.as_slice() {
-            let _ = write!(text, "          # or \"{}\": their controllers say the same", first.name());
+            let _ = write!(text, "          # or \"{}\": the controller reports the same for both", first.name());
         }
         let _ = write!(
             text,
-            "\n# tcp = [0, 0, 0.1, 0, 0, 0]  # where the tool's tip is from the flange [m, rad]; without it the controller's own\n\n\
-             [session]\nsoftware = \"{}.{}\"        # commands are written for it, whatever the controller says\n",
+            "\n# tcp = [0, 0, 0.1, 0, 0, 0]  # tool centre point in the flange frame [m, rad]; default: the controller's\n\n\
+             [session]\nsoftware = \"{}.{}\"        # commands are written for this version\n",
             software.major, software.minor
         );
         if !self.sees_stops() {
             let chosen = if self.is_refused() { "# " } else { "" };
             let _ = write!(
                 text,
-                "# A stop pressed at the pendant cannot be seen with this software, or without RTDE. Without this line nothing is commanded by `text`; with\n\
-                 # it the next command overrides such a stop. On 3.0 and later `path` has ways on which a stop there always ends it.\n\
+                "# This software, or states without RTDE, do not report a stop at the pendant. Without this line `text` commands nothing; with\n\
+                 # it the next command overrides such a stop. From 3.0 on, some values of `path` always end at such a stop.\n\
                  {chosen}expert.pendant_stop = \"overridden\"\n"
             );
         }
@@ -102,30 +102,30 @@ impl First {
     fn run(&self, text: &mut String) {
         text.push_str("[run]\n");
         if self.at_once {
-            text.push_str("request = \"start\"        # by itself, as soon as nothing speaks against it\n\n");
+            text.push_str("request = \"start\"        # automatically, once every precondition is met\n\n");
         } else {
             text.push_str(
-                "recordings = \"recordings\" # what led to each stop is kept there: `outrigger replay FILE`\n\
-                 # Nothing moves before somebody asks: key r in the view, or `outrigger ctl FILE request`.\n\n",
+                "recordings = \"recordings\" # a recording of each stop: `outrigger replay FILE`\n\
+                 # The arm moves only after a start: key r in the view, or `outrigger ctl FILE start`.\n\n",
             );
         }
     }
 
     fn limits(&self, text: &mut String) {
         text.push_str(
-            "# Careful to begin with. They are Outrigger's own; set the arm's safety configuration as well, it holds whatever is sent.\n\
+            "# Low to begin with. Outrigger applies them; set the arm's safety configuration as well, which limits every command.\n\
              [limits]\nvelocity = 0.3            # of each joint [rad/s]\nacceleration = 1.0        # [rad/s²]\n",
         );
         let Some(joints) = self.joints else {
             text.push_str(
-                "# position_min = [...]     # of each joint [rad]; give them, the arm was not there to be asked\n\n",
+                "# position_min = [...]     # of each joint [rad]; set them; the arm was not connected\n\n",
             );
             return;
         };
         let list = |by: f32| joints.map(|joint| format!("{:.2}", joint + by)).join(", ");
         let _ = write!(
             text,
-            "# {ROOM} rad to either side of where the joints stood when this file was made:\nposition_min = [{}]\nposition_max = [{}]\n\n",
+            "# {ROOM} rad to either side of the joint angles when this file was made:\nposition_min = [{}]\nposition_max = [{}]\n\n",
             list(-ROOM),
             list(ROOM)
         );
@@ -134,18 +134,18 @@ impl First {
     fn law(&self, text: &mut String) {
         let law = match self.task {
             Task::Standoff => format!(
-                "[law]\nkind = \"standoff\"         # holds the tool at a distance from what its z axis points at\nsource = \"distance\"\n\
+                "[law]\nkind = \"standoff\"         # holds the tool at a distance from the surface along its z axis\nsource = \"distance\"\n\
                  distance = {:?}           # [m]\n\
-                 longest_approach = 0.05   # without a sight of the surface the tool nears at most so far [m], then it stops\n\
+                 longest_approach = 0.05   # maximum approach without an in-range reading [m]; then the arm stops\n\
                  approach_limit = 0.03     # highest speed towards the surface [m/s] ...\nretreat_limit = 0.05      # ... and away\n\
                  # travel = [0.01, 0.0]    # speed along the tool's x and y axes while the distance is held [m/s]\n",
                 self.distance
             ),
-            Task::Force => "[law]\nkind = \"twist\"            # moves the tool as six values say: vx vy vz [m/s] wx wy wz [rad/s], along its own axes\n\
+            Task::Force => "[law]\nkind = \"twist\"            # moves the tool by six values: vx vy vz [m/s] wx wy wz [rad/s], along its own axes\n\
                  source = \"force\"\nlinear_limit = 0.05       # [m/s]\nangular_limit = 0.2       # [rad/s]\n"
                 .to_owned(),
-            Task::Servo => "[law]\nkind = \"joint-servo\"      # joints on a motion, corrected by what is measured\n\
-                 relative = true           # from wherever the arm stands\npath_tolerance = 0.1      # farther off than this it stops [rad]\n\n\
+            Task::Servo => "[law]\nkind = \"joint-servo\"      # moves joints along waypoints, with feedback\n\
+                 relative = true           # relative to the pose at the start\npath_tolerance = 0.1      # stops beyond this tracking error [rad]\n\n\
                  [[law.waypoint]]\nat = 0.0                  # [s]\ndegrees = [0, 0, 0, 0, 0, 0]\n\n\
                  [[law.waypoint]]\nat = 3.0\ndegrees = [0, 0, 0, 0, 0, 5]\n\n\
                  [[law.waypoint]]\nat = 6.0\ndegrees = [0, 0, 0, 0, 0, 0]\n"
@@ -165,9 +165,9 @@ impl First {
                      listen = \"{listen}\""
                 );
                 let _ = match from {
-                    Some(from) => writeln!(text, "from = \"{from}\"        # datagrams of others are refused"),
+                    Some(from) => writeln!(text, "from = \"{from}\"        # other senders are rejected"),
                     None => {
-                        writeln!(text, "# from = \"192.168.56.50\"  # name the sensor: now anybody's datagrams count")
+                        writeln!(text, "# from = \"192.168.56.50\"  # name the sensor: any sender is accepted now")
                     }
                 };
             }
@@ -183,14 +183,14 @@ impl First {
             Task::Standoff => writeln!(
                 text,
                 "scale = {scale:?}               # metres per unit of a reading\n\
-                 max_age = 0.1             # older readings are bridged for two cycles, then the arm stops [s]\n\
+                 max_age = 0.1             # an older reading is held for two cycles; then the arm stops [s]\n\
                  range = [0.0, 0.5]        # readings outside are a fault [m]"
             ),
             Task::Force | Task::Servo => writeln!(
                 text,
                 "values = 6                # fx fy fz [N] tx ty tz [N·m] in the tool's frame\n\
-                 scale = {:?}            # {YIELDING} m/s per N and rad/s per N·m, times the unit of a reading: how easily it gives way\n\
-                 max_age = 0.1             # older readings are bridged for two cycles, then the arm stops [s]\n\
+                 scale = {:?}            # {YIELDING} m/s per N and rad/s per N·m, times the unit of a reading: how easily it yields\n\
+                 max_age = 0.1             # an older reading is held for two cycles; then the arm stops [s]\n\
                  range = [-0.1, 0.1]       # beyond 100 N or N·m it is a fault",
                 scale * YIELDING
             ),

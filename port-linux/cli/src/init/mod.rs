@@ -51,7 +51,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
         None => questions.task()?,
     };
     let wiring = match (&args.sensor, task) {
-        (Some(_), Task::Servo) => return Err(Failure::Usage("--sensor: servo has none; leave it out".into())),
+        (Some(_), Task::Servo) => return Err(Failure::Usage("--sensor: task servo uses no sensor; omit it".into())),
         (None, Task::Servo) => None,
         (Some(wiring), _) => Some(wiring.clone()),
         (None, _) => Some(questions.wiring(task.values())?),
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
     // A fault in an answer is reported as one of the file.
     Configuration::parse(&text).map_err(|problems| {
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
-        Failure::BadInput(format!("nothing was written, for that would be no configuration:\n{}", problems.join("\n")))
+        Failure::BadInput(format!("no file written: the configuration would be invalid:\n{}", problems.join("\n")))
     })?;
     write(&args.out, &text)?;
     let out = args.out.display();
@@ -104,8 +104,8 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
     }
     if first.is_refused() {
         say!(
-            "\nthis file does not command the arm yet, and is not tried on a simulated one: a stop at the pendant cannot be seen\n\
-             with software {software} and these states. Choose another session.path, or read what the file says at pendant_stop"
+            "\nthis file does not command the arm yet, and the dry run is skipped: software {software} with these states does not\n\
+             report a stop at the pendant. Choose another session.path, or read the comment at pendant_stop in the file"
         );
         return Ok(());
     }
@@ -117,8 +117,8 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
         bench::run(&first, seconds)?;
     }
     say!(
-        "\nnext, in this order:\n  outrigger check-config {out}      how far the arm goes on at worst\n  \
-         outrigger doctor {out}            what to mend first\n  outrigger run {out}               this moves the robot, once you press r\n  \
+        "\nnext steps:\n  outrigger check-config {out}      worst-case stopping distance\n  \
+         outrigger doctor {out}            what to fix first\n  outrigger run {out}               this moves the robot once you press r\n  \
          outrigger view {}          in a browser, from another terminal",
         args.robot
     );
@@ -127,8 +127,8 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
 
 const fn words(task: Task) -> &'static str {
     match task {
-        Task::Standoff => "holds a distance by a sensor",
-        Task::Force => "gives way to a force that a sensor measures",
+        Task::Standoff => "holds a distance with a sensor",
+        Task::Force => "hand guiding with a force sensor",
         Task::Servo => "moves its last joint by five degrees and back",
     }
 }
@@ -157,7 +157,7 @@ impl Observed<6, Ur<'_>> for Known {
 
 /// Observes the robot for some seconds, and sends nothing. Returns the facts learned.
 fn look(args: &InitArgs) -> Result<Known, Failure> {
-    say!("looking at {} for {LOOK} s; nothing is sent", args.robot);
+    say!("reading {} for {LOOK} s; nothing is commanded", args.robot);
     let clock = Clock::start();
     let seen = outrigger::host::runtime::block_on(async {
         let mut controller = UrController::new(Target::resolve(&args.robot)?);
@@ -170,7 +170,7 @@ fn look(args: &InitArgs) -> Result<Known, Failure> {
     });
     seen.map(|(known, ..)| known).map_err(|failure| match failure {
         Failure::Connection(why) => Failure::Connection(format!(
-            "{why}; with --model and --polyscope the file is written without the robot, and `outrigger sim ur` is one to try"
+            "{why}; with --model and --software the file is written without the robot; `outrigger sim ur` simulates one"
         )),
         other => other,
     })
@@ -180,14 +180,14 @@ fn look(args: &InitArgs) -> Result<Known, Failure> {
 fn writable(path: &Path) -> Outcome {
     if path.symlink_metadata().is_ok() {
         return Err(Failure::BadInput(format!(
-            "{} exists, and is left as it is: give another name with --out, or move it away",
+            "{} exists and was not changed: give another name with --out, or move it away",
             path.display()
         )));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match folder.metadata() {
         Ok(found) if found.is_dir() => Ok(()),
-        Ok(_) => Err(Failure::BadInput(format!("{} is no directory: give another --out", folder.display()))),
+        Ok(_) => Err(Failure::BadInput(format!("{} is not a directory: give another --out", folder.display()))),
         Err(error) => Err(Failure::BadInput(format!("cannot write into {}: {error}", folder.display()))),
     }
 }
@@ -195,7 +195,7 @@ fn writable(path: &Path) -> Outcome {
 fn write(path: &Path, text: &str) -> Outcome {
     // An existing file is never overwritten, not even one created in the meantime.
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
-        Failure::BadInput(format!("cannot write {}: {error}; give another place with --out", path.display()))
+        Failure::BadInput(format!("cannot write {}: {error}; give another path with --out", path.display()))
     })?;
     file.write_all(text.as_bytes())
         .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))

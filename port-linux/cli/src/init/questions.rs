@@ -31,9 +31,9 @@ impl Questions {
     /// # Errors
     /// [`Failure::Usage`] without a terminal, with the argument to give instead.
     pub(super) fn task(&mut self) -> Result<Task, Failure> {
-        let text = "What is the arm to do?\n  \
-                    1  hold its tool at a distance from a surface, by a distance sensor\n  \
-                    2  give way to a hand, by a force sensor\n  \
+        let text = "What shall the arm do?\n  \
+                    1  hold its tool at a distance from a surface, with a distance sensor\n  \
+                    2  hand guiding with a force sensor\n  \
                     3  move its last joint five degrees and back, without a sensor";
         self.ask(text, "3", "--task standoff, force or servo", |answer| match answer {
             "1" => Ok(Task::Standoff),
@@ -49,8 +49,8 @@ impl Questions {
     /// The errors of [`task`](Self::task).
     pub(super) fn wiring(&mut self, values: u8) -> Result<Wiring, Failure> {
         let text = format!(
-            "Where do the sensor's readings, of {values} value(s), come from?\n  \
-             udp:PORT              datagrams that arrive at this computer\n  serial:DEVICE[@BAUD]  a serial line"
+            "Where does the sensor send its readings ({values} value(s) each)?\n  \
+             udp:PORT              datagrams to this computer\n  serial:DEVICE[@BAUD]  a serial line"
         );
         self.ask(&text, "udp:5005", &format!("--sensor; {WIRINGS}"), parse_wiring)
     }
@@ -60,8 +60,8 @@ impl Questions {
     /// # Errors
     /// The errors of [`task`](Self::task).
     pub(super) fn model(&mut self) -> Result<RobotModel, Failure> {
-        let text = "Which arm is it? This controller does not say.";
-        self.ask(text, "ur5", "--model, for this controller does not say which arm it has", parse_model)
+        let text = "Which arm is it? This controller does not report its model.";
+        self.ask(text, "ur5", "--model; this controller does not report its model", parse_model)
     }
 
     /// Asks whether to command an arm although `software` does not report a stop at the pendant; no without a
@@ -74,9 +74,9 @@ impl Questions {
             return Ok(PendantStop::Seen);
         }
         let text = format!(
-            "A stop pressed at the pendant of this controller (software {software}) cannot be seen, and the next command\n\
-             overrides it: only the emergency stop, a stop input or the end of `run` stops the arm. Is the arm to be commanded\n\
-             all the same? y or n"
+            "This controller (software {software}) does not report a stop at the pendant, and the next command\n\
+             overrides it: only the emergency stop, a stop input or the end of `run` stops the arm. Command the arm\n\
+             anyway? y or n"
         );
         self.ask(&text, "n", "--pendant-stop", |answer| match answer {
             "y" | "yes" => Ok(PendantStop::Overridden),
@@ -94,7 +94,7 @@ impl Questions {
         if !self.somebody {
             return Ok(None);
         }
-        let text = "Try it on a simulated arm now, for a minute? Nothing of the robot's is touched. y or n";
+        let text = "Try it on a simulated arm now, for a minute? The robot is not contacted. y or n";
         let agreed = self.ask(text, "n", "--dry-run", |answer| match answer {
             "y" | "yes" => Ok(true),
             "n" | "no" => Ok(false),
@@ -110,7 +110,7 @@ impl Questions {
         instead: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<T, Failure> {
-        let nobody = || Failure::Usage(format!("there is no terminal to ask at: give {instead}"));
+        let nobody = || Failure::Usage(format!("no terminal for questions: give {instead}"));
         if !self.somebody {
             return Err(nobody());
         }
@@ -129,6 +129,6 @@ impl Questions {
                 Err(expected) => writeln!(out, "'{answer}': {expected}").map_err(|_| nobody())?,
             }
         }
-        Err(Failure::Usage(format!("{ATTEMPTS} answers could not be read: give {instead}")))
+        Err(Failure::Usage(format!("{ATTEMPTS} invalid answers: give {instead}")))
     }
 }

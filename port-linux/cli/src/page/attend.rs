@@ -89,7 +89,7 @@ impl Counts {
     pub(crate) fn text(&self) -> String {
         let Self { opened, sent, dropped, refused, asleep } = self;
         format!(
-            "page: opened {opened} times, {sent} states sent, {dropped} dropped for slow readers, {asleep} closed asleep, {refused} \
+            "page: opened {opened} times, {sent} states sent, {dropped} dropped for slow readers, {asleep} idle pages closed, {refused} \
              requests refused"
         )
     }
@@ -353,7 +353,7 @@ fn counted(shared: &Shared, dropped: u64) -> String {
 }
 
 fn missed(count: u64) -> String {
-    format!("data: {}\n\n", lost(&format!("{count} events were dropped: this page was too slow")))
+    format!("data: {}\n\n", lost(&format!("{count} events dropped: this browser reads too slowly")))
 }
 
 /// Sends `text` to a browser. Returns `false` if the browser did not read it in time.

@@ -39,16 +39,16 @@ impl Refusal {
     /// Returns the status line of the answer, and a text with advice.
     pub(super) const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::NotHttp => ("400 Bad Request", "this is no request of HTTP/1.1"),
-            Self::TooLong => ("431 Request Header Fields Too Large", "the head of the request is longer than 8 KiB"),
-            Self::TooSlow => ("408 Request Timeout", "the request did not come in time"),
-            Self::Method => ("405 Method Not Allowed", "this page is read only: GET, and nothing else"),
-            Self::NoSuchThing => ("404 Not Found", "there is one page here: /"),
+            Self::NotHttp => ("400 Bad Request", "not an HTTP/1.1 request"),
+            Self::TooLong => ("431 Request Header Fields Too Large", "the request header is longer than 8 KiB"),
+            Self::TooSlow => ("408 Request Timeout", "timeout: no complete request received"),
+            Self::Method => ("405 Method Not Allowed", "this page is read-only: use GET"),
+            Self::NoSuchThing => ("404 Not Found", "not found; the only page is /"),
             Self::Host => {
                 ("421 Misdirected Request", "open the page by the address that the command printed, or by localhost")
             }
-            Self::Origin => ("403 Forbidden", "a page of another site may not read this"),
-            Self::Full => ("503 Service Unavailable", "as many pages are open as there are places: close one"),
+            Self::Origin => ("403 Forbidden", "requests from other sites are rejected"),
+            Self::Full => ("503 Service Unavailable", "too many pages are open; close one"),
         }
     }
 }

@@ -116,7 +116,7 @@ impl<const N: usize> Messages for Lines<N> {
                     let EntryContent::Notice(notice) = entry.what else { continue };
                     json::text(&event(notice, self.here))
                 }
-                Item::Lost(count) => lost(&format!("{count} events were lost before the page saw them")),
+                Item::Lost(count) => lost(&format!("{count} events lost before they reached the page")),
             };
             self.events += 1;
             let text = format!("data: {line}\n\n").into();

@@ -113,7 +113,7 @@ impl Page {
         let failed = |error: std::io::Error| {
             let at = wanted.map_or_else(|| ADDRESS.to_owned(), |address| address.to_string());
             Failure::BadInput(format!(
-                "--web: cannot listen on {at}: {error}; does another process have it, has this machine that address?"
+                "--web: cannot listen on {at}: {error}; check that the port is free and the address is this machine's"
             ))
         };
         let listener = bound.map_err(failed)?;
@@ -125,7 +125,7 @@ impl Page {
         let theirs = Arc::clone(&shared);
         let work = move || {
             if let Err(error) = runtime.block_on(serve(listener, theirs, &mut lines)) {
-                complain(&format!("the page on {address} ended: {error}"));
+                complain(&format!("the page on {address} failed: {error}"));
             }
         };
         let worker = Worker::start("page", work).map_err(failed)?;
@@ -145,9 +145,9 @@ impl Page {
     /// Returns the text that announces the address of the page at the start.
     fn announced(&self) -> String {
         let open = if self.address.ip().is_loopback() {
-            "it is for this machine only"
+            "reachable from this machine only"
         } else {
-            "whoever reaches this address can watch, without a password; nobody can command by it"
+            "anyone who reaches this address can view it without a password; read-only"
         };
         format!("live page in a browser: {} ({open})", self.url())
     }

@@ -139,7 +139,7 @@ impl Report {
     fn head(&self, page: &mut String) {
         let failed = self.checks.iter().filter(|check| check.failed()).count();
         let (class, verdict) = match failed {
-            0 => ("good", format!("✓ all {} checks hold", self.checks.iter().filter(|check| check.holds()).count())),
+            0 => ("good", format!("✓ all {} checks passed", self.checks.iter().filter(|check| check.holds()).count())),
             n => ("bad", format!("✗ {n} of {} checks failed", self.checks.len())),
         };
         let _ = write!(
@@ -166,8 +166,8 @@ impl Report {
             return;
         }
         page.push_str(
-            "<section><h2>What you would see</h2><p>The simulated arm from the side, and its tool close up. The dashed line is what \
-             the distance sensor looks along.</p><div class=\"moments\">\n",
+            "<section><h2>Picture</h2><p>The simulated arm from the side, and its tool close up. The dashed line is the \
+             distance sensor's beam.</p><div class=\"moments\">\n",
         );
         for (at, what, scene) in &self.moments {
             let _ = writeln!(
@@ -192,22 +192,22 @@ impl Report {
     fn timeline(&self, page: &mut String) {
         let _ = writeln!(
             page,
-            "<section><h2>The run</h2><p>Behind every curve, the shade of the co-controller's mode; dotted lines are \
+            "<section><h2>The run</h2><p>The background shows the mode of this program; dotted lines are \
              events. {HOW_TO_READ}</p>"
         );
         let bands = self.bands();
         let grades = stretches(&self.grades, self.seconds, |grade| (grade_class(grade), grade.name()));
         let rows = [("mode", self.bands()), ("link", grades)];
-        let strips = Strips { title: "Mode and link grade over time", time: self.time(), rows: &rows };
-        figure(page, "Mode and link grade", "", |paper| strips.svg(paper));
+        let strips = Strips { title: "Mode and link quality over time", time: self.time(), rows: &rows };
+        figure(page, "Mode and link quality", "", |paper| strips.svg(paper));
         self.standoff(page, self.time(), &bands);
         self.joint_speeds(page, self.time(), &bands);
         self.state_age(page, self.time(), &bands);
         page.push_str("</section>\n");
         let Some((at, _)) = self.faults.first() else { return };
         page.push_str(
-            "<section><h2>The fault, close up</h2><p>The link stands still. The newest state grows old, commanding ends \
-             at the limit, and the arm comes to rest although nothing more can be heard of it.</p>\n",
+            "<section><h2>The fault, close up</h2><p>The network stalls. The newest state ages, commanding ends \
+             at the limit, and the arm stops although no state arrives any longer.</p>\n",
         );
         let close = Span::new(at - 0.15, at + 0.85);
         self.state_age(page, close, &bands);
@@ -235,11 +235,11 @@ impl Report {
             bands,
             marks: &self.marks(),
             named: &self.named(),
-            limits: &[Limit { at: bound, name: "bound once settled" }, Limit { at: -bound, name: "" }],
+            limits: &[Limit { at: bound, name: "limit once settled" }, Limit { at: -bound, name: "" }],
             lines: &[Line { name: "standoff error", class: "wide", points: &self.error }],
         };
         let keys: String = Mode::ALL.map(|mode| key(&format!("{} area", mode_class(mode)), mode.name())).concat();
-        figure(page, "Standoff error", &format!("<span>bound ±{bound} mm</span>{keys}"), |paper| chart.svg(paper));
+        figure(page, "Standoff error", &format!("<span>limit ±{bound} mm</span>{keys}"), |paper| chart.svg(paper));
     }
 
     fn joint_speeds(&self, page: &mut String, time: Span, bands: &[Band<'_>]) {
@@ -261,13 +261,13 @@ impl Report {
             marks: &self.marks(),
             named: &self.named(),
             limits: &[
-                Limit { at: self.speed_limit, name: "limit of commands" },
+                Limit { at: self.speed_limit, name: "speed limit" },
                 Limit { at: -self.speed_limit, name: "" },
             ],
             lines: &lines,
         };
         let keys: String = JOINTS.iter().zip(CLASSES).map(|(name, class)| key(class, name)).collect();
-        let limit = format!("<span>no joint is commanded beyond {:.2} rad/s</span>{keys}", self.speed_limit);
+        let limit = format!("<span>joint speed limit {:.2} rad/s</span>{keys}", self.speed_limit);
         figure(page, "Joint speeds of the simulated arm", &limit, |paper| chart.svg(paper));
     }
 
@@ -282,7 +282,7 @@ impl Report {
             bands,
             marks: &self.marks(),
             named: &self.named(),
-            limits: &[Limit { at: self.age_limit, name: "older than this ends commanding" }],
+            limits: &[Limit { at: self.age_limit, name: "limit: commanding ends" }],
             lines: &[Line { name: "age of the newest state", class: "", points: &self.ages }],
         };
         figure(page, "Age of the newest state", "", |paper| chart.svg(paper));
@@ -294,7 +294,7 @@ impl Report {
         );
         for (title, values) in [
             ("Time between states", &self.intervals),
-            ("Turnaround: from reading a state to having written its command", &self.turnarounds),
+            ("Turnaround: from reading a state to writing its command", &self.turnarounds),
         ] {
             let quantiles = [(0.5, "median"), (0.99, "99 %"), (1.0, "longest")];
             let names: Vec<_> = quantiles
@@ -313,7 +313,7 @@ impl Report {
         page.push_str("<section><h2>Checks</h2><div class=\"card\"><table>");
         for check in &self.checks {
             let (class, word) = match check.verdict {
-                Verdict::Holds => ("good", "holds"),
+                Verdict::Holds => ("good", "passed"),
                 Verdict::Failed => ("bad", "failed"),
                 Verdict::Counted => ("", "paused"),
             };
@@ -346,8 +346,8 @@ pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(P
 }
 
 /// The explanation of how to read the charts of a page.
-pub(crate) const HOW_TO_READ: &str = "Point at a chart for its values, drag over it or pinch it to see a part, click or tap twice for \
-                                      all; Ctrl and the wheel zoom, Shift and the wheel move it; by keyboard: ← → + − 0.";
+pub(crate) const HOW_TO_READ: &str = "Point at a chart for its values. Drag over it or pinch to zoom; double-click or double-tap resets \
+                                      the zoom. Ctrl and the wheel zoom, Shift and the wheel scroll. Keys: ← → + − 0.";
 
 /// Adds the end of an HTML page with charts: its script and closing tags.
 pub(crate) fn end(page: &mut String) {

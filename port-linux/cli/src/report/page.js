@@ -117,7 +117,7 @@
     if (!figure.querySelector('output')) {
       const tools = document.createElement('span'), first = () => charts.find(chart => figure.contains(chart.svg));
       tools.className = 'tools';
-      for (const [text, name, act] of [['+', 'zoom in', chart => chart.scale(0.5)], ['−', 'zoom out', chart => chart.scale(2)], ['all', 'all of the time', chart => chart.all()]]) {
+      for (const [text, name, act] of [['+', 'zoom in', chart => chart.scale(0.5)], ['−', 'zoom out', chart => chart.scale(2)], ['all', 'reset the zoom', chart => chart.all()]]) {
         const button = document.createElement('button');
         Object.assign(button, { type: 'button', textContent: text, title: name, onclick: () => act(first()) });
         button.setAttribute('aria-label', name);

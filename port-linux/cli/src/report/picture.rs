@@ -63,7 +63,7 @@ impl Picture {
             (first.scene.whole([20.0, 92.0], [420.0, 356.0]), first.scene.close([470.0, 92.0], [380.0, 156.0]));
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"><title>A simulated arm holds its \
-             tool above a moving workpiece, loses its link, comes to rest, and goes on when it is asked to.</title><style>{STYLE}</style>\
+             tool above a moving workpiece, loses its link, stops, and continues when it is started again.</title><style>{STYLE}</style>\
              <rect class=\"page\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>"
         );
         self.headline(&mut svg);
@@ -74,8 +74,8 @@ impl Picture {
         let _ = writeln!(
             svg,
             "<text class=\"soft\" x=\"34\" y=\"116\">simulated UR5e, from the side</text>\
-             <text class=\"soft\" x=\"470\" y=\"268\">its tool, close up; dashed: what the sensor measures</text>\
-             <text class=\"soft\" x=\"470\" y=\"300\">distance to the workpiece; dashed: wanted, {:.0} mm</text></svg>",
+             <text class=\"soft\" x=\"470\" y=\"268\">its tool, close up; dashed: the sensor's beam</text>\
+             <text class=\"soft\" x=\"470\" y=\"300\">distance to the workpiece; dashed: setpoint, {:.0} mm</text></svg>",
             self.wanted * 1e3
         );
         Some(svg)
@@ -199,7 +199,7 @@ impl Picture {
         let seconds = self.frames.last().zip(self.frames.first()).map_or(0.0, |(last, first)| last.at - first.at);
         let _ = write!(
             svg,
-            "<text class=\"soft\" x=\"{right}\" y=\"{:.0}\" text-anchor=\"end\">{seconds:.0} seconds, as they passed</text>",
+            "<text class=\"soft\" x=\"{right}\" y=\"{:.0}\" text-anchor=\"end\">{seconds:.0} seconds, in real time</text>",
             bottom + 20.0
         );
     }

@@ -74,7 +74,7 @@ fn a_first_configuration_is_not_written_over_a_file_nor_from_answers_that_do_not
     let to = to.to_str().expect("UTF-8");
     let init =
         |more: &[&'static str]| [&["init", ROBOT, "--out", to, "--model", "ur5", "--software", "3.15"], more].concat();
-    let asks = "there is no terminal to ask at: give --task standoff, force or servo";
+    let asks = "no terminal for questions: give --task standoff, force or servo";
     refused(&["init", ROBOT, "--out", to], 2, asks);
     refused(&init(&["--task", "force"]), 2, "give --sensor; expected udp:PORT");
     refused(&init(&["--task", "servo", "--sensor", "udp:5"]), 2, "servo has none");
@@ -114,7 +114,7 @@ fn variables_of_a_run_without_a_recording_are_refused_and_check_config_says_wher
     refused(&["run", &config], 1, why);
     let checked = outrigger(&["check-config", &config], b"");
     let said = text(&checked.stdout);
-    assert!(said.contains("target_moment of RTDE as well, to the file of --record"), "{said}");
+    assert!(said.contains("target_moment, from RTDE, to the file of --record"), "{said}");
 }
 
 #[test]

@@ -126,7 +126,7 @@ const Arm = (() => {
       dot(to(tool), 4.5, ink.sheet, ink.ink);
     } });
     parts.sort((a, b) => a.near - b.near).forEach(part => part.draw());
-    const legend = [`floor squares of ${step} m`, `tool ${tool.map(v => (v * 1e3).toFixed(0)).join(', ')} mm from the base`];
+    const legend = [`floor squares of ${step} m`, `tool at ${tool.map(v => (v * 1e3).toFixed(0)).join(', ')} mm from the base`];
     if (said) legend.push(said);
     document.getElementById('arm-legend').textContent = legend.join(' · ');
   }

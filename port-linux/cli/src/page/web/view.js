@@ -5,8 +5,8 @@ const KEPT = 4096, MOST_EVENTS = 200, USUAL = 10, SHORTEST = 0.5, LONGEST = 60;
 const MODES = ['Offline', 'Monitor', 'Arming', 'Command', 'Stopping'];
 const LINK = ['Unacceptable', 'Bad', 'Ok', 'Perfect'];
 const MODE_WORDS = {
-  Offline: 'no connection to the robot', Monitor: 'looking only; the arm is not commanded', Arming: 'checking at zero speed that the robot takes commands',
-  Command: 'the arm follows the law', Stopping: 'bringing the arm to rest',
+  Offline: 'not connected to the robot', Monitor: 'reads only; the arm is not commanded', Arming: 'holding the arm still until the robot is seen to take commands',
+  Command: 'the arm is commanded', Stopping: 'bringing the arm to standstill',
 };
 const GRADES = { Perfect: 'good', Ok: 'good', Bad: 'warn', Unacceptable: 'bad' };
 const degrees = radians => radians * 180 / Math.PI;
@@ -74,15 +74,15 @@ function build(about) {
   joints = about.joints;
   $('plots').textContent = '';
   plots = [];
-  lane = new Plot('Mode, link and faults', '', 0, 78, { lane: true }).add('mode', '').add('grade', '');
+  lane = new Plot('Mode, link quality and faults', '', 0, 78, { lane: true }).add('mode', '').add('grade', '');
   const each = (plot, of) => { joints.forEach((name, i) => plot.add(name, `--c${i}`, i % 2 ? [5, 3] : [])); plot.of = of; return plot; };
   const reads = i => (status, live) => [live.sources[i] && live.sources[i].value && live.sources[i].value.length === 1 ? live.sources[i].value[0] : NaN];
   const speeds = (s, l) => l.commands ? l.speed_limit.slice(0, 1).flatMap(v => [[degrees(v), `limit ${degrees(v).toFixed(0)} °/s`], [-degrees(v), '']]) : [];
   plots = [
     Object.assign(lane, { of: s => [MODES.indexOf(s.mode), LINK.indexOf(s.grade)] }),
     Object.assign(new Plot('Age of the newest state', 'ms', 1, 100, { floor: 0 }).add('age', '--c0'), { of: (s, l) => [s.age_ms], limit: (s, l) => [[l.age_limit_ms, `limit ${l.age_limit_ms} ms`]] }),
-    ...UNITS.map(unit => Object.assign(new Plot('Error of the law', symbol({ unit }), 2, 110, { room: 1 }).add('error', '--c1'), { of: (s, l) => [largest(l.values, unit)], zero: true })),
-    each(new Plot('Distance from the motion', '°', 2, 110, { room: 0.05 }), (s, l) => l.tracking_error && l.tracking_error.map(degrees)),
+    ...UNITS.map(unit => Object.assign(new Plot('Control error', symbol({ unit }), 2, 110, { room: 1 }).add('error', '--c1'), { of: (s, l) => [largest(l.values, unit)], zero: true })),
+    each(new Plot('Tracking error', '°', 2, 110, { room: 0.05 }), (s, l) => l.tracking_error && l.tracking_error.map(degrees)),
     sensor = new Plot('Sensor', 'mm', 1, 100).add('sensor', '--c4'),
     each(new Plot('Joint angles', '°', 1, 160), s => s.q_actual && s.q_actual.map(degrees)),
     Object.assign(each(new Plot('Joint speeds', '°/s', 1, 150, { room: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)), { limit: speeds }),
@@ -109,7 +109,7 @@ function state(newStatus, newLive) {
   if (source && sensor) {
     // Distances of up to some metres are shown in millimetres; of other sensors nobody knows the unit.
     sensor.times = source.max <= 5 ? 1000 : 1;
-    const title = source.max <= 5 ? `Sensor “${source.name}” [mm]` : `Sensor “${source.name}”, in its own unit`;
+    const title = source.max <= 5 ? `Sensor “${source.name}” [mm]` : `Sensor “${source.name}”, raw unit`;
     const at = sensor.root.querySelector('h2');
     if (at.textContent !== title) at.textContent = title;
   }
@@ -278,11 +278,11 @@ function figures() {
   const age = status.age_ms, limit = live.age_limit_ms, bar = document.querySelector('#age-bar i');
   bar.style.width = `${Math.min(100, Math.max(0, (age || 0) / limit * 66.6)).toFixed(1)}%`;
   bar.className = age > limit ? 'over' : '';
-  text('age-words', age === undefined || age === null ? (status.grade === '-' ? 'no session' : 'no state yet') : `newest state ${age.toFixed(1)} ms old, limit ${limit} ms`);
+  text('age-words', age === undefined || age === null ? (status.grade === '-' ? 'not connected' : 'no state yet') : `newest state ${age.toFixed(1)} ms old, limit ${limit} ms`);
   text('robot-mode', status.robot_mode || status.krc_state || (status.identity ? 'connected' : 'not connected'));
   const robot = [];
   if (status.safety) robot.push(`safety ${status.safety}`);
-  if (status.krc_quality) robot.push(`KRC's link ${status.krc_quality}`);
+  if (status.krc_quality) robot.push(`KRC quality ${status.krc_quality}`);
   if (live.speed_slider !== undefined) robot.push(`speed slider ${(live.speed_slider * 100).toFixed(0)} %`);
   else if (live.speed_scaling !== undefined) robot.push(`speed ${(live.speed_scaling * 100).toFixed(0)} % by slider and limiter`);
   if (live.program_state) robot.push(`program ${live.program_state.toLowerCase()}`);
@@ -293,11 +293,11 @@ function figures() {
 
 function attention() {
   const fault = live.latched, unmet = live.not_met;
-  if (fault) { text('attention', fault.text); text('remedy', `${fault.remedy}; then acknowledge, and request to go on`.replace('acknowledge; then acknowledge', 'acknowledge')); style('attention', 'big bad'); }
-  else if (status.trouble) { text('attention', 'no session with the robot'); text('remedy', status.trouble); style('attention', 'big bad'); }
-  else if (status.overrides_pendant) { text('attention', 'A stop at the pendant would be overridden'); text('remedy', 'end commanding here, by a stop input, or by the emergency stop'); style('attention', 'big warn'); }
+  if (fault) { text('attention', `Fault: ${fault.text}`); text('remedy', `${fault.remedy}; then reset, and start again`.replace(/[;,] (then )?(acknowledge|reset)(,? (and|then) (request|start))?; then reset/, '; then reset')); style('attention', 'big bad'); }
+  else if (status.trouble) { text('attention', 'Not connected to the robot'); text('remedy', status.trouble); style('attention', 'big bad'); }
+  else if (status.overrides_pendant) { text('attention', 'A stop at the pendant would be overridden'); text('remedy', 'stop here, by a stop input, or by the emergency stop'); style('attention', 'big warn'); }
   else if (unmet.length) { text('attention', `Not ready: ${unmet[0].text}`); text('remedy', unmet[0].remedy + (unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : '')); style('attention', 'big warn'); }
-  else { text('attention', 'nothing'); text('remedy', ''); style('attention', 'big good'); }
+  else { text('attention', status.mode === 'Monitor' ? 'Ready to command' : 'No fault'); text('remedy', ''); style('attention', 'big good'); }
 }
 
 function table() {
@@ -348,10 +348,10 @@ function connection() {
   const silent = performance.now() - lastSeen;
   let words = ['live', 'lives'];
   if (window.outrigger.ended) words = ['the command has ended', 'ended'];
-  else if (closed) words = ['no answer: trying again', 'waits'];
+  else if (closed) words = ['no reply from the program; reconnecting', 'waits'];
   else if (!status) words = ['waiting for the first state', 'waits'];
-  else if (silent > 1500) words = [`no new state for ${(silent / 1000).toFixed(0)} s`, 'waits'];
-  else if (held !== null) words = ['live, plots held', 'lives'];
+  else if (silent > 1500) words = [`no state for ${(silent / 1000).toFixed(0)} s`, 'waits'];
+  else if (held !== null) words = ['live, plots paused', 'lives'];
   text('connection', words[0]); style('connection', words[1]);
   if (page) {
     const times = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
@@ -395,7 +395,7 @@ function frame(now) {
 requestAnimationFrame(frame);
 
 /* Buttons and keys. */
-function hold(at) { held = count ? at : null; $('pause').setAttribute('aria-pressed', String(held !== null)); $('pause').textContent = held === null ? 'Hold' : 'Go on'; redraw(); }
+function hold(at) { held = count ? at : null; $('pause').setAttribute('aria-pressed', String(held !== null)); $('pause').textContent = held === null ? 'Pause' : 'Resume'; redraw(); }
 const pause = () => hold(held === null ? latest() : null);
 function zoom(factor) { const [from, to] = shown(); show(zoomed([from, to], from + (pointed ?? 0.5) * (to - from), factor, whole(), SHORTEST)); }
 function scheme(to) {

@@ -31,7 +31,7 @@ impl Histogram<'_> {
             *bins.entry((value.log2() * Self::FINENESS).floor() as i64).or_default() += 1;
         }
         let (Some((first, _)), Some((last, _))) = (bins.first_key_value(), bins.last_key_value()) else {
-            return "<p class=\"empty\">Nothing was recorded.</p>".into();
+            return "<p class=\"empty\">No data was recorded.</p>".into();
         };
         // The axis has at least three octaves, so that one narrow peak does not fill the picture.
         let missing = (3.0 * Self::FINENESS - (last - first) as f64).max(0.0) / 2.0;
