@@ -12,7 +12,8 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::SoftwareVersion;
 
 /// The text of a rejection by a node that does not command the arm.
-pub const ONLY_LOOKS: &str = "this node commands nothing: say command = true in [ros.expert] of a configuration, and run `outrigger ros2` with it";
+pub const ONLY_LOOKS: &str =
+    "this node is read-only: set command = true in [ros.expert] of a configuration, and run `outrigger ros2` with it";
 
 /// A kind of goal or command that the node may accept or reject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,28 +163,28 @@ impl fmt::Display for Rejection {
             Self::OnlyLooks => f.write_str(ONLY_LOOKS),
             Self::PassesThrough => f.write_str(
                 "passthrough_trajectory_controller passes a trajectory to a program on the controller: run with \
-                 session.path = \"player\", or send it to scaled_joint_trajectory_controller, which takes it on every path by a law that follows joints",
+                 session.path = \"player\", or send it to scaled_joint_trajectory_controller, which accepts it on every path with a joint law",
             ),
             Self::ByController => f.write_str(
-                "with session.path = \"player\" the controller makes motions by itself, and no law follows a stream: run with session.path = \"reverse-speedj\" or \"text\"",
+                "with session.path = \"player\" the controller executes motions itself and streams are rejected: run with session.path = \"reverse-speedj\" or \"text\"",
             ),
             Self::NeedsProgram(Command::Force | Command::Freedrive) => f.write_str(
-                "only a program on the controller lets the arm give way: run with session.path = \"player\"",
+                "only a program on the controller makes the arm compliant: run with session.path = \"player\"",
             ),
             Self::NeedsProgram(_) => f.write_str(
                 "only a program on the controller ends a motion at a contact: run with session.path = \"player\"",
             ),
             Self::NoJointLaw => f.write_str(
-                "the law of this run follows no joints: take law.kind = \"joint-servo\", or session.path = \"player\"",
+                "the law of this run does not follow joints: set law.kind = \"joint-servo\", or session.path = \"player\"",
             ),
             Self::Law(error) => error.fmt(f),
             Self::NoContacts(software) => {
-                write!(f, "software {software} does not report contacts of the tool: CB 3.14 and e-Series 5.4 are the first that do")
+                write!(f, "software {software} does not report contacts of the tool: CB 3.14 and e-Series 5.4 or later do")
             }
-            Self::NotCommanding => f.write_str("nothing is commanded: call outrigger/request first"),
-            Self::Latched(reason) => write!(f, "an earlier end of commanding is not acknowledged: {}", reason.text()),
+            Self::NotCommanding => f.write_str("the arm is not commanded: call outrigger/request first"),
+            Self::Latched(reason) => write!(f, "a fault is not reset, call outrigger/acknowledge: {}", reason.text()),
             Self::Unmet(reasons) => {
-                f.write_str("it cannot be commanded now: ")?;
+                f.write_str("Not ready: ")?;
                 for (index, reason) in reasons.iter().enumerate() {
                     f.write_str(if index == 0 { "" } else { "; " })?;
                     f.write_str(reason.text())?;

@@ -83,33 +83,33 @@ offers! {
         SET_PAYLOAD: "io_and_status_controller/set_payload", SetPayload,
             "mass kg, center of gravity m, inertia kg·m² (0 before 5.10), transition time 0 to 5 s (from 5.10 on)";
         SET_SLIDER: "io_and_status_controller/set_speed_slider", SetSpeedSliderFraction, "0.01 to 1";
-        ZERO_FT: "io_and_status_controller/zero_ftsensor", Trigger, "what the sensor reads now becomes zero";
+        ZERO_FT: "io_and_status_controller/zero_ftsensor", Trigger, "sets the sensor's present reading to zero";
         RESEND: "io_and_status_controller/resend_robot_program", Trigger,
-            "sends our program to the controller, where it stays and waits at rest; nothing is commanded by it";
+            "uploads this node's program to the controller, where it waits at standstill; commands nothing";
         HAND_BACK: "io_and_status_controller/hand_back_control", Trigger,
-            "the arm comes to rest, our program ends, and the pendant's program continues behind it, which may move the arm; at most 10 s";
-        REQUEST: "outrigger/request", Trigger, "request: command the arm, where every precondition holds";
-        RELEASE: "outrigger/release", Trigger, "release: the arm comes to rest";
-        ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
+            "stops the arm and ends this node's program; then the pendant's program continues, which may move the arm; at most 10 s";
+        REQUEST: "outrigger/request", Trigger, "start: commands the arm if every precondition is met";
+        RELEASE: "outrigger/release", Trigger, "stop: brings the arm to standstill";
+        ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "reset: acknowledges the last stop reason";
         START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
-            "task frame in base, or in any frame that /tf connects with it, as it is then; while commanding; it lasts until stop_force_mode, or until this node ends";
-        STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
+            "task frame in base, or in any frame that /tf connects with it, at the time of the call; while commanding; until stop_force_mode or this node's end";
+        STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "ends force mode; the arm holds its position";
         VERSION: "ur_configuration_controller/get_robot_software_version", GetRobotSoftwareVersion,
             "major, minor, bugfix, build of the controller";
         DOCUMENTED_VERSION: "ur_configuration_controller/get_software_version", GetRobotSoftwareVersion,
             "the same, by the name in the driver's documentation";
         GRAVITY: "gravity_update_controller/set_gravity", SetGravity, "direction of gravity, in base or in any frame that /tf connects with it; not while commanding";
         QUERY: "scaled_joint_trajectory_controller/query_state", QueryTrajectoryState,
-            "where the motion under way is wanted now";
+            "the present setpoint of the running motion";
     }
     /// The services of the drivers of 2015, by their names at that time.
     LEGACY_OFFERS {
         LEGACY_SET_IO: "ur_driver/set_io", SetIO,
-            "as io_and_status_controller/set_io, and fun 2: flag, pin 0 to 31, which nothing shows";
+            "as io_and_status_controller/set_io, and fun 2: flag, pin 0 to 31, which no topic reports";
         LEGACY_SET_PAYLOAD: "ur_driver/set_payload", SetPayload,
-            "as io_and_status_controller/set_payload, whose type today has a center of gravity";
+            "as io_and_status_controller/set_payload, whose present type has a center of gravity";
         ROBOT_ENABLE: "ur_driver/robot_enable", Empty,
-            "as outrigger/acknowledge: after a stop, commands are taken again; nothing begins by it";
+            "as outrigger/acknowledge: after a stop, commands are accepted again; starts nothing";
     }
 }
 
@@ -117,7 +117,7 @@ offers! {
 pub static FREEDRIVE: &Subscription = &Subscription {
     name: "freedrive_mode_controller/enable_freedrive_mode",
     message: <Flag as Message>::TYPE,
-    does: "true: a hand moves the arm, for `ros.expert.freedrive_timeout` (1 s) after each; false: it holds again; while commanding",
+    does: "true: freedrive by hand, for `ros.expert.freedrive_timeout` (1 s) after each message; false: the arm holds; while commanding",
 };
 
 /// Reads a call of `offer`, in the message layouts of `distro`, and converts poses and vectors by `frames`.

@@ -11,7 +11,7 @@ use outrigger_ros2_messages::{Action, Status, ToolContact};
 pub static DETECT: Task = Task {
     name: "tool_contact_controller/detect_tool_contact",
     action: ToolContact::TYPE,
-    does: "a contact of the tool ends the motion that the controller makes, and then this goal; while commanding, with \
+    does: "a contact of the tool ends the controller's motion, and then this goal; while commanding, with \
            session.path = \"player\", from CB 3.14 and e-Series 5.4 on",
 };
 
@@ -58,7 +58,7 @@ impl Ended {
         match self {
             Self::Touched | Self::Cancelled => None,
             Self::NotCommanding => Some("commanding ended before the tool touched anything"),
-            Self::NotWatched => Some("somebody else ended the watch for contacts"),
+            Self::NotWatched => Some("another client ended the watch for contacts"),
         }
     }
 }

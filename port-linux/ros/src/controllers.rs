@@ -21,7 +21,7 @@ use outrigger_ros2_messages::{
 static LIST: Offer = Offer {
     name: "controller_manager/list_controllers",
     service: <ListControllers as Service>::TYPE,
-    does: "each by its name, type and joints: active where its goals and commands are accepted now, else inactive",
+    does: "name, type and joints of each; active if its goals and commands are accepted now, else inactive",
 };
 static TYPES: Offer = Offer {
     name: "controller_manager/list_controller_types",
@@ -31,7 +31,7 @@ static TYPES: Offer = Offer {
 static SWITCH: Offer = Offer {
     name: "controller_manager/switch_controller",
     service: <SwitchController as Service>::TYPE,
-    does: "ok where all are active, or inactive, as it is asked for; refused where something would have to be switched",
+    does: "ok if all are already active or inactive as requested; rejected if a switch would be needed",
 };
 
 /// The services that answer queries about controllers.
@@ -249,7 +249,7 @@ fn switched(on: &[String], off: &[String], arm: &Arm, standing: &SessionFacts) -
             (true, Some(rejection)) => return Err(format!("{name}: {}", rejection.with_name())),
             (false, None) => {
                 return Err(format!(
-                    "{name} stays active: this node has no controllers to switch, and accepts goals for all of them"
+                    "{name} stays active: this node switches no controllers and accepts goals for all of them"
                 ));
             }
         }
@@ -394,7 +394,7 @@ mod tests {
             ("forward_velocity_controller", "", PLAYS, "reverse-speedj"),
             ("forward_effort_controller", "", PLAYS, "reverse-torque"),
             ("forward_effort_controller", "", COMMANDS, "NoTorques"),
-            ("", scaled, COMMANDS, "no controllers to switch"),
+            ("", scaled, COMMANDS, "switches no controllers"),
             ("tool_contact_controller", "", COMMANDS, "player"),
             ("no_such_controller", "", COMMANDS, "no controller 'no_such_controller'"),
         ] {

@@ -126,19 +126,17 @@ impl DashboardAsk {
             Self::Load(program) if is_x && has_suffix(program) => {
                 Err(format!("filename: expected the name of a program without suffix on PolyScope X, found {program}"))
             }
-            Self::Resume if !is_x => lacks("resume", "'play' goes on with a paused program here"),
+            Self::Resume if !is_x => lacks("resume", "'play' resumes a paused program here"),
             Self::Resume => Ok(()),
             Self::Programs | Self::Transfer if software < WITH_QUESTIONS => {
                 lacks("programs", "PolyScope X controllers do from 10.12 on")
             }
             Self::Programs => Ok(()),
             // Refused because anybody who can call a service could read and write files of this machine with it.
-            Self::Transfer => {
-                Err("not offered: programs are moved by the controller's own pages, or by its API".into())
-            }
+            Self::Transfer => Err("not offered: transfer programs with the controller's own pages or its API".into()),
             _ => match self.request() {
                 Some(request) => request.kind().check(software).map_err(|unsupported| unsupported.to_string()),
-                None => Err("a text that no line can carry".into()),
+                None => Err("a text that does not fit a line".into()),
             },
         }
     }
@@ -176,58 +174,58 @@ macro_rules! offers {
 
 offers! {
     CONNECT: "connect", Trigger, |_| Ok(DashboardAsk::Connect), trigger,
-        "whether the dashboard answers; each call makes a connection by itself; CB 1.4, e-Series, PolyScope X 10.11";
+        "whether the dashboard replies; each call opens its own connection; CB 1.4, e-Series, PolyScope X 10.11";
     QUIT: "quit", Trigger, |_| plain(Request::Quit), trigger,
         "whether the dashboard closes a connection on demand; CB 1.4, e-Series";
     POWER_ON: "power_on", Trigger, |_| plain(Request::PowerOn), trigger,
-        "powers on the arm, answered before it is IDLE; CB 3.0, e-Series, PolyScope X 10.11";
+        "powers on the arm; replies before it is IDLE; CB 3.0, e-Series, PolyScope X 10.11";
     POWER_OFF: "power_off", Trigger, |_| plain(Request::PowerOff), trigger,
         "powers off the arm; CB 3.0, e-Series, PolyScope X 10.11";
     BRAKE_RELEASE: "brake_release", Trigger, |_| plain(Request::BrakeRelease), trigger,
-        "releases the brakes, powers on first where needed; CB 3.0, e-Series, PolyScope X 10.11";
+        "releases the brakes, after power-on if needed; CB 3.0, e-Series, PolyScope X 10.11";
     UNLOCK: "unlock_protective_stop", Trigger, |_| plain(Request::UnlockProtectiveStop), trigger,
-        "unlocks a protective stop, 5 s after it at the earliest; look for its cause first; CB 3.1, e-Series, PolyScope X 10.11";
+        "unlocks a protective stop, 5 s after it at the earliest; find its cause first; CB 3.1, e-Series, PolyScope X 10.11";
     RESTART_SAFETY: "restart_safety", Trigger, |_| plain(Request::RestartSafety), trigger,
-        "restarts the safety system after a violation or a fault, the arm is off then; CB 3.7, e-Series 5.1, PolyScope X 10.11";
+        "restarts the safety system after a violation or a fault; the arm is off afterwards; CB 3.7, e-Series 5.1, PolyScope X 10.11";
     SHUTDOWN: "shutdown", Trigger, |_| plain(Request::Shutdown), trigger,
         "switches off arm and controller; CB 1.4, e-Series";
     PLAY: "play", Trigger, |_| plain(Request::Play), trigger,
-        "starts the loaded program or goes on with a paused one, which moves the arm; CB 1.4, e-Series, PolyScope X 10.11";
+        "starts the loaded program or resumes a paused one, which moves the arm; CB 1.4, e-Series, PolyScope X 10.11";
     RESUME: "resume", Trigger, |_| Ok(DashboardAsk::Resume), trigger,
-        "goes on with a paused program, which moves the arm; PolyScope X 10.11";
+        "resumes a paused program, which moves the arm; PolyScope X 10.11";
     PAUSE: "pause", Trigger, |_| plain(Request::Pause), trigger,
         "pauses the program; CB 1.4, e-Series, PolyScope X 10.11";
     STOP: "stop", Trigger, |_| plain(Request::Stop), trigger,
         "stops the program, or the script, that runs; CB 1.4, e-Series, PolyScope X 10.11";
     CLOSE_POPUP: "close_popup", Trigger, |_| plain(Request::ClosePopup), trigger,
-        "takes a text off the pendant; CB 1.6, e-Series";
+        "closes the pop-up on the pendant; CB 1.6, e-Series";
     CLOSE_SAFETY_POPUP: "close_safety_popup", Trigger, |_| plain(Request::CloseSafetyPopup), trigger,
-        "takes the safety system's text off the pendant; CB 3.1, e-Series";
+        "closes the safety system's pop-up on the pendant; CB 3.1, e-Series";
     CLEAR_MODE: "clear_operational_mode", Trigger, |_| plain(Request::ClearOperationalMode), trigger,
-        "gives the choice between manual and automatic back to the pendant; e-Series";
+        "lets the pendant choose between manual and automatic again; e-Series";
     LOAD_PROGRAM: "load_program", Load, load_program, |o| load(o),
-        "loads a program: its file, on PolyScope X its name without suffix; CB 1.4, e-Series, PolyScope X 10.11";
+        "loads a program by its file, on PolyScope X by its name without suffix; CB 1.4, e-Series, PolyScope X 10.11";
     LOAD_INSTALLATION: "load_installation", Load, load_installation, |o| load(o),
-        "loads an installation by its file, the arm is off then; CB 3.2, e-Series";
+        "loads an installation by its file; the arm is off afterwards; CB 3.2, e-Series";
     POPUP: "popup", Popup, |b| text("message", decode::<PopupRequest>(b)?.message).map(DashboardAsk::Popup),
         |o| encode(&PopupResponse { answer: o.text.clone(), success: o.success }),
-        "shows a text on the pendant, one line of ASCII; CB 1.6, e-Series";
+        "shows a pop-up on the pendant, one line of ASCII; CB 1.6, e-Series";
     ADD_TO_LOG: "add_to_log", AddToLog, |b| text("message", decode::<AddToLogRequest>(b)?.message).map(DashboardAsk::AddToLog),
         |o| encode(&AddToLogResponse { answer: o.text.clone(), success: o.success }),
         "writes a line of ASCII to the controller's log; CB 1.8, e-Series";
     RAW_REQUEST: "raw_request", RawRequest, |b| raw(&decode::<RawRequestRequest>(b)?.query),
         |o| encode(&RawRequestResponse { answer: o.text.clone() }),
-        "a line as the dashboard server knows it, of the requests that are known here; CB 1.4, e-Series, PolyScope X 10.11";
+        "sends one of the dashboard server's requests that this node knows; CB 1.4, e-Series, PolyScope X 10.11";
     PROGRAM_RUNNING: "program_running", IsProgramRunning, |_| plain(Request::Running),
         |o| encode(&IsProgramRunningResponse { answer: o.text.clone(), program_running: o.flag(), success: o.success }),
         "whether a program runs; CB 1.6, e-Series";
     PROGRAM_STATE: "program_state", GetProgramState, |_| plain(Request::ProgramState), program_state,
-        "STOPPED, PLAYING or PAUSED, and the loaded program, which PolyScope X leaves out; CB 1.8, e-Series, PolyScope X 10.11";
+        "STOPPED, PLAYING or PAUSED, and the loaded program, which PolyScope X omits; CB 1.8, e-Series, PolyScope X 10.11";
     PROGRAM_SAVED: "program_saved", IsProgramSaved, |_| plain(Request::IsProgramSaved), program_saved,
         "whether the loaded program is saved; CB 1.8, e-Series";
     LOADED_PROGRAM: "get_loaded_program", GetLoadedProgram, |_| plain(Request::LoadedProgram),
         |o| encode(&GetLoadedProgramResponse { answer: o.text.clone(), program_name: o.name(), success: o.success }),
-        "path of the loaded program, empty where none is; CB 1.6, e-Series, PolyScope X 10.12";
+        "path of the loaded program, empty if there is none; CB 1.6, e-Series, PolyScope X 10.12";
     SERIAL_NUMBER: "get_serial_number", GetSerialNumber, |_| plain(Request::SerialNumber), serial_number,
         "the arm's serial number; CB 3.12, e-Series 5.6";
     ROBOT_MODE: "get_robot_mode", GetRobotMode, |_| plain(Request::RobotMode), robot_mode,
@@ -235,7 +233,7 @@ offers! {
     SAFETY_MODE: "get_safety_mode", GetSafetyMode, |_| plain(Request::SafetyMode), safety_mode,
         "1 to 13; CB 3.0, e-Series, PolyScope X 10.12";
     SAFETY_STATUS: "get_safety_status", GetSafetyStatus, |_| plain(Request::SafetyStatus), safety_status,
-        "1 to 23: the safety mode, with the kinds of safeguard stop told apart; CB 3.11, e-Series 5.4";
+        "1 to 23: the safety mode, with the kinds of safeguard stop distinguished; CB 3.11, e-Series 5.4";
     POLYSCOPE_VERSION: "get_polyscope_version", GetPolyScopeVersion, |_| plain(Request::PolyscopeVersion), version,
         "the software; CB 1.8, e-Series";
     ROBOT_MODEL: "get_robot_model", GetRobotModel, |_| plain(Request::RobotModel),
@@ -248,12 +246,12 @@ offers! {
         "what a person at the pendant may do; CB 3.1";
     SET_ROLE: "set_user_role", SetUserRole, set_user_role,
         |o| encode(&SetUserRoleResponse { success: o.success, answer: o.text.clone() }),
-        "says what a person at the pendant may do: PROGRAMMER, OPERATOR, NONE, LOCKED or RESTRICTED; CB 3.1";
+        "sets what a person at the pendant may do: PROGRAMMER, OPERATOR, NONE, LOCKED or RESTRICTED; CB 3.1";
     GET_MODE: "get_operational_mode", GetOperationalMode, |_| plain(Request::OperationalMode), operational_mode,
-        "MANUAL, AUTOMATIC, or NONE where no password is set for the choice; e-Series 5.6, PolyScope X 10.12";
+        "MANUAL, AUTOMATIC, or NONE if no password is set for the choice; e-Series 5.6, PolyScope X 10.12";
     SET_MODE: "set_operational_mode", SetOperationalMode, set_operational_mode,
         |o| encode(&SetOperationalModeResponse { answer: o.text.clone(), success: o.success }),
-        "MANUAL or AUTOMATIC, and the pendant cannot choose any more; e-Series";
+        "MANUAL or AUTOMATIC; the pendant can no longer choose; e-Series";
     FLIGHT_REPORT: "generate_flight_report", GenerateFlightReport, flight_report,
         |o| encode(&GenerateFlightReportResponse { success: o.success, answer: o.text.clone(), report_id: o.name() }),
         "writes a report of the controller, the software or the system, in minutes; CB 3.13, e-Series 5.8";
@@ -262,12 +260,12 @@ offers! {
     PROGRAMS: "get_programs", GetPrograms, |_| Ok(DashboardAsk::Programs), programs,
         "every program on the controller; PolyScope X 10.12";
     UPLOAD: "upload_program", UploadProgram, |b| transfer(&decode::<UploadProgramRequest>(b)?.file_path), uploaded,
-        "refused: files of this machine are not read for others";
+        "rejected: this node reads no files for clients";
     UPDATE: "update_program", UploadProgram, |b| transfer(&decode::<UploadProgramRequest>(b)?.file_path), uploaded,
-        "refused: files of this machine are not read for others";
+        "rejected: this node reads no files for clients";
     DOWNLOAD: "download_program", DownloadProgram, |b| transfer(&decode::<DownloadProgramRequest>(b)?.target_path),
         |o| encode(&DownloadProgramResponse { answer: o.text.clone(), success: o.success }),
-        "refused: files of this machine are not written for others";
+        "rejected: this node writes no files for clients";
 }
 
 fn entry(offer: &Offer) -> Option<&'static Entry> {
@@ -300,7 +298,7 @@ fn text(name: &'static str, text: String) -> Result<String, Refused> {
         Err(BadArgument::Empty) => wrong(name, "a name or a text", "none"),
         Err(BadArgument::TooLong { len }) => wrong(name, "at most 400 bytes", len),
         Err(BadArgument::LineBreak { at }) => wrong(name, "one line", format!("its end at byte {at}")),
-        Err(BadArgument::NotAscii { at }) => wrong(name, "printable ASCII", format!("something else at byte {at}")),
+        Err(BadArgument::NotAscii { at }) => wrong(name, "printable ASCII", format!("another character at byte {at}")),
     }
 }
 
@@ -370,7 +368,7 @@ fn raw(query: &str) -> AskResult {
     // The longest match is taken, because `load installation` begins like `load`.
     let found = RequestKind::ALL.iter().filter_map(rest).max_by_key(|(kind, _)| kind.words().len());
     let Some((kind, rest)) = found else {
-        return wrong("query", "a request of the dashboard that is known here", format!("'{query}'"));
+        return wrong("query", "a request of the dashboard that this node knows", format!("'{query}'"));
     };
     let line = || text("query", rest.to_owned());
     let asked = match kind {
@@ -382,7 +380,7 @@ fn raw(query: &str) -> AskResult {
         RequestKind::SetUserRole => return role("query", rest),
         RequestKind::SetOperationalMode => return mode("query", rest),
         RequestKind::GenerateFlightReport => return report("query", rest),
-        _ if !rest.is_empty() => return wrong("query", "no more than the request itself", format!("'{query}'")),
+        _ if !rest.is_empty() => return wrong("query", "the request without further text", format!("'{query}'")),
         _ => return plain_of(kind),
     };
     Ok(asked)
@@ -421,7 +419,7 @@ fn plain_of(kind: RequestKind) -> AskResult {
         Request::SaveLog,
     ];
     let found = PLAIN.into_iter().find(|request| request.kind() == kind);
-    found.map_or_else(|| wrong("query", "a request of the dashboard that is known here", kind.words()), plain)
+    found.map_or_else(|| wrong("query", "a request of the dashboard that this node knows", kind.words()), plain)
 }
 
 fn trigger(o: &Outcome) -> Vec<u8> {

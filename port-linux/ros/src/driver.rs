@@ -45,14 +45,14 @@ topics! {
             "tool's centre point in the base frame, m";
         TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller, the same pose";
         SCALED_STATE: "scaled_joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
-            "reference and output: the joints' targets as the robot's controller has them, feedback, error; rad, rad/s";
+            "reference and output: the controller's joint targets; feedback, error; rad, rad/s";
         JOINT_STATE: "joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
             "the same, by the name of newer releases";
         SCALED_LEGACY: "scaled_joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded,
             "the same; Humble";
         JOINT_LEGACY: "joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded, "the same; Humble";
         ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
-            "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on); wrist 3 of UR3 and UR3e is `continuous`; \
+            "URDF: links, joints and limits, from the geometry that the arm reports (3.0 on); wrist 3 of UR3 and UR3e is `continuous`; \
              shapes are sticks, with `ros.expert.meshes` those of ur_description";
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn domain(read: Read<'_>) -> Result<Option<u16>, EnvironmentError> {
     let Some(text) = said(read, "ROS_DOMAIN_ID") else { return Ok(None) };
     match text.parse() {
         Ok(domain @ 0..=232) => Ok(Some(domain)),
-        _ => refused(format!("ROS_DOMAIN_ID: expected 0 to 232, found '{text}'; or say --domain")),
+        _ => refused(format!("ROS_DOMAIN_ID: expected 0 to 232, found '{text}'; or set --domain")),
     }
 }
 
@@ -41,9 +41,9 @@ pub(crate) fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError>
     let Some(text) = said(read, "ROS_DISTRO") else { return Ok(None) };
     match Distro::from_name(&text) {
         Some(distro) => Ok(Some(distro)),
-        None => {
-            refused(format!("ROS_DISTRO: found '{text}', which is not known here; say --distro with the nearest one"))
-        }
+        None => refused(format!(
+            "ROS_DISTRO: found '{text}', which this version does not know; set --distro to the nearest one"
+        )),
     }
 }
 
@@ -73,7 +73,8 @@ pub(crate) fn discovery(read: Read<'_>) -> Result<(Range, Vec<String>), Environm
         Some("LOCALHOST") => Range::Localhost,
         Some("OFF") => {
             return refused(
-                "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF: nobody could find this node; set LOCALHOST or SUBNET".into(),
+                "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF: no program could discover this node; set LOCALHOST or SUBNET"
+                    .into(),
             );
         }
         Some(other) => {
@@ -104,8 +105,8 @@ pub(crate) fn admits(
             _ => ("ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST", "Set ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET"),
         };
         return refused(format!(
-            "{by}, and {interface} is not this machine's own: a node there is announced to its network. {remedy}, or leave --interface \
-             (ros.expert.interface) out"
+            "{by}, and {interface} is not this machine's own: a node there is announced to its network. {remedy}, or omit --interface \
+             (ros.expert.interface)"
         ));
     }
     let elsewhere = peers.iter().find(|peer| !is_here(peer));
@@ -114,12 +115,12 @@ pub(crate) fn admits(
             let remedy = match range {
                 Range::Localhost => "set ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET",
                 Range::Subnet => {
-                    "say --interface (ros.expert.interface) with this machine's address in the network of that host"
+                    "set --interface (ros.expert.interface) to this machine's address in that host's network"
                 }
             };
             refused(format!(
-                "{peer} is named as a peer, and a node that joins by the loopback interface alone is reached from nowhere else: {remedy}, or \
-                 take it out of --peer, ros.expert.peers or ROS_STATIC_PEERS"
+                "{peer} is named as a peer, but a node on the loopback interface alone cannot be reached from another machine: {remedy}, or \
+                 remove it from --peer, ros.expert.peers or ROS_STATIC_PEERS"
             ))
         }
         _ => Ok(()),
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(of(Range::Localhost, here, &["127.0.0.1", "localhost"]), Ok(()));
         assert_eq!(of(Range::Subnet, network, &["10.0.0.1", "127.0.0.1"]), Ok(()));
         assert!(of(Range::Localhost, network, &[]).unwrap_err().to_string().contains("LOCALHOST, and 10.0.0.9"));
-        for (range, remedy) in [(Range::Subnet, "say --interface"), (Range::Localhost, "RANGE=SUBNET")] {
+        for (range, remedy) in [(Range::Subnet, "set --interface"), (Range::Localhost, "RANGE=SUBNET")] {
             let error = of(range, here, &["10.0.0.1"]).unwrap_err().to_string();
             assert!(error.contains("10.0.0.1 is named") && error.contains(remedy), "{error}");
         }

@@ -25,7 +25,7 @@ pub static ACTIONS: &[Follower] = &[
         task: &Task {
             name: "scaled_joint_trajectory_controller/follow_joint_trajectory",
             action: <FollowJointTrajectory as Action>::TYPE,
-            does: "follows the goal in scaled time; a new goal takes its place",
+            does: "follows the goal in scaled time; a new goal replaces it",
         },
         exclusive: false,
         command: Command::Follow,
@@ -43,8 +43,8 @@ pub static ACTIONS: &[Follower] = &[
         task: &Task {
             name: "passthrough_trajectory_controller/follow_joint_trajectory",
             action: <FollowJointTrajectory as Action>::TYPE,
-            does: "passes the goal to a program on the controller, which executes it by itself: with session.path = \"player\"; \
-                   rejected on other paths, and while one is under way",
+            does: "passes the goal to a program on the controller, which executes it: with session.path = \"player\"; \
+                   rejected on other paths, and while one is running",
         },
         exclusive: true,
         command: Command::PassThrough,
@@ -131,10 +131,10 @@ fn invalid<T>(text: String) -> Result<T, Unfit> {
 /// [`Unfit`] with the fault of the goal.
 pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<TrajectoryGoal, Unfit> {
     if !goal.multi_dof_trajectory.points.is_empty() {
-        return invalid("multi_dof_trajectory: found points, expected none: this arm has single joints".into());
+        return invalid("multi_dof_trajectory: found points, expected none: this arm has one-axis joints".into());
     }
     if !goal.component_path_tolerance.is_empty() || !goal.component_goal_tolerance.is_empty() {
-        return invalid("component tolerances: found some, expected none: this arm has single joints".into());
+        return invalid("component tolerances: found some, expected none: this arm has one-axis joints".into());
     }
     let points = trajectory(&goal.trajectory, joints, now)?;
     let goal_time = seconds(goal.goal_time_tolerance, "goal_time_tolerance")?;
@@ -219,7 +219,7 @@ pub(crate) fn order(field: &str, names: &[String], joints: &[String]) -> Result<
 fn one(point: &JointTrajectoryPoint, number: usize, order: &[usize]) -> Result<Point, Unfit> {
     let JointTrajectoryPoint { positions, velocities, accelerations, effort, time_from_start } = point;
     if !effort.is_empty() {
-        return invalid(format!("point {number}: found effort, expected none: torques are not followed"));
+        return invalid(format!("point {number}: found effort, expected none: torques are not supported"));
     }
     let sorted = |values: &[f64], name: &str| {
         let count = order.len();
@@ -260,7 +260,7 @@ fn tolerances(of: &[JointTolerance], joints: &[String], name: &str) -> Result<Ve
     if let Some(other) = of.iter().find(|tolerance| !joints.contains(&tolerance.name)) {
         return unfit(
             FollowError::InvalidJoints,
-            format!("{name}: found joint '{}', which this arm has not", other.name),
+            format!("{name}: found joint '{}', which this arm does not have", other.name),
         );
     }
     let one = |joint: &String| {

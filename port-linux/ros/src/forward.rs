@@ -13,27 +13,27 @@ use outrigger_ros2_messages::{JointState, JointTrajectory, Message, Numbers};
 pub static VELOCITY: &Subscription = &Subscription {
     name: "forward_velocity_controller/commands",
     message: <Numbers as Message>::TYPE,
-    does: "a speed for each joint, rad/s, which holds for `ros.expert.forward_timeout`; then the arm comes to rest; while commanding",
+    does: "a speed for each joint, rad/s, valid for `ros.expert.forward_timeout`; then the arm stops; while commanding",
 };
 /// The topic on which clients command joint positions.
 pub static POSITION: &Subscription = &Subscription {
     name: "forward_position_controller/commands",
     message: <Numbers as Message>::TYPE,
-    does: "a position for each joint, rad, near to where the arm is; it stays at the last; while commanding",
+    does: "a position for each joint, rad, close to the present one; the last one is held; while commanding",
 };
 /// The topic on which clients command joint torques.
 pub static EFFORT: &Subscription = &Subscription {
     name: "forward_effort_controller/commands",
     message: <Numbers as Message>::TYPE,
-    does: "a torque for each joint beyond what holds it against gravity, Nm, which holds for `ros.expert.forward_timeout`; then nothing of it \
-           is left within `limits.expert.torque_rise`, and the arm is braked to rest; while commanding by a path of torques. A KUKA LWR in joint impedance adds it to its \
+    does: "a torque for each joint in addition to gravity compensation, Nm, valid for `ros.expert.forward_timeout`; then it is removed \
+           within `limits.expert.torque_rise`, and the arm is braked to standstill; while commanding on a torque path. A KUKA LWR in joint impedance adds it to its \
            control law, within `limits.expert.added_rise`",
 };
 /// The topic of joint speeds under the name and the type that drivers of 2015 used.
 pub static JOINT_SPEED: &Subscription = &Subscription {
     name: "ur_driver/joint_speed",
     message: <JointTrajectory as Message>::TYPE,
-    does: "the velocities of the first point, as forward_velocity_controller has them; nothing else of it is looked at",
+    does: "the velocities of the first point, as for forward_velocity_controller; the rest is ignored",
 };
 
 /// The topic of positions or speeds that the topic-based hardware components of ros2_control publish
@@ -41,8 +41,8 @@ pub static JOINT_SPEED: &Subscription = &Subscription {
 pub static JOINT_COMMANDS: &Subscription = &Subscription {
     name: "robot_joint_commands",
     message: <JointState as Message>::TYPE,
-    does: "a position for each joint by its name, as forward_position_controller has them, or without positions a velocity, as \
-           forward_velocity_controller has them; for the hardware components of ros2_control that use topics",
+    does: "a position for each joint by its name, as for forward_position_controller, or without positions a velocity, as for \
+           forward_velocity_controller; for the hardware components of ros2_control that use topics",
 };
 
 /// The reason why a message is not a valid command for the joints.
@@ -65,7 +65,7 @@ pub enum NoCommand {
     #[error("{0}")]
     Joints(String),
     /// The message contains torques, this number of them.
-    #[error("effort: found {0} numbers, expected none: torques come by forward_effort_controller/commands")]
+    #[error("effort: found {0} numbers, expected none: send torques to forward_effort_controller/commands")]
     Effort(usize),
     /// The value for a joint is not a finite number.
     #[error("{field}: joint {joint} is {found}, expected a number")]

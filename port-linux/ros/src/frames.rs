@@ -36,7 +36,7 @@ pub const MOVING_QOS: Qos = Qos { reliable: false, latched: false, depth: 100 };
 pub static FIXED: &Subscription = &Subscription {
     name: "/tf_static",
     message: <TFMessage as Message>::TYPE,
-    does: "the same, of frames that do not move",
+    does: "the same, for frames that do not move",
 };
 /// The quality of service of [`FIXED`].
 pub const FIXED_QOS: Qos = Qos { reliable: true, latched: true, depth: 100 };
@@ -142,11 +142,11 @@ impl Frames<'_> {
                 && self.now.since(came) > OLDEST
             {
                 let age = self.now.since(came).as_secs_f32();
-                let old = format!("a pose of {at} in {parent} of the last second, not one {age:.1} s old");
+                let old = format!("a pose of {at} in {parent} at most 1 s old, found one {age:.1} s old");
                 return Ok((way, Some(Unusable(old))));
             }
             if way.len() == DEEPEST {
-                return Err(Unusable(format!("at most {DEEPEST} frames above {name}, in no ring")));
+                return Err(Unusable(format!("at most {DEEPEST} frames above {name}, without a loop")));
             }
             let pose = link.then(pose);
             way.push((parent, pose));
@@ -261,7 +261,7 @@ mod tests {
         for unknown in ["camera", "map", "right_base", "tool0_controller"] {
             assert_eq!(asked(&others, None, unknown, AT).unwrap_err(), expected, "{unknown}");
         }
-        assert_eq!(asked(&others, None, "a", AT).unwrap_err(), "at most 64 frames above a, in no ring");
+        assert_eq!(asked(&others, None, "a", AT).unwrap_err(), "at most 64 frames above a, without a loop");
     }
 
     #[test]
@@ -273,11 +273,11 @@ mod tests {
         others.take(&message(&[("platform", "map", [5.0, 0.0, 0.0], 0.0)]), false, AT).expect("a message");
         near(asked(&others, tool, "left_tool0_controller", later), [0.4, 0.0, 0.3], [1.0, 0.0, 0.0]);
         near(asked(&others, tool, "table", later), [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
-        let old = "a pose of platform in map of the last second, not one 2.0 s old";
+        let old = "a pose of platform in map at most 1 s old, found one 2.0 s old";
         assert_eq!(asked(&others, tool, "map", later).unwrap_err(), old);
         // In a ring with the tool, the base would have two poses in it.
         let ring = of(&[("left_base", "left_tool0_controller", [0.0; 3], 0.0)]);
-        let expected = "at most 64 frames above left_base, in no ring";
+        let expected = "at most 64 frames above left_base, without a loop";
         assert_eq!(asked(&ring, tool, "left_tool0_controller", AT).unwrap_err(), expected);
     }
 

@@ -52,7 +52,7 @@ impl<R: Clone, W> Goals<R, W> {
     /// A text if a goal with this identifier exists already.
     pub fn accept(&mut self, goal_id: GoalId, stamp: Time) -> Result<(), &'static str> {
         if self.find(&goal_id).is_some() {
-            return Err("a goal of this number is there already");
+            return Err("a goal with this ID exists already");
         }
         let info = GoalInfo { goal_id, stamp };
         self.goals.push(Goal { info, status: Status::Executing, result: None, waiting: vec![] });
@@ -181,7 +181,7 @@ mod tests {
         for number in 1..=4 {
             goals.accept(id(number), at(number.into())).expect("a new one");
         }
-        assert_eq!(goals.accept(id(4), at(9)), Err("a goal of this number is there already"));
+        assert_eq!(goals.accept(id(4), at(9)), Err("a goal with this ID exists already"));
         assert_eq!(cancel(&mut goals, id(9), at(0)), (vec![], UNKNOWN_GOAL));
         assert_eq!(cancel(&mut goals, id(3), at(0)), (vec![3], 0));
         assert_eq!(cancel(&mut goals, id(0), at(2)), (vec![1, 2], 0));

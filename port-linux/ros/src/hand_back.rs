@@ -36,9 +36,9 @@ pub enum Next {
 }
 
 /// The reason why a commanded arm is not handed back.
-const COMMANDED_AGAIN: &str = "the arm was released, and is commanded again by another request";
+const COMMANDED_AGAIN: &str = "the arm was stopped, and another client commands it again";
 /// The reason why an arm that does not stop is not handed back.
-const NOT_STOPPED: &str = "the arm is released, and did not come to rest within 10 s";
+const NOT_STOPPED: &str = "the arm was stopped, but standstill was not measured within 10 s";
 
 /// A call of `hand_back_control` that is in progress.
 #[derive(Clone, Copy, Debug)]

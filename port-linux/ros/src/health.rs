@@ -10,7 +10,7 @@ pub static DIAGNOSTICS: Topic = Topic {
     message: <DiagnosticArray as Message>::TYPE,
     qos: Qos::SERVICES,
     when: When::Second,
-    tells: "mode and grade of the link, what commanding waits for, what is latched, and the figures behind them; \
+    tells: "mode, link quality, unmet preconditions, latched fault, and the underlying figures; \
             level 0 ok, 1 warning, 2 error, 3 no session",
 };
 /// The topic of events: every log entry.
@@ -19,7 +19,7 @@ pub static EVENTS: Topic = Topic {
     message: <Text as Message>::TYPE,
     qos: Qos::SERVICES,
     when: When::Event,
-    tells: "an object of JSON each: kind and text, and further words by kind",
+    tells: "one JSON object per event: kind, text, and further fields by kind",
 };
 /// The topics on which a node reports about itself.
 pub static TOPICS: &[&Topic] = &[&DIAGNOSTICS, &EVENTS, &crate::rosout::ROSOUT];

@@ -19,11 +19,11 @@ topics! {
     /// Surface D.
     TOPICS {
         WRENCH: "wrench", WrenchStamped, Qos::SYSTEM, State,
-            "force N and torque Nm at the tool's centre point, along the base's axes, as the controller has them; of a KRC along the tool's";
+            "force N and torque Nm at the tool's centre point, along the base's axes, as the controller reports them; of a KRC along the tool's";
         TOOL_VELOCITY: "tool_velocity", TwistStamped, Qos::SYSTEM, State,
             "speed of the tool's centre point in the base frame, m/s and rad/s";
         JOINT_TEMPERATURE: "joint_temperature", Temperature, Qos::SERVICES, Tenth,
-            "motors, °C: a message for each joint, with the frame of its link; not beside names of PolyScope X, which have another topic of this name";
+            "motors, °C: a message for each joint, with the frame of its link; not with the names of PolyScope X, which include another topic of this name";
         IO_STATES: "ur_driver/io_states", IOStates, Qos::SYSTEM, State,
             "the same as io_and_status_controller/io_states";
         ROBOT_STATUS: "ur_driver/robot_status", RobotStatus, Qos::SYSTEM, Tenth,

@@ -35,7 +35,7 @@ topics! {
         TARGET_JOINT_STATES: "target_joint_states", JointState, Qos::SYSTEM, Powered,
             "position rad, velocity rad/s, effort Nm: the target torque, without the torque of friction";
         JOINT_STATES: "joint_states", JointState, Qos::BEST_EFFORT, Powered,
-            "position rad, velocity rad/s, effort Nm where the controller tells torques (about 5.23, 10.11 on), else none";
+            "position rad, velocity rad/s, effort Nm if the controller reports torques (about 5.23, 10.11 on), else none";
         ACTUAL_TCP_STATE: "actual_tcp_state", TCPState, Qos::BEST_EFFORT, Powered,
             "tool's centre point in the base frame: pose m, speed m/s and rad/s";
         TARGET_TCP_STATE: "target_tcp_state", TCPState, Qos::BEST_EFFORT, State, "the same of the target";
@@ -51,7 +51,7 @@ topics! {
         ROBOT_MODE: "robot_mode", RobotMode, Qos::LATCHED, Change, "-1 no controller, 3 power off, 5 idle, 7 running";
         ARM_POWERED_ON: "arm_powered_on", BoolStamped, Qos::LATCHED, Change, "whether the arm has power";
         JOINT_MODE: "joint_mode", JointMode, Qos::LATCHED, Change,
-            "253 running, 255 idle, 239 power off; CB2 means something else by 240, 247, 248 and 251";
+            "253 running, 255 idle, 239 power off; CB2 uses 240, 247, 248 and 251 with other meanings";
         PROGRAM_STATE: "program_state", RuntimeState, Qos::LATCHED, Change,
             "0 stopping, 1 stopped, 2 running, 3 pausing, 4 paused, 5 resuming (by 30003 UNCONFIRMED)";
         TCP_OFFSET: "tcp_offset", PoseStamped, Qos::LATCHED, Change, "tool's centre point in the flange's frame, m";
@@ -69,7 +69,7 @@ topics! {
         TOOL_ACCELEROMETER: "tool_accelerometer", AccelStamped, Qos::BEST_EFFORT, Powered,
             "linear m/s²; angular is not measured and always 0";
         ACTUAL_SPEED_FRACTION: "actual_speed_fraction", SpeedSliderFraction, Qos::LATCHED, State,
-            "0 to 1: what the controller scales by, times the slider where that is told";
+            "0 to 1: the controller's scaling, times the slider if reported";
         SPEED_SCALING: "speed_scaling", SpeedSliderFraction, Qos::LATCHED, State,
             "the same as actual_speed_fraction, by its name in UR's paper on ROS 2 in PolyScope X";
         TARGET_SPEED_FRACTION: "target_speed_fraction", SpeedSliderFraction, Qos::LATCHED, Change,
@@ -90,11 +90,11 @@ topics! {
     /// The inputs and outputs as PolyScope X publishes them from 10.7 on.
     GROUPED {
         CONTROL_BOX_DIGITAL_IO: "control_box_digital_io", DigitalIOStateStamped, LATCHED_10, Change,
-            "pins 0 to 7, standard and configurable ones; without what the controller does not tell";
+            "pins 0 to 7, standard and configurable; only those that the controller reports";
         CONTROL_BOX_ANALOG_IO: "control_box_analog_io", AnalogIOStateStamped, LATCHED_10, Change,
-            "pins 0 and 1, A or V; without those whose domain the controller does not tell";
+            "pins 0 and 1, A or V; without those whose domain the controller does not report";
         TOOL_DIGITAL_IO: "tool_digital_io", DigitalIOStateStamped, LATCHED_10, Change,
-            "pins 0 and 1 as standard ones (UNCONFIRMED that they are put there)";
+            "pins 0 and 1 as standard ones (UNCONFIRMED that they are placed there)";
         TOOL_ANALOG_IO: "tool_analog_io", AnalogIOStateStamped, LATCHED_10, Change, "inputs 0 and 1, A or V";
     }
     /// The inputs and outputs as S2 lists them, and as PolyScope X published them before 10.7.

@@ -33,13 +33,12 @@ offers! {
 pub static EXTERNAL_WRENCH: &Subscription = &Subscription {
     name: "external_wrench",
     message: <WrenchStamped as Message>::TYPE,
-    does: "force N and torque Nm of a sensor of yours: a reading of the source that `outputs.expert.force` names, which is written to the \
-           RTDE input `external_force_torque`; its frame is not looked at; needs `ros.expert.command = true`, six values and \
+    does: "force N and torque Nm of your own sensor: a reading of the source that `outputs.expert.force` names, which is written to the \
+           RTDE input `external_force_torque`; its frame is ignored; needs `ros.expert.command = true`, six values and \
            `input = \"requests\"` for that source, and `ft_rtde_input_enable` in the program on the robot",
 };
 /// The rejection text if no source takes the force.
-pub const NO_SOURCE: &str =
-    "no source takes it: say outputs.expert.force = \"NAME\", of a [[source]] with input = \"requests\" and values = 6";
+pub const NO_SOURCE: &str = "no source accepts it: set outputs.expert.force = \"NAME\", of a [[source]] with input = \"requests\" and values = 6";
 
 /// Returns the values of [`EXTERNAL_WRENCH`]: force, then torque.
 ///

@@ -215,9 +215,9 @@ pub(crate) fn providers(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding>
             found.push(Finding::fix(
                 About::SameName,
                 format!(
-                    "a node called {} runs already{who}. Tools of ROS 2 take two nodes of one name for one, and mix what \
-                     the two say. Stop that one, or start this one under another name: --namespace /other_name. If that one \
-                     was killed, it is still listed for up to a minute: wait, and look again",
+                    "a node named {} already runs{who}. ROS 2 tools treat two nodes of one name as one, and mix what \
+                     the two publish. Stop that one, or give this one another name: --namespace /other_name. If that one \
+                     was killed, it is still listed for up to a minute: wait, then check again",
                     offered.node
                 ),
             ));
@@ -243,15 +243,15 @@ pub(crate) fn providers(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding>
         let text = if !served.is_empty() {
             format!(
                 "{who} offers the same service{} as this node: {}. Each call reaches both: two computers command one robot, or a call \
-                 for one robot is carried out by another as well. Stop that one, or give this one names of its own: \
+                 for one robot is carried out by another as well. Stop that one, or give this one other names: \
                  --namespace /other_name",
                 if served.len() > 1 { "s" } else { "" },
                 Listed(&served)
             )
         } else if !published.is_empty() {
             format!(
-                "{who} publishes on the same topic{} as this node: {}. Whoever reads that gets the messages of both, mixed. If it shows the same \
-                 robot, stop one of the two; if it shows another robot, give this one names of its own: --namespace \
+                "{who} publishes on the same topic{} as this node: {}. Subscribers receive the messages of both, mixed. If it shows the same \
+                 robot, stop one of the two; if it shows another robot, give this one other names: --namespace \
                  /other_name --tf-prefix other_",
                 if published.len() > 1 { "s" } else { "" },
                 Listed(&published)
@@ -285,24 +285,24 @@ fn qualities(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
             let text = match theirs.side {
                 Side::Reads => {
                     let (asks, offers) = if lost {
-                        ("that lost messages are sent again (reliable)", "sends each message once (best effort)")
+                        ("retransmission (reliable)", "sends each message once (best effort)")
                     } else {
-                        ("for messages from before it came (transient local)", "keeps none of them (volatile)")
+                        ("earlier messages (transient local)", "stores none (volatile)")
                     };
                     let remedy = if lost {
-                        "Set that reader to best effort, or say offer_reliable = true under [ros.expert] in this node's configuration"
+                        "Set that reader to best effort, or set offer_reliable = true under [ros.expert] in this node's configuration"
                     } else {
                         "Set that reader to volatile"
                     };
                     format!(
-                        "{who} reads {topic} and asks {asks}, but this node {offers}: the reader would get nothing, and ROS 2 \
+                        "{who} subscribes to {topic} and requires {asks}, but this node {offers}: it would receive nothing, and ROS 2 \
                          reports no error. {remedy}"
                     )
                 }
                 Side::Writes => {
                     let remedy = if lost { "reliable" } else { "transient local" };
                     format!(
-                        "{who} sends {topic} with less than this node asks for: nothing of it would arrive, and ROS 2 reports \
+                        "{who} sends {topic} with a weaker QoS than this node requires: no message would arrive, and ROS 2 reports \
                          no error. Set that sender to {remedy}"
                     )
                 }
@@ -327,7 +327,7 @@ fn types(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
             {
                 let text = format!(
                     "{} has another definition of the message {} than this node (on {}, {hash}): values would be misread \
-                     without any error. If it has another release of ROS 2, say which with --distro; if it has the same, \
+                     without any error. If it uses another release of ROS 2, set --distro to that; if it uses the same, \
                      update its package {}",
                     seen.who(theirs.gid),
                     ros_type(&theirs.kind),
@@ -345,7 +345,7 @@ fn types(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
                 _ => "publishes",
             };
             let text = format!(
-                "{} {does} {} with the message type {}, but for this node it is {}: nothing would pass between them, and ROS 2 \
+                "{} {does} {} with the message type {}, but for this node it is {}: no message would pass between them, and ROS 2 \
                  reports no error. Change the type in that program, or give this node other names: --namespace /other_name{}",
                 seen.who(theirs.gid),
                 ros_name(&theirs.topic),
@@ -376,8 +376,8 @@ fn releases(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     others.dedup();
     let Some(first) = others.first() else { return vec![] };
     let (release, remedy) = match here {
-        Width::Narrow => ("Humble or older", "Say --distro humble"),
-        Width::Wide => ("Iron or newer", "Say --distro jazzy, kilted or lyrical, whichever it is"),
+        Width::Narrow => ("Humble or older", "Set --distro humble"),
+        Width::Wide => ("Iron or newer", "Set --distro jazzy, kilted or lyrical, whichever it uses"),
     };
     let more = match others.len() {
         1 => String::new(),
@@ -386,7 +386,7 @@ fn releases(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     vec![Finding::fix(
         About::Distro,
         format!(
-            "{}{more} is of ROS 2 {release}, but this node is set to {}. `ros2 node list` would not show this node there, and \
+            "{}{more} uses ROS 2 {release}, but this node is set to {}. `ros2 node list` would not show this node there, and \
              messages whose fields differ between the two (SetPayload, FollowJointTrajectory and others) would be misread \
              without any error. {remedy}",
             seen.program(*first),
@@ -407,14 +407,14 @@ fn payloads(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let fields = if offered.distro >= Distro::Rolling {
         "one field payload with mass, center of gravity and inertia"
     } else {
-        "mass, center_of_gravity and, where it has them, six numbers of inertia"
+        "mass, center_of_gravity and, in newer releases, six numbers of inertia"
     };
     vec![Finding::note(
         About::Type,
         format!(
-            "{} can call set_payload, whose fields differ between releases of ROS 2 under the same name; nothing on the network \
-             tells which it has. This node expects those of {}: {fields}. Check with `ros2 interface show ur_msgs/srv/SetPayload` \
-             there, and say --distro if it differs",
+            "{} can call set_payload, whose fields differ between releases of ROS 2 under the same name; the network does not \
+             show which it uses. This node expects those of {}: {fields}. Check with `ros2 interface show ur_msgs/srv/SetPayload` \
+             there, and set --distro if it differs",
             Listed(&callers),
             offered.distro.name()
         ),

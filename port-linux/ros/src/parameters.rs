@@ -17,11 +17,11 @@ offers! {
     /// The services that every node of ROS 2 has, below the name of the node `outrigger`.
     PARAMETER_OFFERS {
         LIST: "outrigger/list_parameters", ListParameters, "names of the node's parameters: how it joined";
-        GET: "outrigger/get_parameters", GetParameters, "their values; type 0 of what is none";
+        GET: "outrigger/get_parameters", GetParameters, "their values; type 0 for an unknown name";
         TYPES: "outrigger/get_parameter_types", GetParameterTypes, "their types";
-        DESCRIBE: "outrigger/describe_parameters", DescribeParameters, "what each is";
-        SET: "outrigger/set_parameters", SetParameters, "refused: options and configuration say it at the start";
-        SET_ALL: "outrigger/set_parameters_atomically", SetParametersAtomically, "refused in the same way";
+        DESCRIBE: "outrigger/describe_parameters", DescribeParameters, "a description of each";
+        SET: "outrigger/set_parameters", SetParameters, "rejected: set by options and configuration at the start";
+        SET_ALL: "outrigger/set_parameters_atomically", SetParametersAtomically, "rejected likewise";
     }
 }
 
@@ -152,10 +152,10 @@ impl Parameters {
         let reason = match self.get(&one.name) {
             Some((name, ..)) => {
                 format!(
-                    "{name} is read-only: options of `outrigger ros2` and [ros] of its configuration say it at the start"
+                    "{name} is read-only: options of `outrigger ros2` and [ros] of its configuration set it at the start"
                 )
             }
-            None => "this node has no such parameter: `ros2 param list` shows those that it has".into(),
+            None => "this node has no such parameter: see `ros2 param list`".into(),
         };
         SetParametersResult { successful: false, reason }
     }

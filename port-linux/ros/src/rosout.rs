@@ -11,7 +11,7 @@ pub static ROSOUT: Topic = Topic {
     message: <Log as Message>::TYPE,
     qos: Qos { depth: 100, ..Qos::LATCHED },
     when: When::Event,
-    tells: "what the node refuses, and what others do that cannot work; level 30 (warning)",
+    tells: "requests that the node rejects, and problems of other nodes; level 30 (warning)",
 };
 
 /// The level `WARN` of `rcl_interfaces/msg/Log`.

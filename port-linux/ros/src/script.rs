@@ -14,8 +14,8 @@ use outrigger_ros2_messages::{Action, Message, SendScript, SendScriptGoal, SendS
 pub static COMMAND: Subscription = Subscription {
     name: "urscript_interface/script_command",
     message: <Text as Message>::TYPE,
-    does: "sends it to the controller as it is; not while commanding, nor while a script of execute_script runs; what came of it \
-           stands in the log",
+    does: "sends it to the controller unchanged; not while commanding or while a script of execute_script runs; its result \
+           is in the log",
 };
 
 /// The topic for programs under its name of 2015.
@@ -29,8 +29,8 @@ pub static LEGACY_COMMAND: Subscription = Subscription {
 pub static EXECUTE: Task = Task {
     name: "urscript_interface/execute_script",
     action: <SendScript as Action>::TYPE,
-    does: "a program, until it ends; in a def of script_name where it is in none; one at a time, not while commanding; cancel \
-           stops it by a stopj in its place",
+    does: "runs a program until it ends; wrapped in a def script_name if it has none; one at a time, not while commanding; cancel \
+           replaces it by a stopj",
 };
 
 /// The longest text of a program that is accepted \[bytes\].

@@ -26,7 +26,7 @@ use outrigger_ros2_messages::{Action as _, SetMode, SetModeFeedback, SetModeGoal
 pub static SET_MODE: Task = Task {
     name: "ur_robot_state_helper/set_mode",
     action: SetMode::TYPE,
-    does: "3 POWER_OFF, 5 IDLE or 7 RUNNING; stop_program before it, play_program after RUNNING, which moves the arm; no stop is \
+    does: "3 POWER_OFF, 5 IDLE or 7 RUNNING; stop_program first, play_program after RUNNING, which moves the arm; stops are not \
            cleared; CB 3.0, e-Series, PolyScope X 10.12",
 };
 

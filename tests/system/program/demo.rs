@@ -9,7 +9,7 @@ use super::service::text;
 
 #[test]
 fn a_demo_that_is_ended_early_is_not_judged() {
-    for until in ["measuring for 2 s", "Monitor → Arming"] {
+    for until in ["measuring how long", "Monitor → Arming"] {
         let mut demo = Command::new(outrigger_system::program());
         let demo = demo.arg("demo").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut demo = demo.spawn().expect("the binary under test");

@@ -54,7 +54,7 @@ fn it_asks_the_robot_which_arm_it_is_and_never_goes_over_a_file() {
 
     let output = folder.init(&arguments);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("exists, and is left as it is"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("exists and was not changed"), "{}", text(&output.stderr));
     assert_eq!(std::fs::read_to_string(folder.file()).expect("a file"), written);
 }
 
@@ -66,11 +66,11 @@ fn what_cannot_be_is_told_with_what_to_do_and_nothing_is_written() {
         (vec![&*nobody, "--task", "servo"], 3, "with --model and --software the file is written without the robot"),
         (vec![&*nobody], 2, "no terminal for questions: give --task standoff, force or servo"),
         ([&[&*nobody, "--task", "force"], &away[..]].concat(), 2, "give --sensor; expected udp:PORT"),
-        ([&[&*nobody, "--task", "servo", "--sensor", "udp:5"], &away[..]].concat(), 2, "servo has none"),
+        ([&[&*nobody, "--task", "servo", "--sensor", "udp:5"], &away[..]].concat(), 2, "task servo uses no sensor"),
         (
             [&[&*nobody, "--task", "standoff", "--sensor", "udp:5", "--distance", "9"], &away[..]].concat(),
             1,
-            "nothing was written",
+            "no file written",
         ),
     ] {
         let folder = Folder::new("refuses");

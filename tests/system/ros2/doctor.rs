@@ -44,15 +44,15 @@ pub(super) fn judges_a_domain() {
     says(
         &said,
         &[
-            "a node called /outrigger runs already (Cyclone DDS",
+            "a node named /outrigger already runs (Cyclone DDS",
             "--namespace /other_name",
             "node /outrigger (Cyclone DDS, at 127.0.0.1) offers the same service as this node: /io_and_status_controller/set_io.",
-            "reads /joint_states and asks for messages from before it came (transient local)",
+            "subscribes to /joint_states and requires earlier messages (transient local)",
             "Set that reader to volatile",
             "reads /tcp_pose_broadcaster/pose with the message type std_msgs/msg/String, but for this node it is geometry_msgs/msg/PoseStamped",
             "node /cell/old (Cyclone DDS",
-            "is of ROS 2 Humble or older, but this node is set to jazzy",
-            "nothing will come, because this robot, with software 1.8",
+            "uses ROS 2 Humble or older, but this node is set to jazzy",
+            "topics without data, because this robot, with software 1.8",
             "/robot_description",
         ],
     );
@@ -61,7 +61,7 @@ pub(super) fn judges_a_domain() {
     says(&said, &["node /viewer (Cyclone DDS"]);
     assert!(!said.contains("ROS 2: a") && !said.contains("ROS 2: node"), "{said}");
     let (said, _) = doctor(domain(), &robot, &[]);
-    says(&said, &["no other program of ROS 2 is heard in domain", "1. same domain?", "--interface"]);
+    says(&said, &["no other ROS 2 program found in domain", "1. same domain?", "--interface"]);
 }
 
 /// Checks names as on a PolyScope X controller: a namespace from the serial number, and joint states outside of it.

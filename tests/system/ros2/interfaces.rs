@@ -98,8 +98,8 @@ fn nobody() {
     let said = at(&computers[0], &[program(), "ros2", "127.0.0.1", "--seconds", "12"]).output().expect("it was built");
     let said = String::from_utf8_lossy(&said.stdout);
     let count =
-        said.matches("no other program of ROS 2 is heard in domain 0 at 127.0.0.1, 10.77.1.1, 10.77.2.1").count();
-    assert!(count == 1 && said.contains("; no other program of ROS 2 was met"), "{said}");
+        said.matches("no other ROS 2 program found in domain 0 at 127.0.0.1, 10.77.1.1, 10.77.2.1").count();
+    assert!(count == 1 && said.contains("; no other ROS 2 program was found"), "{said}");
     let [python, script] = by_cyclone();
     let mut listener = at(&computers[0], &[&*python, &*script, "0", "30"]);
     let _listener = Program(listener.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("Python"));
@@ -131,7 +131,7 @@ fn others_are_kept_out() {
     let mut said = String::new();
     node.stdout.take().expect("piped").read_to_string(&mut said).expect("text");
     assert!(node.wait().expect("it ends").success(), "{said}");
-    assert!(said.contains("; no other program of ROS 2 was met"), "{said}");
+    assert!(said.contains("; no other ROS 2 program was found"), "{said}");
 }
 
 pub(crate) fn tests() -> Vec<Trial> {

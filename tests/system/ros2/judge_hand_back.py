@@ -89,7 +89,7 @@ def none(judge):
     running = commanded(judge.node)
     answer = judge.hand_back()
     judge.refused(answer, "NoSuchProgram")
-    check("was released and came to rest" in answer.message, f"{answer}")
+    check("was stopped and is at standstill" in answer.message, f"{answer}")
     judge.released(running)
 
 

@@ -68,7 +68,7 @@ def controller(domain):
     check("distro" in listed.names and "peers" in listed.names, f"{listed}")
     log = DataReader(node.participant, Topic(node.participant, "rt/rosout", DEFINED["Log"]), qos=qos())
     kept = announce(node, f"/{space}", "outrigger")
-    said = until(lambda: [m for m in log.take(N=100) if "runs already" in m.msg], "a word about a second node of its name")[0]
+    said = until(lambda: [m for m in log.take(N=100) if "already runs" in m.msg], "a word about a second node of its name")[0]
     check((said.level, said.name) == (30, f"{space}.outrigger"), f"{said}")
     del kept
     say("done", "yes")

@@ -39,7 +39,7 @@ fn cyclone_dds(who: &str) {
     let said = cell.said();
     match who {
         "node" | "commanding" | "asking" => assert!(said.contains("joined the domain again"), "{said}"),
-        _ => assert!(said.contains("is heard again"), "{said}"),
+        _ => assert!(said.contains("sends again"), "{said}"),
     }
 }
 

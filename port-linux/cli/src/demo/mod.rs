@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn it_ends_with_a_verdict_and_commands_that_can_be_copied() {
         let good = verdict(&[check(Verdict::Holds), check(Verdict::Holds)], "/opt/bin/outrigger");
-        assert!(good.starts_with("verdict: all 2 checks hold"), "{good}");
+        assert!(good.starts_with("verdict: all 2 checks passed"), "{good}");
         let commands: Vec<_> = good.lines().filter_map(|line| line.strip_prefix("  /opt/bin/outrigger ")).collect();
         assert_eq!(commands.len(), 4, "{good}");
         let known: Vec<_> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn a_pause_of_the_machine_is_told_and_is_no_check_that_holds() {
         let paused = verdict(&[check(Verdict::Holds), check(Verdict::Counted)], "outrigger");
-        assert!(paused.starts_with("verdict: all 1 checks hold"), "{paused}");
+        assert!(paused.starts_with("verdict: all 1 checks passed"), "{paused}");
         assert!(paused.contains("this machine paused a program"), "{paused}");
         let failed = verdict(&[check(Verdict::Holds), check(Verdict::Failed)], "outrigger");
         assert!(failed.starts_with("verdict: 1 of 2 checks FAILED"), "{failed}");

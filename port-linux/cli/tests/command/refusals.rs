@@ -77,13 +77,13 @@ fn a_first_configuration_is_not_written_over_a_file_nor_from_answers_that_do_not
     let asks = "no terminal for questions: give --task standoff, force or servo";
     refused(&["init", ROBOT, "--out", to], 2, asks);
     refused(&init(&["--task", "force"]), 2, "give --sensor; expected udp:PORT");
-    refused(&init(&["--task", "servo", "--sensor", "udp:5"]), 2, "servo has none");
+    refused(&init(&["--task", "servo", "--sensor", "udp:5"]), 2, "task servo uses no sensor");
     let far = ["--task", "standoff", "--sensor", "udp:5", "--distance", "9"];
-    refused(&init(&far), 1, "nothing was written");
+    refused(&init(&far), 1, "no file written");
     refused(&["init", ROBOT, "--out", "/nowhere/robot.toml", "--task", "servo"], 1, "cannot write into /nowhere");
     assert!(!Path::new(to).exists());
     std::fs::write(to, "precious").expect("room for a file");
-    refused(&init(&["--task", "servo"]), 1, "exists, and is left as it is");
+    refused(&init(&["--task", "servo"]), 1, "exists and was not changed");
     assert_eq!(std::fs::read_to_string(to).expect("the file"), "precious");
 }
 

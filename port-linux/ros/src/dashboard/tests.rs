@@ -101,7 +101,7 @@ fn a_text_that_a_line_cannot_carry_is_refused_by_the_name_of_its_field() {
         format!("filename: expected at most {} bytes, found 401", long - 1)
     );
     let popup = asked("popup", &PopupRequest { message: "schwei\u{df}en".into() });
-    assert_eq!(popup.unwrap_err(), "message: expected printable ASCII, found something else at byte 6");
+    assert_eq!(popup.unwrap_err(), "message: expected printable ASCII, found another character at byte 6");
     let log = asked("add_to_log", &AddToLogRequest { message: "a\r".into() });
     assert_eq!(log.unwrap_err(), "message: expected one line, found its end at byte 1");
     let folder = asked("generate_support_file", &GenerateSupportFileRequest { dir_path: " ".into() });
@@ -147,9 +147,9 @@ fn a_raw_request_is_one_of_those_that_are_known() {
         );
     }
     for (query, said) in [
-        ("", "query: expected a request of the dashboard that is known here, found ''"),
-        ("playa", "query: expected a request of the dashboard that is known here, found 'playa'"),
-        ("play now", "query: expected no more than the request itself, found 'play now'"),
+        ("", "query: expected a request of the dashboard that this node knows, found ''"),
+        ("playa", "query: expected a request of the dashboard that this node knows, found 'playa'"),
+        ("play now", "query: expected the request without further text, found 'play now'"),
         ("load", "query: expected a name or a text, found none"),
         ("popup a\nplay", "query: expected one line, found its end at byte 1"),
         ("setUserRole root", "query: expected PROGRAMMER, OPERATOR, NONE, LOCKED or RESTRICTED, found 'root'"),
@@ -168,10 +168,7 @@ fn software_that_lacks_a_service_is_told_with_since_when_it_would_have_it() {
         said("get_robot_mode", 10, 11),
         "software 10.11.0 does not know 'robotmode': PolyScope X controllers do from 10.12 on"
     );
-    assert_eq!(
-        said("resume", 5, 20),
-        "software 5.20.0 does not know 'resume': 'play' goes on with a paused program here"
-    );
+    assert_eq!(said("resume", 5, 20), "software 5.20.0 does not know 'resume': 'play' resumes a paused program here");
     assert_eq!(
         said("get_programs", 10, 11),
         "software 10.11.0 does not know 'programs': PolyScope X controllers do from 10.12 on"

@@ -66,10 +66,8 @@ impl Surroundings {
         }
         let (interface, multicast) = networks().next()?;
         let what = match multicast {
-            Multicast::Refused(why) => format!("a message to all by multicast cannot be sent ({why})"),
-            Multicast::Returns | Multicast::Lost => {
-                "a message to all by multicast does not even come back to this computer".to_owned()
-            }
+            Multicast::Refused(why) => format!("a multicast message cannot be sent ({why})"),
+            Multicast::Returns | Multicast::Lost => "a multicast message does not return to this computer".to_owned(),
         };
         Some((*interface, what))
     }
@@ -91,9 +89,9 @@ pub(crate) fn surroundings(around: &Surroundings, seen: &Neighbourhood) -> Vec<F
         found.push(Finding::fix(
             About::Discovery,
             format!(
-                "programs of ROS 2 in domain {domain} find each other at UDP port {number}, and this computer does not let it be \
-                 used ({why}): nobody could be found. See who has it with `ss -ulpn sport = :{number}` and stop that program, or \
-                 take another domain with --domain here and ROS_DOMAIN_ID everywhere else"
+                "ROS 2 programs in domain {domain} discover each other at UDP port {number}, which this computer does not let this program \
+                 use ({why}). Find its user with `ss -ulpn sport = :{number}` and stop that program, or \
+                 set another domain: --domain here, ROS_DOMAIN_ID elsewhere"
             ),
         ));
     }
@@ -102,8 +100,8 @@ pub(crate) fn surroundings(around: &Surroundings, seen: &Neighbourhood) -> Vec<F
         found.push(Finding::fix(
             About::Discovery,
             format!(
-                "programs of ROS 2 find each other by multicast, and at {interface} {what}. Check that --interface, where it is given, \
-                 is an address of this computer (`ip -4 addr` lists them) and that its firewall lets UDP to 239.255.0.1 pass; or name \
+                "ROS 2 programs discover each other by multicast, but at {interface} {what}. Check that --interface, if given, \
+                 is an address of this computer (`ip -4 addr` lists them) and that its firewall permits UDP to 239.255.0.1; or name \
                  each other computer with --peer ADDRESS, and this one there with ROS_STATIC_PEERS={interface}"
             ),
         ));
@@ -117,8 +115,8 @@ pub(crate) fn surroundings(around: &Surroundings, seen: &Neighbourhood) -> Vec<F
     }
     if let Some(first) = here.first() {
         let text = format!(
-            "a program of ROS 2 ({}{}) is heard at {}, but tells nothing of itself: it does not hear this computer, or it has nothing to \
-             tell. If there should be more, check the firewalls of both for UDP ports {number} to {}, and that it is not kept to its own \
+            "a ROS 2 program ({}{}) sends to {}, but announces no node: it does not receive this computer's messages, or has no \
+             endpoints. If it should have some, check the firewalls of both for UDP ports {number} to {}, and that it is not limited to its own \
              computer by ROS_LOCALHOST_ONLY=1 or ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
             vendor(first.vendor),
             and_more(here.len()),
@@ -147,8 +145,8 @@ fn and_more(of: usize) -> String {
 fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Announcement]) -> Option<String> {
     let first = elsewhere.first()?;
     Some(format!(
-        "a program of ROS 2 in domain {} ({}{}) at {} uses the network interface {} of this computer, but this node uses {}: the two do not \
-         hear each other. Say --interface {}, and unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE here where they are set",
+        "a ROS 2 program in domain {} ({}{}) at {} uses the network interface {} of this computer, but this node uses {}: they do not \
+         receive each other's messages. Set --interface {}, and unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE here if they are set",
         around.domain,
         vendor(first.vendor),
         and_more(elsewhere.len()),
@@ -167,9 +165,9 @@ fn nobody(addresses: &[IpAddr], domain: u16) -> String {
     let network = addresses.iter().find(|address| !address.is_loopback());
     steps.push(match (network, addresses) {
         (None, _) => format!(
-            "same network interface? At {at} this node is heard by programs on this computer that use {at} too, and by nobody else; for all \
-             others say --interface with this computer's address in their network (`ip -4 addr` lists addresses), and unset \
-             ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE here where they are set"
+            "same network interface? At {at} this node reaches only programs on this computer that use {at} too; for all \
+             others set --interface to this computer's address in their network (`ip -4 addr` lists addresses), and unset \
+             ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE here if they are set"
         ),
         (Some(_), [only]) => {
             format!("same network? {only} must be this computer's address in the network of the others, and `ping` must reach them")
@@ -180,7 +178,7 @@ fn nobody(addresses: &[IpAddr], domain: u16) -> String {
         ),
     });
     steps.push(
-        "is the other kept to its own computer? Unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE there"
+        "is the other limited to its own computer? Unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE there"
             .into(),
     );
     steps.push(match network {
@@ -189,13 +187,13 @@ fn nobody(addresses: &[IpAddr], domain: u16) -> String {
              'Nothing is heard?', has the setting"
         ),
         Some(_) => format!(
-            "does the network hold multicast back, as many wireless networks do? Say --peer with the address of the other computer here, and \
+            "does the network block multicast, as many wireless networks do? Set --peer to the address of the other computer here, and \
              set ROS_STATIC_PEERS there to this computer's address in that network ({})",
             listed(&addresses.iter().copied().filter(|address| !address.is_loopback()).collect::<Vec<_>>())
         ),
     });
     let mut text = format!(
-        "no other program of ROS 2 is heard in domain {domain} at {at}. That is fine if none runs yet. If one runs, check in this order:"
+        "no other ROS 2 program found in domain {domain} at {at}. That is fine if none runs yet. If one runs, check in this order:"
     );
     for (step, number) in steps.iter().zip(1..) {
         let _ = write!(text, "\n      {number}. {step}");

@@ -84,7 +84,7 @@ fn a_node_of_the_same_name_is_found_and_one_of_another_is_not() {
     one(
         &findings(&offered(), &seen),
         About::SameName,
-        &["a node called /cell/outrigger runs already (Cyclone DDS, at 10.0.0.1)", "--namespace"],
+        &["a node named /cell/outrigger already runs (Cyclone DDS, at 10.0.0.1)", "--namespace"],
     );
 }
 
@@ -119,13 +119,13 @@ fn a_reader_that_asks_for_more_is_told_what_it_is_offered() {
     one(
         &findings(&offered(), &reliable),
         About::Qos,
-        &["reads /joint_states and asks", "(reliable)", "(best effort)", "offer_reliable = true"],
+        &["subscribes to /joint_states and requires", "(reliable)", "(best effort)", "offer_reliable = true"],
     );
     let latched = seen(vec![theirs(1, Side::Reads, "rt/tf", "tf2_msgs::msg::dds_::TFMessage_", Qos::LATCHED)]);
     one(
         &findings(&offered(), &latched),
         About::Qos,
-        &["reads /tf and asks", "(transient local)", "Set that reader to volatile"],
+        &["subscribes to /tf and requires", "(transient local)", "Set that reader to volatile"],
     );
 }
 
@@ -135,7 +135,7 @@ fn a_writer_that_offers_less_is_not_heard() {
     one(
         &findings(&offered(), &seen(vec![writes])),
         About::Qos,
-        &["sends /follow with less", "Set that sender to reliable"],
+        &["sends /follow with a weaker QoS", "Set that sender to reliable"],
     );
 }
 
@@ -244,12 +244,12 @@ const NETWORK: [u8; 4] = [10, 0, 0, 9];
 fn nobody_is_worth_knowing_and_says_where_to_look() {
     let found = surroundings(&around(HERE), &Neighbourhood::default());
     assert!(
-        matches!(&found[..], [one] if !one.fix && one.text.contains("say --interface") && one.text.contains("prints 3\n")),
+        matches!(&found[..], [one] if !one.fix && one.text.contains("set --interface") && one.text.contains("prints 3\n")),
         "{found:?}"
     );
     let found = surroundings(&around(NETWORK), &Neighbourhood::default());
     assert!(
-        matches!(&found[..], [one] if !one.fix && one.text.contains("Say --peer") && one.text.contains("in that network (10.0.0.9)")),
+        matches!(&found[..], [one] if !one.fix && one.text.contains("Set --peer") && one.text.contains("in that network (10.0.0.9)")),
         "{found:?}"
     );
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
@@ -316,7 +316,7 @@ fn somebody_who_is_heard_and_does_not_answer_is_told_of() {
     };
     let found = surroundings(&around, &announced);
     assert!(
-        matches!(&found[..], [one] if !one.fix && one.text.contains("heard at 10.0.0.5") && one.text.contains("8150 to 8399")),
+        matches!(&found[..], [one] if !one.fix && one.text.contains("sends to 10.0.0.5") && one.text.contains("8150 to 8399")),
         "{found:?}"
     );
 }

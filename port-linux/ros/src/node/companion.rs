@@ -85,21 +85,21 @@ impl<const N: usize> Companion<N> for Node {
 
     fn start(&self, session: Session<N>) -> Result<Started, Failure> {
         let Self { settings, alone, .. } = self;
-        let may = if session.client.is_some() { "commands by calls and goals" } else { "commands nothing" };
+        let may = if session.client.is_some() { "commands the arm on calls and goals" } else { "read-only" };
         let node = Running::start(settings, session)?;
         let started = if *alone {
             Started::default()
         } else {
             let interfaces = neighbours::listed(&settings.interfaces);
-            let text = format!("node of ROS 2 in domain {}, at {interfaces}: it {may}", settings.domain);
+            let text = format!("ROS 2 node in domain {}, at {interfaces}: {may}", settings.domain);
             Started::saying("ros2", text, vec![])
         };
         let (alone, progress) = (*alone, node.progress());
         Ok(started.counting("the node", Arc::clone(&progress)).ending(move |_| {
             let met = Arc::clone(&node.met);
             let left = node.finish();
-            let met = if met.load(Ordering::Acquire) { "" } else { "; no other program of ROS 2 was met" };
-            let goodbye = if left { "" } else { "; others see it until their lease of it ends" };
+            let met = if met.load(Ordering::Acquire) { "" } else { "; no other ROS 2 program was found" };
+            let goodbye = if left { "" } else { "; others list it until its lease expires" };
             let (messages, lost) = (progress.messages(), progress.lost());
             let text = format!("ROS 2: {messages} messages published, {lost} entries lost{met}{goodbye}");
             Ok(alone.then(|| Ended { text, json: String::new() }))
@@ -419,7 +419,7 @@ impl<const N: usize> Working<'_, N> {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {
             remarks.push(format!(
-                "{topic}: somebody asks for {theirs}, and it is offered {ours}: they hear nothing of it"
+                "{topic}: a subscriber requires {theirs}, but this node offers {ours}: it receives no messages"
             ));
         }
         self.remarks = all.len();

@@ -61,7 +61,7 @@ pub(super) fn confine(domain: u16, interfaces: &[IpAddr]) -> io::Result<()> {
         }
     }
     if confined < SOCKETS {
-        return Err(io::Error::other(format!("{confined} of its {SOCKETS} sockets for multicast were found")));
+        return Err(io::Error::other(format!("found {confined} of {SOCKETS} multicast sockets")));
     }
     Ok(())
 }

@@ -83,7 +83,7 @@ impl ContactWatch {
     ) -> Result<(), String> {
         let SendGoalRequest::<Nothing> { goal_id, .. } = decode(bytes).map_err(|error| error.to_string())?;
         if self.action.knows(&goal_id) {
-            return Err("a goal of this number is there already".into());
+            return Err("a goal with this ID exists already".into());
         }
         standing.accepts(Command::DetectContact).map_err(Rejection::with_name)?;
         self.ask(client.ok_or(ONLY_LOOKS)?)?;
@@ -98,10 +98,10 @@ impl ContactWatch {
             return Err(Rejection::NotCommanding.with_name());
         }
         if !matches!(self.holder, Holder::Nobody) || self.off || status.contacts.watched {
-            return Err("contacts are watched for already: wait for the end of that, or cancel it".into());
+            return Err("a contact watch is active already: wait for its end, or cancel it".into());
         }
         let asked = client.ask(RequestKind::ToolContact(status.epoch, true));
-        self.asked = Some(asked.ok_or("too much is asked just now: ask again")?);
+        self.asked = Some(asked.ok_or("too many requests are queued: try again")?);
         Ok(())
     }
 

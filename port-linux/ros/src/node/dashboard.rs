@@ -173,12 +173,12 @@ impl Drop for Dashboard {
 async fn attend(place: ServiceAddresses, mut calls: UnboundedReceiver<PendingCall>, tell: &UnboundedSender<News>) {
     while let Some(PendingCall { token, ask, until }) = calls.recv().await {
         let outcome = if place.clock.now() + ROOM > until {
-            Outcome::failed("not asked: calls before it took too long")
+            Outcome::failed("not sent: earlier calls took too long")
         } else {
             let deadline = place.clock.std_instant(until).into();
             let answered = tokio::time::timeout_at(deadline, outcome(&place, &ask)).await;
             answered.unwrap_or_else(|_| {
-                let text = "no answer in time: it may still happen, look at the teach pendant before it is tried again";
+                let text = "timeout: it may still be executed, check the teach pendant before you retry";
                 Outcome::failed(text)
             })
         };
@@ -256,7 +256,7 @@ async fn reach(place: ServiceAddresses, mut orders: UnboundedReceiver<Order>, te
                 }
                 order = orders.recv() => match order {
                     Some(Order::Cancel(canceled)) if canceled == token => {
-                        let message = "canceled: what was asked for last may still happen".to_owned();
+                        let message = "canceled: the last request may still be executed".to_owned();
                         break (Status::Canceled, SetModeResult { success: false, message });
                     }
                     Some(_) => {}

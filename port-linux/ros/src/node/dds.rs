@@ -190,7 +190,7 @@ impl Dds {
             built.map_err(|error| refused(&format!("cannot join domain {domain} at {}", listed(interfaces)), error))?;
         let open = confine(domain, interfaces).err().map(|error| {
             let at = listed(interfaces);
-            format!("cannot keep multicast of other interfaces than {at} from the node ({error}): it may be heard and commanded by them")
+            format!("cannot restrict multicast to {at} ({error}): other interfaces may receive the node and command it")
         });
         let plain = policies(Qos::SYSTEM);
         let publisher = participant.create_publisher(&plain).map_err(|error| refused("no publisher", error))?;

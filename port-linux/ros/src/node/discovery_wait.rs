@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(wait.look(own, again + PATIENCE - Duration::from_millis(1)), nothing);
         let told = wait.look(own, again + PATIENCE);
         assert!(
-            told.iter().any(|text| text.contains("is heard in domain 99 at 127.0.0.1") && text.contains("--interface")),
+            told.iter().any(|text| text.contains("found in domain 99 at 127.0.0.1") && text.contains("--interface")),
             "{told:?}"
         );
         assert_eq!(wait.look(own, again + PATIENCE + PATIENCE), nothing);

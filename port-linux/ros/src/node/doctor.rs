@@ -133,7 +133,7 @@ impl Watching {
         let came = self.came.recv_timeout(PATIENCE);
         let _ = self.worker.join(PATIENCE);
         let (seen, around, readings) =
-            came.map_err(|_| Failure::Fault("ROS 2: looking at the domain did not come to its end".into()))?;
+            came.map_err(|_| Failure::Fault("ROS 2: the check of the domain did not finish".into()))?;
         let offered = surface::offered(&self.settings, self.target.as_ref())?;
         let mut findings = neighbours::findings(&offered, &seen);
         findings.extend(neighbours::surroundings(&around, &seen));
@@ -197,19 +197,19 @@ impl Watch {
 
 fn others(programs: &[String]) -> String {
     if programs.is_empty() {
-        return "  other programs of ROS 2 there: none was heard".into();
+        return "  other ROS 2 programs: none found".into();
     }
     let named = programs.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match programs.len().saturating_sub(NAMED) {
-        0 => format!("  other programs of ROS 2 there: {named}"),
-        more => format!("  other programs of ROS 2 there: {named} and {more} more"),
+        0 => format!("  other ROS 2 programs: {named}"),
+        more => format!("  other ROS 2 programs: {named} and {more} more"),
     }
 }
 
 /// Returns the topics that stay empty for this robot, by their absolute names.
 fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
     if readings.is_empty() {
-        return vec!["  topics on which nothing will come: can be said once the robot is reached".into()];
+        return vec!["  topics without data: unknown until the robot is connected".into()];
     }
     let mut unfilled = vec![];
     if settings.surface.has_driver() {
@@ -225,11 +225,11 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
         published.into_iter().filter(|(topic, ..)| is_absent(*topic)).map(|(_, name, _)| name).collect();
     let mut lines = vec![];
     if missing.is_empty() {
-        lines.push("  the robot tells all that its topics need".into());
+        lines.push("  topics without data: none".into());
     } else {
         lines.push(format!(
-            "  topics on which nothing will come, because this robot{} does not tell what they need: {}. A program that waits for one of \
-             them waits for ever: do without it, or see in docs/ros2.md from which software on it is told",
+            "  topics without data, because this robot{} does not report it: {}. Do not wait for them; \
+             see docs/ros2.md for the software that reports it",
             readings.software().map_or_else(String::new, |software| format!(", with software {software},")),
             missing.join(", ")
         ));
@@ -237,8 +237,7 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
     if settings.surface.has_native() {
         let names: Vec<_> = native::NEVER.iter().map(|topic| settings.names.of(topic.name)).collect();
         lines.push(format!(
-            "  topics of PolyScope X that are not there beside any robot, because no port of a controller tells what they need: {}. Do \
-             without them",
+            "  topics of PolyScope X without data on any robot, because no controller port reports it: {}",
             names.join(", ")
         ));
     }
@@ -253,7 +252,7 @@ impl Report {
         }
         let (fixes, notes): (Vec<_>, Vec<_>) = self.findings.into_iter().partition(|finding| finding.fix);
         if fixes.is_empty() && notes.is_empty() {
-            sheet.line("  nothing there stands in its way");
+            sheet.line("  no conflicts found");
         }
         for note in notes {
             sheet.line(format!("  note: {}", note.text));

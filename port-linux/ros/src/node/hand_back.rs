@@ -49,7 +49,7 @@ impl HandsBack {
             Next::Wait => {}
             Next::Release if client.ask(RequestKind::Release(ReleasedBy::Ros)).is_some() => {}
             Next::HandBack if let Some(id) = client.ask(RequestKind::HandBack(status.epoch)) => self.asked = Some(id),
-            Next::Release | Next::HandBack => self.answer(Err("too much is asked just now: ask again"), dds, remarks),
+            Next::Release | Next::HandBack => self.answer(Err("too many requests are queued: try again"), dds, remarks),
             Next::GiveUp(why) => self.answer(Err(why), dds, remarks),
         }
     }
@@ -74,7 +74,7 @@ impl HandsBack {
         let why = match done {
             Ok(()) => String::new(),
             Err(why) if released && !why.starts_with("the arm") => {
-                format!("the arm was released and came to rest; {why}")
+                format!("the arm was stopped and is at standstill; {why}")
             }
             Err(why) => why.to_owned(),
         };

@@ -57,7 +57,7 @@ impl Health {
             let none = Finding {
                 name: "session",
                 level: Level::Stale,
-                message: "no session with the controller: the log says why".into(),
+                message: "not connected to the controller: see the log".into(),
                 values: vec![],
             };
             return Some(diagnostics(stamp, &self.robot, vec![none]));
@@ -95,19 +95,19 @@ fn session(mode: Mode, status: Option<&Status>, coast: Option<&str>) -> Finding 
     let mut values = vec![("mode", format!("{mode:?}"))];
     values.extend(coast.map(|text| ("coast", text.to_owned())));
     let Some(status) = status else {
-        return Finding { name: "session", level: Level::Ok, message: "looks, and commands nothing".into(), values };
+        return Finding { name: "session", level: Level::Ok, message: "read-only".into(), values };
     };
     for reason in status.unmet.iter() {
         values.push((reason.name(), words::of_reason(reason, status.low.as_ref(), Observer::Process)));
     }
     let (level, message) = match (status.latch, mode) {
-        (Some(latch), _) => (Level::Error, format!("latched: {} ({})", latch.text(), latch.name())),
+        (Some(latch), _) => (Level::Error, format!("fault: {} ({})", latch.text(), latch.name())),
         (None, Mode::Command) if status.overrides_pendant => {
             (Level::Warn, "commands the arm, and would override a stop at the pendant".to_owned())
         }
         (None, Mode::Command) => (Level::Ok, "commands the arm".to_owned()),
-        (None, _) if status.unmet.is_empty() => (Level::Ok, "ready to command, on request".to_owned()),
-        (None, _) => (Level::Warn, "not ready to command: the values say why".to_owned()),
+        (None, _) if status.unmet.is_empty() => (Level::Ok, "Ready to command".to_owned()),
+        (None, _) => (Level::Warn, "Not ready: see the values".to_owned()),
     };
     Finding { name: "session", level, message, values }
 }

@@ -10,9 +10,9 @@ use outrigger::released::ReleasedBy;
 /// The text of a goal that was reached.
 pub(super) const REACHED: &str = "Goal successfully reached!";
 /// The text of a goal that was replaced.
-pub(super) const REPLACED: &str = "a new goal took its place";
+pub(super) const REPLACED: &str = "replaced by a new goal";
 /// The text of a goal that ended by a contact.
-pub(super) const TOUCHED: &str = "the tool touches something, and the motion has ended";
+pub(super) const TOUCHED: &str = "tool contact: the motion has ended";
 
 /// The end of a goal: its status, its error code and its text.
 pub(super) struct Ended<'t> {
@@ -69,19 +69,19 @@ pub(super) fn ended_as(
         Some(MotionStage::Waits | MotionStage::Runs) => None,
         Some(MotionStage::Done) => Some((Status::Succeeded, FollowError::Successful, REACHED.into())),
         Some(MotionStage::Cancelled) if whose.cancelled => {
-            Some((Status::Canceled, FollowError::Successful, "cancelled: the arm rests".into()))
+            Some((Status::Canceled, FollowError::Successful, "cancelled: the arm is at standstill".into()))
         }
         Some(MotionStage::Cancelled) if whose.makes_room => aborted(FollowError::InvalidGoal, REPLACED.into()),
-        Some(MotionStage::Cancelled) => aborted(FollowError::InvalidGoal, "somebody else cancelled it".into()),
+        Some(MotionStage::Cancelled) => aborted(FollowError::InvalidGoal, "cancelled by another client".into()),
         Some(MotionStage::Touched) => aborted(FollowError::InvalidGoal, TOUCHED.into()),
         Some(MotionStage::Missed(reason) | MotionStage::Refused(reason)) => {
             aborted(code_of(Some(reason)), named(reason))
         }
         Some(MotionStage::Suspended | MotionStage::Stopped) => {
-            aborted(code_of(left), why("commanding ended on its way"))
+            aborted(code_of(left), why("commanding ended during the motion"))
         }
         Some(MotionStage::NotFound(error)) => aborted(FollowError::InvalidGoal, error.text().into()),
-        None => aborted(FollowError::InvalidGoal, why("another motion took its place")),
+        None => aborted(FollowError::InvalidGoal, why("replaced by another motion")),
     }
 }
 
@@ -98,9 +98,9 @@ mod tests {
             (Some(MotionStage::Done), nobody, None, Status::Succeeded, 0, REACHED),
             (Some(MotionStage::Cancelled), Whose { cancelled: true, ..nobody }, None, Status::Canceled, 0, "cancelled"),
             (Some(MotionStage::Cancelled), Whose { makes_room: true, ..nobody }, None, Status::Aborted, bad, REPLACED),
-            (Some(MotionStage::Cancelled), nobody, None, Status::Aborted, bad, "somebody else"),
+            (Some(MotionStage::Cancelled), nobody, None, Status::Aborted, bad, "another client"),
             (Some(MotionStage::Missed(Reason::PathTolerance)), nobody, None, Status::Aborted, path, "a joint"),
-            (Some(MotionStage::Stopped), nobody, left, Status::Aborted, path, "commanding ended on its way: "),
+            (Some(MotionStage::Stopped), nobody, left, Status::Aborted, path, "commanding ended during the motion: "),
             (Some(MotionStage::Touched), nobody, None, Status::Aborted, bad, TOUCHED),
             (
                 Some(MotionStage::Stopped),
@@ -108,10 +108,10 @@ mod tests {
                 Some(Reason::Released),
                 Status::Aborted,
                 bad,
-                "commanding ended on its way: released by key s (Released)",
+                "commanding ended during the motion: released by key s (Released)",
             ),
-            (Some(MotionStage::Stopped), nobody, None, Status::Aborted, bad, "commanding ended on its way"),
-            (None, nobody, None, Status::Aborted, bad, "another motion took its place"),
+            (Some(MotionStage::Stopped), nobody, None, Status::Aborted, bad, "commanding ended during the motion"),
+            (None, nobody, None, Status::Aborted, bad, "replaced by another motion"),
         ] {
             let Some((found, error, text)) = ended_as(stage, whose, left, Some(ReleasedBy::Key)) else {
                 panic!("{stage:?} goes on")

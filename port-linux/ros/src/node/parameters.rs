@@ -30,24 +30,20 @@ fn parameters(settings: &Settings) -> Parameters {
     let text = |text: &str| Value::Text(text.to_owned());
     let addresses = interfaces.iter().map(ToString::to_string).collect();
     Parameters::new(vec![
-        ("distro", text(distro.name()), "release of ROS 2 whose message layouts are spoken"),
+        ("distro", text(distro.name()), "release of ROS 2 whose message layouts are used"),
         ("domain", Value::Integer((*domain).into()), "the domain that was joined"),
         ("interfaces", Value::Texts(addresses), "addresses of the network interfaces by which the node joined"),
-        ("peers", Value::Texts(peers.clone()), "hosts that are told of this node one by one"),
-        ("namespace", text(&names.namespace), "before the names of topics, services and actions"),
-        ("tf_prefix", text(&names.prefix), "before the names of joints and frames"),
+        ("peers", Value::Texts(peers.clone()), "hosts that this node announces itself to by unicast"),
+        ("namespace", text(&names.namespace), "prefix of the names of topics, services and actions"),
+        ("tf_prefix", text(&names.prefix), "prefix of the names of joints and frames"),
         ("driver_names", Value::Bool(surface.has_driver()), "whether topics have the names of UR's driver"),
         ("native_names", Value::Bool(surface.has_native()), "whether topics have the names of PolyScope X"),
         (
             "offer_reliable",
             Value::Bool(*offer_reliable),
-            "whether states by names of PolyScope X are sent again where they are lost",
+            "whether states by names of PolyScope X are retransmitted if lost",
         ),
-        (
-            "goals_request",
-            Value::Bool(*goals_request),
-            "whether a goal while nothing is commanded is a request as well",
-        ),
+        ("goals_request", Value::Bool(*goals_request), "whether a goal also starts commanding"),
     ])
 }
 

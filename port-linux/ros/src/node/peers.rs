@@ -79,8 +79,8 @@ impl Listening {
         }
         let socket = spare(domain, Ipv4Addr::LOCALHOST).ok_or_else(|| {
             Failure::BadInput(format!(
-                "ROS 2: --peer needs one of the UDP ports {} to {} of this machine, and all are taken: end programs of domain \
-                 {domain}, or take another --domain",
+                "ROS 2: --peer needs one of the UDP ports {} to {} of this machine, and all are in use: end programs of domain \
+                 {domain}, or set another --domain",
                 participant_port(domain, SLOTS.start),
                 participant_port(domain, SLOTS.end - 1)
             ))
@@ -155,7 +155,7 @@ fn host(peer: &str) -> Result<Ipv4Addr, Failure> {
         SocketAddr::V4(address) => Some(*address.ip()),
         SocketAddr::V6(_) => None,
     });
-    four.next().ok_or_else(|| failed("it has no address of IPv4".into()))
+    four.next().ok_or_else(|| failed("it has no IPv4 address".into()))
 }
 
 /// A forwarder of a participant's announcements to hosts. Dropping it ends the forwarding, after the participant's

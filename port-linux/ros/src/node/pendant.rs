@@ -97,7 +97,7 @@ impl Pendant {
         }
         self.next += 1;
         if !self.dashboard.ask(self.next, ask) {
-            return Err("too many calls wait for the controller: ask again".into());
+            return Err("too many calls are queued for the controller: try again".into());
         }
         self.calls.insert(self.next, (asker, offer));
         Ok(())
@@ -111,11 +111,11 @@ impl Pendant {
             return Err(ONLY_LOOKS.into());
         }
         if self.mode.knows(&goal_id) {
-            return Err("a goal of this number is there already".into());
+            return Err("a goal with this ID exists already".into());
         }
         self.next += 1;
         if !self.dashboard.set_mode(self.next, goal) {
-            return Err("one is on its way: wait for its end, or cancel it".into());
+            return Err("another goal is running: wait for its end, or cancel it".into());
         }
         self.goal = Some((self.next, goal_id));
         Ok(goal_id)

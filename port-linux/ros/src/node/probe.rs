@@ -57,7 +57,7 @@ impl Probe {
         let sent = |interface: &IpAddr| {
             let result = match *interface {
                 IpAddr::V4(interface) => send(port, interface, own),
-                IpAddr::V6(_) => Err(io::Error::other("it is an address of IPv6, and discovery is by IPv4")),
+                IpAddr::V6(_) => Err(io::Error::other("it is an IPv6 address; discovery uses IPv4")),
             };
             (*interface, Sent { result, returned: false })
         };
@@ -121,11 +121,11 @@ pub(super) fn can_be_joined(domain: u16) -> Result<(), String> {
     bound(port).map(drop).map_err(|error| {
         let anybodys = match domain {
             LEAST_ANYBODYS..=MOST_ANYBODYS => {
-                ": Linux gives ports of the domains 102 to 214 to any program that wants one; take a domain of 0 to 101"
+                ": Linux assigns ports of the domains 102 to 214 to any program; set a domain of 0 to 101"
             }
-            _ => ": something that is no participant of DDS has it; end that, or take another domain",
+            _ => ": a program other than a DDS participant uses it; end that, or set another domain",
         };
-        format!("port {port}, where all of domain {domain} announce themselves: {error}{anybodys}")
+        format!("port {port}, where participants of domain {domain} announce themselves: {error}{anybodys}")
     })
 }
 

@@ -33,7 +33,7 @@ use outrigger::requests::{Client, Decided, RequestKind, Status};
 /// The interval at which a force mode that a call has started is renewed, because the call is made only once.
 const RENEWAL: Duration = Duration::from_millis(200);
 /// The refusal if the run's request queue is full.
-const BUSY: &str = "too much is asked just now: ask again";
+const BUSY: &str = "too many requests are queued: try again";
 
 /// The force mode or freedrive that this node has started and that must be renewed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -313,7 +313,7 @@ impl<const N: usize> ClientRequests<N> {
                 velocity: desired.velocities,
                 ..Default::default()
             },
-            None => QueryTrajectoryStateResponse { message: "no motion is under way".into(), ..Default::default() },
+            None => QueryTrajectoryStateResponse { message: "no motion is running".into(), ..Default::default() },
         })
     }
 

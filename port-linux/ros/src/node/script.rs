@@ -29,7 +29,7 @@ const WARNING: i32 = 2;
 /// The level from which on a report of the controller counts as an error for every program.
 const VIOLATION: i32 = 3;
 /// The text of the refusal while another program is in progress.
-const BUSY: &str = "a script is on its way: wait for its end, or cancel it";
+const BUSY: &str = "a script is running: wait for its end, or cancel it";
 
 /// A message from the thread of a program.
 enum News {
@@ -134,7 +134,7 @@ impl Scripts {
     ) -> Result<(), String> {
         let SendGoalRequest::<SendScriptGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
         if self.action.knows(&goal_id) {
-            return Err("a goal of this number is there already".into());
+            return Err("a goal with this ID exists already".into());
         }
         let program = script::program(&goal).map_err(|error| error.to_string())?;
         self.ask(By::Goal(goal_id, asker), program, client)
@@ -147,7 +147,7 @@ impl Scripts {
             return Err(BUSY.into());
         }
         let asked =
-            client.ask(RequestKind::Script(client.status().epoch)).ok_or("too much is asked just now: ask again")?;
+            client.ask(RequestKind::Script(client.status().epoch)).ok_or("too many requests are queued: try again")?;
         let course = Course::default();
         self.current = Some(Current { course, by, program, asked: Some(asked), carried: None, stopping: None });
         Ok(())
@@ -184,7 +184,7 @@ impl Scripts {
                 let what = match (&current.by, does) {
                     (By::Topic, _) => COMMAND.name,
                     (By::Goal(..), Does::Reject) => "a goal of urscript_interface/execute_script was rejected",
-                    (By::Goal(..), _) => "a script is not stopped",
+                    (By::Goal(..), _) => "the script was not stopped",
                 };
                 remarks.push(format!("{what}: {why}"));
                 if does == Does::Reject {
@@ -211,7 +211,7 @@ impl Scripts {
         let stops = current.stopping.iter().flat_map(|stopping| stopping.news.try_iter());
         let stops: Vec<_> =
             stops.filter_map(|news| if let News::Ended(Err(why)) = news { Some(why) } else { None }).collect();
-        remarks.extend(stops.into_iter().map(|why| format!("a script is not stopped: {why}")));
+        remarks.extend(stops.into_iter().map(|why| format!("the script was not stopped: {why}")));
         let mut ended = None;
         for news in current.carried.iter().flat_map(|carried| carried.news.try_iter()).collect::<Vec<_>>() {
             match news {
@@ -243,7 +243,7 @@ impl Scripts {
     /// Ends the goal in progress, because the node ends. The program on the controller continues.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if self.current.as_ref().is_some_and(|current| current.carried.is_some()) {
-            self.end(Err("the node has ended, and watches the program no longer".into()), dds, stamp);
+            self.end(Err("the node has ended and no longer monitors the program".into()), dds, stamp);
         }
     }
 }
@@ -361,6 +361,6 @@ impl Hears for UploadObserver<'_> {
         if self.sent {
             return Ok(());
         }
-        Err(Failure::Fault("it was not sent: commanding began before".into()))
+        Err(Failure::Fault("not sent: commanding began before".into()))
     }
 }

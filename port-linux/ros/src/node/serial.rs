@@ -19,15 +19,15 @@ const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
 /// # Errors
 /// [`Failure::Connection`] if the number is not reported, with the options to use instead.
 pub(super) fn serial(target: Option<&Target>) -> Result<String, Failure> {
-    let instead = "say --namespace with a name of your own, such as /UR20225300015 with the number on the arm's label";
+    let instead = "set --namespace yourself, such as /UR20225300015 with the number on the arm's label";
     let Some(target) = target else {
-        let why = "the namespace is to be made of the arm's serial number, which a KRC does not tell";
+        let why = "the namespace requires the arm's serial number, which a KRC does not report";
         return Err(Failure::Connection(format!("ROS 2: {why}: {instead}")));
     };
     let clock = Clock::start();
     let mut dashboard = Dashboard::start(target, clock)?;
     let end = clock.now() + PATIENCE;
-    let mut outcome = Outcome::failed("it does not answer");
+    let mut outcome = Outcome::failed("no reply");
     if dashboard.ask(0, DashboardAsk::Plain(Request::SerialNumber)) {
         while clock.now() < end {
             if let Some(News::Answer(_, answer)) = dashboard.news() {
@@ -40,7 +40,7 @@ pub(super) fn serial(target: Option<&Target>) -> Result<String, Failure> {
     match outcome {
         Outcome { success: true, value: Value::Serial(number), .. } => Ok(number.to_string()),
         Outcome { text, .. } => Err(Failure::Connection(format!(
-            "ROS 2: the namespace is to be made of the arm's serial number, and the controller's dashboard does not tell it \
+            "ROS 2: the namespace requires the arm's serial number, which the controller's dashboard did not report \
              ({text}): {instead}"
         ))),
     }

@@ -136,9 +136,8 @@ impl Settings {
         if "timestamp".len() + names_of > MAX_NAMES {
             let left =
                 MAX_NAMES - "timestamp".len() - super::variables(&[]).iter().map(|name| 1 + name.len()).sum::<usize>();
-            let what = format!(
-                "ros.expert.variables: too many, beside those of other topics a request has room for {left} bytes of names"
-            );
+            let what =
+                format!("ros.expert.variables: too many; with those of other topics {left} bytes of names are left");
             return Err(Failure::Usage(what));
         }
         let Domain { domain, interfaces, peers } = Domain::find(domain, ros.joins_by(), ros.peers.clone())?;

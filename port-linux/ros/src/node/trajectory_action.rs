@@ -223,10 +223,10 @@ impl<const N: usize> TrajectoryActions<N> {
         };
         let refused = |unfit| (Some(goal_id), unfit);
         if served.action.knows(&goal_id) {
-            return Err(refused(invalid("a goal of this number is there already")));
+            return Err(refused(invalid("a goal with this ID exists already")));
         }
         if served.exclusive && self.current.is_some() {
-            let text = "a motion is under way, and this action takes one at a time: wait, or cancel it";
+            let text = "a motion is running, and this action accepts one at a time: wait, or cancel it";
             return Err(refused(invalid(text)));
         }
         let wanted = wanted.map_err(refused)?;
@@ -254,7 +254,7 @@ impl<const N: usize> TrajectoryActions<N> {
                 return Ok(None);
             }
             if served.exclusive && self.current.is_some() {
-                return Err("a motion is under way, and this controller takes one at a time".to_owned());
+                return Err("a motion is running, and this controller accepts one at a time".to_owned());
             }
             let points = follow::trajectory(&trajectory, &self.joints, stamp).map_err(|unfit| unfit.text)?;
             let tolerances = vec![Tolerance::Default; N];
@@ -264,7 +264,7 @@ impl<const N: usize> TrajectoryActions<N> {
         match comes() {
             Ok(Some(coming)) => self.coming = Some(coming),
             Ok(None) => {}
-            Err(why) => remarks.push(format!("a trajectory is not followed: {why}")),
+            Err(why) => remarks.push(format!("trajectory rejected: {why}")),
         }
     }
 
@@ -279,7 +279,7 @@ impl<const N: usize> TrajectoryActions<N> {
         standing.accepts(served.command).map_err(Rejection::with_name)?;
         let client = client.ok_or(ONLY_LOOKS)?;
         if self.coming.is_some() {
-            return Err("another one is about to be begun: send it again".into());
+            return Err("another goal is being started: send it again".into());
         }
         let at = self.read(wanted, client)?;
         let replaces = !served.exclusive;
@@ -311,7 +311,7 @@ impl<const N: usize> TrajectoryActions<N> {
         if matches!(coming.at, PendingState::Requests(..)) {
             let _ = client.ask(RequestKind::Release(ReleasedBy::Ros));
         }
-        self.reject(coming, "the node was stopped before it began: send it again", dds, remarks);
+        self.reject(coming, "the node was stopped before the goal started: send it again", dds, remarks);
     }
 
     /// Advances the motions in progress and about to start, and publishes feedback.
@@ -341,10 +341,10 @@ impl<const N: usize> TrajectoryActions<N> {
 
     fn advance(&mut self, coming: &mut PendingMotion<N>, client: &mut Client<N>, now: Instant) -> Result<(), String> {
         if now > coming.until {
-            return Err(format!("it could not be begun within {} s", PATIENCE.as_secs_f32()));
+            return Err(format!("it could not be started within {} s", PATIENCE.as_secs_f32()));
         }
         let at = std::mem::replace(&mut coming.at, PendingState::Begins(u32::MAX));
-        let full = || "too much is asked just now".to_owned();
+        let full = || "too many requests are queued".to_owned();
         coming.at = match at {
             PendingState::Read(told) => match told.try_recv() {
                 // The controller executes one motion at a time.
@@ -403,7 +403,7 @@ impl<const N: usize> TrajectoryActions<N> {
         };
         match (&outcome.done, outcome.status.motion) {
             (Ok(()), Some(motion)) => self.accept(coming, motion.number, outcome.status.contacts.seen, dds, stamp),
-            (Ok(()), None) => self.reject(coming, "it was not begun", dds, remarks),
+            (Ok(()), None) => self.reject(coming, "it was not started", dds, remarks),
             (Err(why), _) => self.reject(coming, why, dds, remarks),
         }
         true
@@ -445,7 +445,7 @@ impl<const N: usize> TrajectoryActions<N> {
         let served = coming.by.and_then(|(index, _)| self.served.get(index));
         let what = match served {
             Some(served) => format!("a goal of {} was rejected", served.name),
-            None => "a trajectory is not followed".to_owned(),
+            None => "trajectory rejected".to_owned(),
         };
         remarks.push(format!("{what}: {why}"));
     }

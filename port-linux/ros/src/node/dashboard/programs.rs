@@ -35,14 +35,14 @@ async fn get(at: SocketAddr) -> io::Result<Vec<u8>> {
 }
 
 fn read(answer: &[u8]) -> Result<Vec<ProgramInformation>, String> {
-    let blank = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").ok_or("no answer by HTTP")?;
-    let (head, body) = answer.split_at_checked(blank + 4).ok_or("no answer by HTTP")?;
+    let blank = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").ok_or("no HTTP reply")?;
+    let (head, body) = answer.split_at_checked(blank + 4).ok_or("no HTTP reply")?;
     let head = String::from_utf8_lossy(head);
     let status = head.split_ascii_whitespace().nth(1).unwrap_or_default();
     if !(head.starts_with("HTTP/1.") && status.starts_with('2')) {
         return Err(format!("status {status}"));
     }
-    let answer: Value = serde_json::from_slice(body).map_err(|error| format!("no JSON that is understood: {error}"))?;
+    let answer: Value = serde_json::from_slice(body).map_err(|error| format!("invalid JSON: {error}"))?;
     let programs = answer.get("programs").and_then(Value::as_array).ok_or("no list of programs")?;
     Ok(programs.iter().map(program).collect())
 }
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn what_is_no_list_is_told() {
         for (answer, said) in [
-            ("", "no answer by HTTP"),
+            ("", "no HTTP reply"),
             ("SSH-2.0\r\n\r\n", "status "),
             ("HTTP/1.1 404 Not Found\r\n\r\n{}", "status 404"),
-            ("HTTP/1.1 200 OK\r\n\r\n<html>", "no JSON that is understood: expected value at line 1 column 1"),
+            ("HTTP/1.1 200 OK\r\n\r\n<html>", "invalid JSON: expected value at line 1 column 1"),
             ("HTTP/1.1 200 OK\r\n\r\n{}", "no list of programs"),
         ] {
             assert_eq!(read(answer.as_bytes()), Err(said.into()));

@@ -71,7 +71,7 @@ impl ServiceAddresses {
         let connected = api.connect().await;
         match (connected, api.service().software()) {
             (Ok(()), Some(software)) => Ok((Reached::RobotApi(Box::new(api)), software)),
-            (Err(neither), _) => Err(Trouble(format!("{nobody}. Nor a Robot API: {neither}"))),
+            (Err(neither), _) => Err(Trouble(format!("{nobody}. No Robot API either: {neither}"))),
             (Ok(()), None) => Err(nobody),
         }
     }

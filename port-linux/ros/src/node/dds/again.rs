@@ -65,8 +65,8 @@ impl Dds {
         let (who, lease, silent) =
             (named(&self.census.names(&prefix)), lease.to_std().as_secs_f64(), elapsed.to_std().as_secs_f64());
         self.tell_news(format!(
-            "{who} has been silent for {silent:.1} s, longer than its lease of {lease:.0} s: messages to it are \
-             paused until it is heard again"
+            "no messages from {who} for {silent:.1} s, longer than its lease of {lease:.0} s: messages to it are \
+             paused until it sends again"
         ));
     }
 
@@ -76,7 +76,7 @@ impl Dds {
         self.back.retain(|back| back.prefix != prefix);
         self.back.push(Back { prefix, at: now + MATCHED_AFTER, wait: MATCHED_AFTER, left: TIMES });
         let who = named(&self.census.names(&prefix));
-        self.tell_news(format!("{who} is heard again: its topics and services are connected again"));
+        self.tell_news(format!("{who} sends again: its topics and services are connected again"));
     }
 
     /// Matches the endpoints of this participant with those of participants that came back.
@@ -133,7 +133,8 @@ impl Dds {
             self.rejoins = Some((why, now));
         } else if stood >= LEASE {
             let (stood, lease) = (stood.as_secs_f64(), LEASE.as_secs_f64());
-            let why = format!("the node stood still for {stood:.1} s, longer than the lease of others ({lease:.0} s)");
+            let why =
+                format!("the node was not scheduled for {stood:.1} s, longer than its peers' lease ({lease:.0} s)");
             self.rejoins = Some((why, now));
         }
         let Some((why, _)) = self.rejoins.take_if(|(_, at)| *at <= now) else { return false };
@@ -142,12 +143,12 @@ impl Dds {
         self.looked_at = self.clock.now();
         match joined {
             Ok(()) => {
-                let dropped = "requests and goals that came meanwhile were discarded, and have to be sent again";
+                let dropped = "requests and goals from that time were discarded; send them again";
                 self.tell_news(format!("{why}: joined the domain again; {dropped}"));
                 true
             }
             Err(failure) => {
-                self.tell_news(format!("{why}, and the domain cannot be joined again: {failure}"));
+                self.tell_news(format!("{why}; cannot join the domain again: {failure}"));
                 self.rejoins = Some((why, self.looked_at + AGAIN));
                 false
             }
