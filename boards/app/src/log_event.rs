@@ -158,18 +158,13 @@ impl PeerEvent for KrcEvent {
         match self {
             Self::Found { period_micros } => info!("connected: KRC, a measurement every {} us", period_micros),
             Self::Silent => info!("KRC: silent"),
-            Self::Foreign(count) => info!("foreign: {} datagrams of somebody else", count),
+            Self::Foreign(count) => info!("foreign: {} datagrams of other senders", count),
             Self::Malformed { count, error } => info!("malformed: {} datagrams, {}", count, error),
             Self::State(state) => info!("KRC: {} ({})", named(state.name()), state.raw()),
             Self::Quality(quality) => info!("quality: {} ({})", named(quality.name()), quality.raw()),
             Self::Scheme(scheme) => info!("KRC: scheme {} ({})", named(scheme.name()), scheme.raw()),
             Self::OtherScheme { krc, ours } => {
-                info!(
-                    "KRC: commands in {} ({}), control asks for {}",
-                    named(krc.name()),
-                    krc.raw(),
-                    named(ours.name())
-                );
+                info!("KRC: commands in {} ({}), control needs {}", named(krc.name()), krc.raw(), named(ours.name()));
             }
             Self::Power(true) => info!("KRC: drives on"),
             Self::Power(false) => info!("KRC: drives off"),
@@ -231,15 +226,15 @@ impl<E: PeerEvent> LogEvent<E> {
             Self::Peer(event, trouble) => event.log(*trouble),
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
-            Self::Heard(heard) => info!("heard from the robot's address: {}", heard.text()),
+            Self::Heard(heard) => info!("from the robot's address: {}", heard.text()),
             Self::Grade(GradeChange { from, to, cause, .. }) => {
-                info!("grade: {} -> {} ({} {}, limit {})", from, to, cause.metric, cause.measured, cause.limit);
+                info!("link quality: {} -> {} ({} {}, limit {})", from, to, cause.metric, cause.measured, cause.limit);
             }
             Self::GradeLow(GradeLow { grade, needed, fell, next }) => {
                 // The grade fell for this cause, or has not risen because of it.
                 let cause = fell.as_ref().map_or(next, |fell| &fell.cause);
                 let (metric, measured, limit) = (cause.metric, cause.measured, cause.limit);
-                info!("grade low: {}, needs {} ({} {}, limit {})", grade, needed, metric, measured, limit);
+                info!("link quality low: {}, needs {} ({} {}, limit {})", grade, needed, metric, measured, limit);
             }
             Self::Arming => info!("arming"),
             Self::Armed(1) => info!("armed"),
@@ -251,14 +246,14 @@ impl<E: PeerEvent> LogEvent<E> {
             Self::Fallback(reason) => info!("fallback: {}, {}", reason, reason.text()),
             Self::Released => info!("released"),
             Self::AtRest(None) => info!("at rest"),
-            Self::AtRest(Some(reason)) => info!("not known to be at rest: {}", reason.text()),
+            Self::AtRest(Some(reason)) => info!("standstill not measured: {}", reason.text()),
             Self::ReleasedAtPendant(reason) => info!("released: {}, {}", reason, reason.text()),
             Self::PendantOverridden => {
                 info!("a stop at the pendant is overridden: use a stop input or the emergency stop");
             }
-            Self::Impossible(count) => info!("{} states that cannot be ones of this arm", count),
+            Self::Impossible(count) => info!("{} states are impossible for this arm", count),
             Self::Held(Some(reason)) => info!("held: {}", reason),
-            Self::Held(None) => info!("the motion goes on"),
+            Self::Held(None) => info!("the motion continues"),
             Self::BrakeRelease(Ok(outcome)) => info!("brake release: {}, {}", outcome.name(), outcome.text()),
             Self::BrakeRelease(Err(why)) => info!("brake release refused: {}, {}", why.name(), why.text()),
             Self::Missed(count) => info!("{} lines missed", count),

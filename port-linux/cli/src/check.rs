@@ -254,7 +254,8 @@ impl Lines {
                 "pendant",
                 format!("{what}; CB3 from 3.1 on. It is not a safety function and does not affect the emergency stop"),
             );
-            let death = "after a kill, the next run for this robot restores it, or `outrigger dashboard ROBOT unlock-pendant`";
+            let death =
+                "after a kill, the next run for this robot restores it, or `outrigger dashboard ROBOT unlock-pendant`";
             self.say("", format!("and also when this process ends, unless it is killed; {death}"));
         }
         self.say("host", format!("requested: {}", host.asked()));

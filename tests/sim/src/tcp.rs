@@ -82,7 +82,7 @@ impl std::fmt::Display for BindError {
         match self.source.kind() {
             ErrorKind::AddrInUse => write!(
                 f,
-                "; another program has it, perhaps a simulator that still runs: stop it, or choose another port base \
+                "; another program uses it, perhaps another simulator: stop it, or choose another port base \
                  (base B puts port {real} at B + {})",
                 self.service.at_base(0).unwrap_or_default()
             ),

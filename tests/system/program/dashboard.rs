@@ -81,7 +81,9 @@ fn a_locked_pendant_is_put_back_by_the_command_that_is_told() {
         let (_controller, robot) = simulated(major, minor, StartState::Running);
         let locked = said(&robot, &["lock-pendant"]);
         let back = locked.rsplit_once(&format!("outrigger dashboard {robot} ")).expect("a command").1;
-        assert!(said(&robot, &back.split_whitespace().collect::<Vec<_>>()).ends_with("the pendant's setting is restored\n"));
+        assert!(
+            said(&robot, &back.split_whitespace().collect::<Vec<_>>()).ends_with("the pendant's setting is restored\n")
+        );
     }
 }
 

@@ -97,8 +97,7 @@ fn nobody() {
     let _controller = controller(&computers[0]);
     let said = at(&computers[0], &[program(), "ros2", "127.0.0.1", "--seconds", "12"]).output().expect("it was built");
     let said = String::from_utf8_lossy(&said.stdout);
-    let count =
-        said.matches("no other ROS 2 program found in domain 0 at 127.0.0.1, 10.77.1.1, 10.77.2.1").count();
+    let count = said.matches("no other ROS 2 program found in domain 0 at 127.0.0.1, 10.77.1.1, 10.77.2.1").count();
     assert!(count == 1 && said.contains("; no other ROS 2 program was found"), "{said}");
     let [python, script] = by_cyclone();
     let mut listener = at(&computers[0], &[&*python, &*script, "0", "30"]);

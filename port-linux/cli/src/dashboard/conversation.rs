@@ -180,9 +180,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         let read = |reply: &Reply<'_>| {
             let refused = match reply {
                 Reply::Refused(refusal) => Some(format!("'{}': {}", kind.words(), said(refusal))),
-                Reply::Other(text) => {
-                    Some(format!("'{}': unknown reply: {}", kind.words(), readable(*text)))
-                }
+                Reply::Other(text) => Some(format!("'{}': unknown reply: {}", kind.words(), readable(*text))),
                 _ => None,
             };
             (value(reply), words(reply), refused)
@@ -277,14 +275,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
         let acknowledgement = finding.acknowledge().map_err(|obstacle| stopped(&obstacle))?;
         self.carry_out(&mut Recovery::new(acknowledgement, RecoveryConfig::default())).await?;
         self.say("done", "the stop is cleared and the arm is RUNNING; nothing moves");
-        self.say(
-            "next",
-            &format!("next: `outrigger dashboard {robot} play` resumes a paused program, `stop` ends it"),
-        );
-        self.say(
-            "next",
-            "next: `outrigger run` commands again after `reset` and `start`, once no other program runs",
-        );
+        self.say("next", &format!("next: `outrigger dashboard {robot} play` resumes a paused program, `stop` ends it"));
+        self.say("next", "next: `outrigger run` commands again after `reset` and `start`, once no other program runs");
         Ok(())
     }
 

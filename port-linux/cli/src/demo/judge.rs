@@ -337,10 +337,7 @@ impl Record {
             (later_travel <= bound, detail)
         });
         let re_armed = round.at_rest.zip(round.re_armed).map(|(rest, armed)| {
-            (
-                true,
-                format!("reset and started; commanding again {:.1} s after standstill", ms(armed.since(rest)) / 1e3),
-            )
+            (true, format!("reset and started; commanding again {:.1} s after standstill", ms(armed.since(rest)) / 1e3))
         });
         let [reason_name, in_time_name, still_name, re_armed_name] = names;
         let (in_time, still) = (in_time.or_else(unmeasured), still.or_else(unmeasured));

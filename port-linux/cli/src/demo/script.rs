@@ -55,10 +55,9 @@ impl Fault {
     /// Describes the fault, with a link stall of length `stall`.
     pub(super) fn text(self, stall: Duration) -> String {
         match self {
-            Self::LinkStall => format!(
-                "network stall: states and commands are not delivered for {} ms",
-                stall.as_millis()
-            ),
+            Self::LinkStall => {
+                format!("network stall: states and commands are not delivered for {} ms", stall.as_millis())
+            }
             Self::SensorCable => "sensor cable unplugged".into(),
         }
     }

@@ -117,9 +117,7 @@ impl First {
              [limits]\nvelocity = 0.3            # of each joint [rad/s]\nacceleration = 1.0        # [rad/s²]\n",
         );
         let Some(joints) = self.joints else {
-            text.push_str(
-                "# position_min = [...]     # of each joint [rad]; set them; the arm was not connected\n\n",
-            );
+            text.push_str("# position_min = [...]     # of each joint [rad]; set them; the arm was not connected\n\n");
             return;
         };
         let list = |by: f32| joints.map(|joint| format!("{:.2}", joint + by)).join(", ");

@@ -260,10 +260,7 @@ impl Report {
             bands,
             marks: &self.marks(),
             named: &self.named(),
-            limits: &[
-                Limit { at: self.speed_limit, name: "speed limit" },
-                Limit { at: -self.speed_limit, name: "" },
-            ],
+            limits: &[Limit { at: self.speed_limit, name: "speed limit" }, Limit { at: -self.speed_limit, name: "" }],
             lines: &lines,
         };
         let keys: String = JOINTS.iter().zip(CLASSES).map(|(name, class)| key(class, name)).collect();

@@ -46,7 +46,7 @@ pub(crate) struct SimUrArgs {
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Let RTDE's output registers show its input registers while no program runs
+    /// Let RTDE's output registers mirror its input registers while no program runs
     #[arg(long)]
     pub echo_registers: bool,
     /// Program on the pendant's disk beside idle.urp, which runs the URScript in FILE when played; may be repeated
@@ -61,30 +61,30 @@ pub(crate) struct SimUrArgs {
     /// 2 speed in mm/s
     #[arg(long)]
     pub tool_gripper: bool,
-    /// Program or installation that exists and does not load, e.g. old.urp; may be repeated
+    /// Program or installation that exists but fails to load, e.g. old.urp; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub broken: Vec<String>,
-    /// Program or installation whose safety settings wait for a confirmation; may be repeated
+    /// Program or installation whose safety settings need a confirmation; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub unconfirmed: Vec<String>,
     /// Port of the Robot API (PolyScope X); default: 80, or B + 16 with port base B
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub robot_api_port: Option<u16>,
-    /// Service that is switched off: dashboard, primary, secondary, realtime, rtde, interpreter or robot-api; may be
+    /// Service to switch off: dashboard, primary, secondary, realtime, rtde, interpreter or robot-api; may be
     /// repeated
     #[arg(long, value_name = "NAME", value_parser = parse_service)]
     pub service_off: Vec<Service>,
-    /// Flat surface in the way of the tool: a point of it in m, the direction it faces, both in the base, and its
-    /// stiffness in N/m [default: 20000]; programs feel it by force(), tool_contact() and force_mode()
+    /// Flat surface as an obstacle: a point on it in m, the direction it faces, both in the base frame, and its
+    /// stiffness in N/m [default: 20000]; programs detect it with force(), tool_contact() and force_mode()
     #[arg(long, value_name = "X,Y,Z,NX,NY,NZ[,N/m]", value_parser = parse_surface, allow_hyphen_values = true)]
     pub surface: Option<Surface>,
-    /// Damping of force mode in free air, in N·s/m, 20 to 10000: the force that a tool needs for a speed of 1 m/s; no
-    /// real controller's value is known
+    /// Damping of force mode in free air, in N·s/m, 20 to 10000: the force for a tool speed of 1 m/s; no real
+    /// controller's value is known
     #[arg(long, value_name = "N·s/m", default_value_t = FREE_DAMPING, value_parser = parse_damping)]
     pub force_damping: f64,
-    /// Send the readings of a distance sensor at the tool, along its z axis, of the surface: every 10 ms a datagram
-    /// with a line such as "seq=7 0.123456", in m, as a source of `outrigger run` with input "udp" reads it
-    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback, requires = "surface")]
+    /// Send the readings of a distance sensor at the tool, along its z axis, to the surface: every 10 ms a datagram
+    /// with a line such as "seq=7 0.123456", in m, for a source of `outrigger run` with input "udp"
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket, requires = "surface")]
     pub distance_to: Option<SocketAddr>,
     /// The options by which its scripts use ROS 2.
     #[cfg(feature = "ros2")]
@@ -177,7 +177,7 @@ fn parse_service(text: &str) -> Result<Service, String> {
 fn parse_program(text: &str) -> Result<ProgramArg, String> {
     let (name, script) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(PathBuf::from(file))));
     if !name.ends_with(".urp") && !name.ends_with(".urpx") {
-        return Err(format!("expected NAME.urp or NAME.urpx, and =FILE.script behind it or not, found '{text}'"));
+        return Err(format!("expected NAME.urp or NAME.urpx, optionally with =FILE.script, found '{text}'"));
     }
     Ok(ProgramArg { name: name.to_owned(), script })
 }

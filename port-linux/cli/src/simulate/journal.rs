@@ -87,7 +87,7 @@ impl Journal {
         let mut lines: Vec<String> =
             repeated.map(|(text, count)| format!("{now}: {text}: {count} more within {SPAN} s")).collect();
         if self.left_out > 0 {
-            lines.push(format!("{now}: {} other lines left out within {SPAN} s", self.left_out));
+            lines.push(format!("{now}: {} other lines omitted within {SPAN} s", self.left_out));
         }
         *self = Self { until: now + Duration::from_secs(SPAN), ..Self::default() };
         lines
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(shown, 30);
         journal.lost(7);
         assert_eq!(journal.due(at(9_999)), [""; 0]);
-        assert_eq!(journal.due(at(10_000)), ["10.000 s: 477 other lines left out within 10 s"]);
+        assert_eq!(journal.due(at(10_000)), ["10.000 s: 477 other lines omitted within 10 s"]);
         assert_eq!(journal.due(at(30_000)), [""; 0], "nothing more was left out");
     }
 }

@@ -62,14 +62,14 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     ));
     let robot = robot(args.listen, server.port_base());
     if server.port_base() != outrigger_config::FIRST_PORT {
-        show.text(format!("other commands reach it as {robot}, e.g. `outrigger monitor {robot}`"));
+        show.text(format!("use it with other commands as {robot}, e.g. `outrigger monitor {robot}`"));
     }
     if served.contains(&Port::RobotApi) {
         show.text(format!("Robot API: http://{}/universal-robots/robot-api", server.address(Port::RobotApi)));
     }
-    show.text(format!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len()));
+    show.text(format!("{}; seed {}; {} fault(s) scheduled", options.drive, options.seed, options.faults.len()));
     if let Some(to) = args.distance_to {
-        show.text(format!("distances to {to}, every 10 ms while the surface lies ahead of the tool"));
+        show.text(format!("distances to {to}, every 10 ms while the surface is ahead of the tool"));
     }
     let running = Arc::new(in_real_time(&mut show, || server.spawn())?);
     running.controller().keep_events();

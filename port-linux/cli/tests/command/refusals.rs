@@ -200,7 +200,7 @@ fn a_simulated_sensor_that_cannot_be_is_refused_with_what_to_do() {
     with(&["--uart", "unix:/no/such/socket"], 3, "start QEMU first");
     with(&["--uart", "a", "--udp", "127.0.0.1:5005"], 2, "cannot be used with");
     with(&["--baud", "9600"], 2, "--baud is for a serial device");
-    with(&["--scale", "0"], 2, "nothing to send");
+    with(&["--scale", "0"], 2, "set another scale");
     with(&["--config", board], 2, "source \"distance\" is a board's serial port: give --uart");
     with(&["--config", board, "--source", "gap"], 2, "it has no source \"gap\", but \"distance\"");
     with(&["--config", board, "--values", "2", "--uart", "a"], 2, "--values has readings of 2 value(s)");

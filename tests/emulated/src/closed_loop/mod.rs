@@ -290,7 +290,7 @@ impl Player<'_, '_> {
 /// Runs until the board logs that the arm is at rest, or that it has reconnected without knowing the arm to be at rest.
 /// Queued text is dropped with the connection, and rest is measured on the next connection.
 pub fn rested(bench: &mut Bench<'_>, since: SimTime) -> Option<SimTime> {
-    let line = bench.hear(since, &["at rest", "not known to be at rest"], PATIENCE)?;
+    let line = bench.hear(since, &["at rest", "standstill not measured"], PATIENCE)?;
     if !line.text.starts_with("at rest") {
         bench.hear(line.at, &["connected"], PATIENCE)?;
     }

@@ -85,7 +85,7 @@ fn connects(plan: &Plan, story: &Story) -> Check {
 
 fn graded(record: &Record) -> Check {
     let grade = record.log.iter().find(|line| {
-        line.text.starts_with("grade:") && (line.text.contains("-> Ok") || line.text.contains("-> Perfect"))
+        line.text.starts_with("link quality:") && (line.text.contains("-> Ok") || line.text.contains("-> Perfect"))
     });
     let detail = grade.map_or("the link never reached Ok".into(), |line| format!("{} {}", line.at, line.text));
     Check { name: "grade-is-ok", passed: grade.is_some(), detail }

@@ -283,18 +283,15 @@ impl std::fmt::Display for OptionsError {
             Self::Pairing(error) => error.fmt(f),
             Self::NoLocalControl(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
-                write!(f, "software {major}.{minor} has no local control: that came with e-Series, software 5.0")
+                write!(f, "software {major}.{minor} has no local control: it needs e-Series, software 5.0")
             }
             Self::NoRemoteSetting(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
-                write!(
-                    f,
-                    "software {major}.{minor} has no remote control that could be left disabled: that is a setting of 5.x"
-                )
+                write!(f, "software {major}.{minor} has no setting that disables remote control: it needs 5.x")
             }
             Self::NoServiceSwitches(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
-                write!(f, "services of software {major}.{minor} cannot be switched off: that came with 5.10")
+                write!(f, "services of software {major}.{minor} cannot be switched off: it needs 5.10")
             }
             Self::NoExternalControl(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
@@ -304,7 +301,7 @@ impl std::fmt::Display for OptionsError {
                 let SoftwareVersion { major, minor, .. } = software;
                 write!(
                     f,
-                    "arms with software {major}.{minor} have no serial line at the tool: that came with e-Series, software 5.0"
+                    "arms with software {major}.{minor} have no serial line at the tool: it needs e-Series, software 5.0"
                 )
             }
         }

@@ -236,8 +236,8 @@ pub(crate) const TABLE: &[Row] = rows! {
     "coalesce" Count "4" Span PortAndDirection "N messages arrive as one segment" => |v| FaultKind::Coalesce(v.bytes());
     "delay" Time "20ms" Span PortAndDirection "everything arrives TIME later" => |v| FaultKind::Delay(v.span());
     "jitter" Time "10ms" Span PortAndDirection "everything arrives up to TIME later" => |v| FaultKind::Jitter(v.span());
-    "stall" None "" Span PortAndDirection "nothing arrives until the end, then all at once" => |_| FaultKind::Stall;
-    "backlog" Time "300ms" Span PortAndDirection "everything TIME late, then worked off" => |v| FaultKind::Backlog(v.span());
+    "stall" None "" Span PortAndDirection "no data until the end, then all at once" => |_| FaultKind::Stall;
+    "backlog" Time "300ms" Span PortAndDirection "everything TIME late, then catching up" => |v| FaultKind::Backlog(v.span());
     "nagle" Time "16ms" Span Port "old firmware's pairs: acknowledgements take TIME" => |v| FaultKind::Nagle(v.span());
     "loss" Share "1%" Span PortAndDirection "segments lost, retransmitted 200 ms later" => |v| FaultKind::Loss(v.number);
     "quick-loss" Share "1%" Span PortAndDirection "segments lost, retransmitted 4 cycles later" => |v| FaultKind::QuickLoss(v.number);
@@ -314,7 +314,7 @@ impl Fault {
     pub fn help() -> String {
         let mut text = String::from(
             "KIND[/PORT][/up|/down]@START[:DURATION][:ARGUMENT], e.g. stall@5s:200ms, delay/30003@0::4ms\n\
-             times: 200ms, 5s, 1m; no DURATION: for good (drop, restart: a moment); an empty DURATION keeps the\n\
+             times: 200ms, 5s, 1m; no DURATION: permanent (drop, restart: a moment); an empty DURATION keeps the\n\
              ARGUMENT's place\n",
         );
         for row in TABLE {

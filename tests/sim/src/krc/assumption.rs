@@ -36,7 +36,7 @@ const TABLE: &[Row] = rows! {
         => |text, options| options.start_quality = named(text, &QUALITIES)?;
     "waits-for" "perfect" "quality that the KRL program waits for: bad, ok, perfect"
         => |text, options| options.program.waits_for = named(text, &QUALITIES)?;
-    "scheme" "position" "scheme where the convention names none: position, joint-impedance, tool-impedance"
+    "scheme" "position" "scheme if the convention names none: position, joint-impedance, tool-impedance"
         => |text, options| options.program.scheme = named(text, &SCHEMES)?;
     "first-reflected" "0" "counter that is reflected before the first command"
         => |text, options| options.first_reflected = text.parse().map_err(|_| "a counter, 0 to 65535")?;
@@ -56,7 +56,7 @@ const TABLE: &[Row] = rows! {
         => |text, options| options.frame_offset = named(text, &FRAME_OFFSETS)?;
     "offset-after-stop" "kept" "what FRI has added when commanding ends: kept, taken-over by the KRC's own position"
         => |text, options| options.offset_after_stop = named(text, &OFFSETS)?;
-    "perfect" "0.99/0.5/0.1" "answers in time / latency / jitter (periods) that PERFECT asks for"
+    "perfect" "0.99/0.5/0.1" "answers in time / latency / jitter (periods) that PERFECT needs"
         => |text, options| options.rating.limits[2] = rating(text)?;
     "ok" "0.95/0.8/0.25" "the same for OK"
         => |text, options| options.rating.limits[1] = rating(text)?;
@@ -132,7 +132,7 @@ impl std::str::FromStr for Assumption {
             .ok_or_else(|| AssumptionError(format!("`{text}`: write NAME=VALUE, e.g. max-bridge=5")))?;
         let row = TABLE.iter().position(|row| row.name == name).ok_or_else(|| {
             let nearest = nearest_of(TABLE.iter().map(|row| row.name), name);
-            AssumptionError(format!("nothing is assumed about `{name}`; did you mean `{nearest}`? --help lists them"))
+            AssumptionError(format!("no assumption `{name}`; did you mean `{nearest}`? --help lists them"))
         })?;
         let assumption = Self { row, value: value.to_owned() };
         assumption.apply(&mut Options::default())?;

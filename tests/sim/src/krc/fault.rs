@@ -100,14 +100,14 @@ const TABLE: &[Row] = rows! {
     "garbage" Share "10%" true "random bytes beside this share of datagrams" => FaultKind::Garbage;
     "stale" None "" false "measurements reflect an old counter" => |_| FaultKind::Stale;
     "restart" None "" false "KRC restarts, counter from 1" => |_| FaultKind::Restart;
-    "period" Time "2ms" false "interface opened anew with this period" => |s| FaultKind::Period(span(s));
+    "period" Time "2ms" false "interface reopened with this period" => |s| FaultKind::Period(span(s));
     "close" None "" false "friClose, opened at the end" => |_| FaultKind::Close;
-    "second-sender" None "" false "somebody else sends measurements too" => |_| FaultKind::SecondSender;
+    "second-sender" None "" false "another sender sends measurements too" => |_| FaultKind::SecondSender;
     "stop" None "" false "the KRL program calls friStop" => |_| FaultKind::Stop;
     "power-off" None "" false "drives off, on at the end" => |_| FaultKind::PowerOff;
     "release" None "" false "T1 and the enabling switch released" => |_| FaultKind::Release;
     "hand" Force "20" false "the flange is pushed down with N newtons" => FaultKind::Hand;
-    "nan" None "" false "measured positions are no numbers" => |_| FaultKind::NotANumber;
+    "nan" None "" false "measured positions are not numbers" => |_| FaultKind::NotANumber;
 };
 
 fn span(seconds: f64) -> Duration {
@@ -180,7 +180,7 @@ impl Fault {
     pub fn help() -> String {
         let mut text = String::from(
             "KIND[/up|/down]@START[:DURATION][:ARGUMENT], e.g. drop@5s:2s:5%, delay/up@0::400us\n\
-             up: commands, down: measurements; times: 200us, 200ms, 5s, 1m; no DURATION: for good; an empty\n\
+             up: commands, down: measurements; times: 200us, 200ms, 5s, 1m; no DURATION: permanent; an empty\n\
              DURATION keeps the ARGUMENT's place\n",
         );
         for row in TABLE {

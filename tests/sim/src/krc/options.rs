@@ -256,11 +256,11 @@ impl Options {
         unless(is_period(self.period), "the period is 1 to 100 ms in whole milliseconds")?;
         unless(self.t1_factor > 0.0 && self.t1_factor <= 1.0, "the T1 factor is above 0, at most 1")?;
         let reachable = |q: &Joints| q.iter().zip(self.limits.position).all(|(q, limit)| q.abs() <= limit);
-        unless(reachable(&self.start), "the start is outside of the position limits")?;
+        unless(reachable(&self.start), "the start is outside the position limits")?;
         let reached = self.motion.iter().all(|part| if let Move::Ptp { to, .. } = part { reachable(to) } else { true });
         unless(
             reached,
-            "a motion of the program leads out of the position limits: ±170° for odd joints, ±120° for even ones",
+            "a motion of the program exceeds the position limits: ±170° for odd joints, ±120° for even ones",
         )
     }
 }

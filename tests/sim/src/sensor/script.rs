@@ -83,21 +83,21 @@ const TABLE: &[Row] = &[
         name: "sine",
         takes: Takes::Sine,
         of_one: true,
-        what: "a swing of so much to either side, at so many Hz, about OFFSET [0]",
+        what: "a sine of this amplitude and frequency (Hz) about OFFSET [0]",
         make: |[amplitude, frequency, offset]| Kind::Sine { amplitude, frequency, offset },
     },
     Row {
         name: "step",
         takes: Takes::Number,
         of_one: true,
-        what: "so much more from START on; back again after DURATION",
+        what: "adds this much from START on, for DURATION",
         make: |[value, ..]| Kind::Constant(value),
     },
     Row {
         name: "ramp",
         takes: Takes::Number,
         of_one: true,
-        what: "so much more every second; after DURATION it stays",
+        what: "adds this much every second, for DURATION; then constant",
         make: |[slope, ..]| Kind::Ramp(slope),
     },
     Row {
@@ -112,21 +112,21 @@ const TABLE: &[Row] = &[
         name: "freeze",
         takes: Takes::Nothing,
         of_one: true,
-        what: "the value before, on and on, while sequence numbers go on",
+        what: "repeats the value; sequence numbers continue",
         make: |_| Kind::Freeze,
     },
     Row {
         name: "repeat",
         takes: Takes::Share,
         of_one: false,
-        what: "the whole reading before, with its sequence number",
+        what: "repeats the whole reading with its sequence number",
         make: |[share, ..]| Kind::Repeat(share),
     },
     Row {
         name: "dropout",
         takes: Takes::Share,
         of_one: false,
-        what: "nothing is sent; sequence numbers are used up",
+        what: "no reading is sent; sequence numbers continue",
         make: |[share, ..]| Kind::Dropout(share),
     },
     Row {
@@ -140,7 +140,7 @@ const TABLE: &[Row] = &[
         name: "flip",
         takes: Takes::Share,
         of_one: false,
-        what: "one bit of the message is another one",
+        what: "one bit of the message is inverted",
         make: |[share, ..]| Kind::Flip(share),
     },
 ];
@@ -151,8 +151,8 @@ impl Part {
     pub fn help() -> String {
         let mut text = String::from(
             "[N=]KIND[:NUMBERS][@START[:DURATION]], e.g. sine:0.01,0.5,0.05, 2=constant:5, dropout@10s:200ms, flip:1%\n\
-             N: one value of each reading, from 0; without it all. Values are in SI units, and those of several parts add up.\n\
-             times: 200ms, 5s, 1m; no START: from the beginning; no DURATION: for good. SHARE, of readings: 0.05 or 5% [100%]\n",
+             N: one value of each reading, from 0; without it all. Values are in SI units, and several parts add up.\n\
+             times: 200ms, 5s, 1m; no START: from the beginning; no DURATION: permanent. SHARE, of readings: 0.05 or 5% [100%]\n",
         );
         for row in TABLE {
             let takes = match row.takes {
@@ -217,7 +217,7 @@ fn parse(spec: &str) -> Result<Part, String> {
         format!("no kind `{name}`; did you mean `{}`?", nearest_of(TABLE.iter().map(|row| row.name), name))
     })?;
     if value.is_some() && !row.of_one {
-        return Err(format!("`{name}` is of whole readings; leave `{}=` out", value.unwrap_or_default()));
+        return Err(format!("`{name}` applies to whole readings; omit `{}=`", value.unwrap_or_default()));
     }
     let numbers = row.takes.read(numbers)?;
     let (mut start, mut lasts) = (SimTime::ZERO, None);
@@ -237,7 +237,7 @@ impl Takes {
         let number = |word: &str| word.trim().parse().ok().filter(|number: &f64| number.is_finite());
         let wrong = |expected: &str| match text {
             Some(text) => format!("`{text}` is not {expected}"),
-            None => format!("no number; write {expected} behind a colon"),
+            None => format!("no number; write {expected} after a colon"),
         };
         match (self, text) {
             (Self::Nothing, None) => Ok([0.0; 3]),

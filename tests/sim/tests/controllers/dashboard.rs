@@ -138,7 +138,7 @@ fn only_5_x_has_a_remote_control_that_may_be_left_disabled() {
         let options = Options { state: StartState::RemoteNotEnabled, ..options(software) };
         let made = outrigger_sim::controller::Controller::new(options);
         assert_eq!(made.is_ok(), exists, "{software:?}");
-        let told = made.err().is_none_or(|error| error.to_string().contains("a setting of 5.x"));
+        let told = made.err().is_none_or(|error| error.to_string().contains("needs 5.x"));
         assert!(told, "{software:?}");
     }
 }

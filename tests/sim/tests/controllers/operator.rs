@@ -244,5 +244,5 @@ fn local_control_cannot_be_asked_of_software_that_has_none() {
     let mut options = ideal(3, 15);
     options.state = StartState::Local;
     let message = outrigger_sim::controller::Controller::new(options).unwrap_err().to_string();
-    assert_eq!(message, "software 3.15 has no local control: that came with e-Series, software 5.0");
+    assert_eq!(message, "software 3.15 has no local control: it needs e-Series, software 5.0");
 }

@@ -81,10 +81,7 @@ fn services_can_be_off_from_the_start_where_the_software_has_the_switches() {
         Controller::new(Options { services_off: vec![Service::Rtde, Service::Primary], ..options })
     };
     assert_eq!(open(&with(5, 10).unwrap()), [29_999, 30_002, 30_003, 30_012, 30_013, 30_020]);
-    assert_eq!(
-        with(5, 9).unwrap_err().to_string(),
-        "services of software 5.9 cannot be switched off: that came with 5.10"
-    );
+    assert_eq!(with(5, 9).unwrap_err().to_string(), "services of software 5.9 cannot be switched off: it needs 5.10");
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn story(machine: Machine) {
     assert_eq!(left.exit, Some(Exit::Success), "{story}");
     let connected = left.after(SimTime::ZERO, "connected");
     assert!(connected.text.contains("software 3.15.0 known by Message"), "{}", connected.text);
-    left.after(connected.at, "grade: Bad -> Ok");
+    left.after(connected.at, "link quality: Bad -> Ok");
 
     // The counts are exact: no more requests were made, and nothing fell back without a fault.
     let (armed, fallen) = (left.all("armed"), left.all("fallback"));

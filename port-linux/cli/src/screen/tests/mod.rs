@@ -207,11 +207,9 @@ fn a_reason_is_said_as_fully_as_there_is_room() {
     let narrow = said(70, 16);
     assert!(narrow.contains("fault: StateStale, 1 more"), "{narrow}");
     let wide = said(160, 24);
-    for expected in [
-        "fault: the newest robot state is too old",
-        "Not ready: link quality Ok",
-        "latency 10.35 ms, jitter 12.02 ms",
-    ] {
+    for expected in
+        ["fault: the newest robot state is too old", "Not ready: link quality Ok", "latency 10.35 ms, jitter 12.02 ms"]
+    {
         assert!(wide.contains(expected), "{expected} in {wide}");
     }
     assert!(said(240, 50).contains(Reason::StateStale.advice()));

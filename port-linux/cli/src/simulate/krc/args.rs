@@ -18,7 +18,7 @@ pub(crate) struct SimKrcArgs {
     /// Address to send measurements from; default: any address, any port
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub local: Option<SocketAddr>,
-    /// Period of the measurements in ms; real ones use 1, 2, 10. At 1 an ordinary kernel oversleeps now and then
+    /// Period of the measurements in ms; real ones use 1, 2, 10. At 1 an ordinary kernel sometimes wakes late
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = parse_period)]
     pub period_ms: u64,
     /// Convention by which the KRL program is requested to start: ros-control, fri-control, isir, sample-app or alone
@@ -43,7 +43,7 @@ pub(crate) struct SimKrcArgs {
     /// lin:SPEED:X,Y,Z (mm) or wait:SECONDS
     #[arg(long, value_name = "MOVE", allow_hyphen_values = true)]
     pub motion: Vec<Move>,
-    /// Level surface in the way at this height in m, and its stiffness in N/m [default: 20000]
+    /// Level surface as an obstacle at this height in m, and its stiffness in N/m [default: 20000]
     #[arg(long, value_name = "Z[:N/m]", value_parser = parse_surface)]
     pub surface: Option<Surface>,
     /// Digital inputs of the KRC, bit 0 the first: the KRL program copies them to `BOOL[1]` to `BOOL[8]`

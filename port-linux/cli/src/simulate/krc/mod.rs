@@ -42,7 +42,7 @@ pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
         local.port()
     ));
     show.text(format!(
-        "KRL convention {}, starts at {}; {}; seed {}; {} fault(s) to come",
+        "KRL convention {}, starts at {}; {}; seed {}; {} fault(s) scheduled",
         name_of(options.program.convention, &outrigger_sim::krc::Convention::NAMED),
         options.program.starts_at(),
         operation(&options),
@@ -207,18 +207,18 @@ impl Printed {
             self.heard = (heard, now);
             self.silent = None;
             let begins = !std::mem::replace(&mut self.answers, true);
-            return if begins { self.journal.change(now, &format!("client {remote} answers")) } else { vec![] };
+            return if begins { self.journal.change(now, &format!("client {remote} replies")) } else { vec![] };
         }
         if self.answers && now.since(since) >= GONE {
             self.answers = false;
-            return self.journal.change(now, &format!("client {remote} no longer answers"));
+            return self.journal.change(now, &format!("client {remote} stopped replying"));
         }
         match self.silent.filter(|_| now.since(SimTime::ZERO) >= PATIENCE) {
             None => vec![],
             Some(remote) => {
                 self.silent = None;
                 let text = format!(
-                    "nothing answers at {remote}: start the remote computer there, for example `outrigger run` with \
+                    "no reply from {remote}: start the remote computer there, for example `outrigger run` with \
                      robot.kind = \"krc\", or `outrigger monitor ADDRESS --kind krc`"
                 );
                 self.journal.change(now, &text)
@@ -262,7 +262,7 @@ fn summary(running: &Running) -> String {
         krc.fallbacks().len()
     );
     let late = format!(
-        "this process began {} cycle(s) more than 0.5 ms late, by {:.2} ms at most",
+        "this process started {} cycle(s) more than 0.5 ms late, {:.2} ms at most",
         held_up.cycles(),
         1e3 * held_up.longest().as_secs_f64()
     );
@@ -285,10 +285,10 @@ mod tests {
             shown.extend(printed.faults(now));
             shown.extend(printed.remote(now, heard, remote));
         }
-        assert!(shown.remove(0).starts_with("2.000 s: nothing answers at 10.0.0.1:49938: start"));
+        assert!(shown.remove(0).starts_with("2.000 s: no reply from 10.0.0.1:49938: start"));
         let expected = [
-            "3.000 s: client 10.0.0.1:49938 answers",
-            "4.100 s: client 10.0.0.1:49938 no longer answers",
+            "3.000 s: client 10.0.0.1:49938 replies",
+            "4.100 s: client 10.0.0.1:49938 stopped replying",
             "5.000 s: fault `drop/up` starts",
             "5.200 s: fault `drop/up` ends",
         ];

@@ -15,7 +15,7 @@ use crate::args::parse_loopback;
 #[derive(Args, Clone, Debug)]
 #[command(group = ArgGroup::new("measures").args(["script", "file", "surface"]).required(true).multiple(true))]
 pub(crate) struct SimSensorArgs {
-    /// Write to this serial device; unix:PATH is a Unix socket, as QEMU provides a serial port; pty:PATH creates a
+    /// Write to this serial device; unix:PATH is a Unix socket, such as a serial port of QEMU; pty:PATH creates a
     /// pseudo terminal that a run opens as device = "PATH"
     #[arg(long, value_name = "PATH", conflicts_with = "udp")]
     pub uart: Option<Uart>,
@@ -26,30 +26,30 @@ pub(crate) struct SimSensorArgs {
     /// them
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub script: Vec<Part>,
-    /// Replay a file: a table t,v0,v1,... at its own times, or lines as a sensor sends them, at --rate
+    /// Replay a file: a table t,v0,v1,... at its own times, or a sensor's lines at --rate
     #[arg(long, value_name = "FILE", conflicts_with = "surface")]
     pub file: Option<PathBuf>,
     /// Repeat the file from its beginning after its end
     #[arg(long = "loop", requires = "file")]
     pub again: bool,
-    /// Measure the distance, along the z axis of the tool of --robot, to a flat surface: a point of it in m and the
-    /// direction it faces, both in the base
+    /// Measure the distance, along the z axis of the tool of --robot, to a flat surface: a point on it in m and the
+    /// direction it faces, both in the base frame
     #[arg(long, value_name = "X,Y,Z,NX,NY,NZ", value_parser = parse_surface, allow_hyphen_values = true, requires = "robot")]
     pub surface: Option<Surface>,
     /// UR controller, simulated or real, that the tool's pose is read from, HOST[:PORT-BASE]; nothing is sent to it
     #[arg(long, value_name = "ROBOT", requires = "surface")]
     pub robot: Option<RobotAddress>,
-    /// Send readings as a [[source]] of this configuration, of a board or a host, expects them: its format, values,
+    /// Send readings for a [[source]] of this configuration, of a board or a host: its format, values,
     /// scale, offset and rate in Bd, and its address if it listens to datagrams
     #[arg(long, value_name = "CONFIG.toml")]
     pub config: Option<PathBuf>,
     /// Name of the source in the configuration; not needed if there is one
     #[arg(long, value_name = "NAME", requires = "config")]
     pub source: Option<String>,
-    /// Readings per second; default 100; a table has times of its own
+    /// Readings per second; default 100; not for a table, which contains its times
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     pub rate: Option<f64>,
-    /// Values of a reading, 1 to 6; default 1, or as many as the file has
+    /// Values per reading, 1 to 6; default 1, or as in the file
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
     pub values: Option<u8>,
     /// Format as in a [[source]]: text, a line per reading, or postcard: frames with a checksum on a serial line,
@@ -68,7 +68,7 @@ pub(crate) struct SimSensorArgs {
     /// Decimals of values in lines; default: as many as represent the value exactly
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
     pub decimals: Option<u8>,
-    /// Send lines without seq=, as an instrument prints them
+    /// Send lines without seq=, like a plain instrument
     #[arg(long)]
     pub no_seq: bool,
     /// Seed of all random numbers

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
     let wire = to.open()?;
     if wire.is_a_terminal() && written == Written::Frames {
         return Err(Failure::Usage(
-            "frames are no text for a terminal: give --uart or --udp, or | to a program".into(),
+            "frames are binary, not for a terminal: give --uart or --udp, or pipe to a program".into(),
         ));
     }
     let clock = Clock::start();
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
             let rate = most / (needs * period.as_secs_f64());
             tell(
                 quiet,
-                &format!("of the longest readings this line carries {rate:.0} a second: what finds no room is dropped"),
+                &format!("this line carries {rate:.0} of the longest readings per second: further ones are dropped"),
             );
         }
     }
@@ -95,7 +95,7 @@ fn settings_in_words(measures: &Measures, values: usize, written: Written) -> St
             format!("{what} of {values} value(s), {rate} per second")
         }
         Measures::Rows(rows) => {
-            let again = if rows.again.is_some() { ", again and again" } else { "" };
+            let again = if rows.again.is_some() { ", repeated" } else { "" };
             format!("{what} of {values} value(s), {} from a file{again}", rows.rows.len())
         }
     }
@@ -210,15 +210,15 @@ impl Feed {
             (Offered::Unheard, before) => {
                 self.unheard_at = Some(now);
                 if before.is_none() {
-                    tell(self.quiet, "nobody reads there yet: readings are dropped");
+                    tell(self.quiet, "no reader yet: readings are dropped");
                 }
             }
             (Offered::Taken, Some(at)) if now.since(at) >= HEARD => {
                 self.unheard_at = None;
-                tell(self.quiet, "somebody reads");
+                tell(self.quiet, "reader connected");
             }
             (Offered::Full, _) if self.counts.full == 1 => {
-                tell(self.quiet, "the line takes no more for now: readings are dropped");
+                tell(self.quiet, "the line is full: readings are dropped");
             }
             _ => {}
         }
@@ -230,7 +230,7 @@ impl Feed {
             return output_closed(error);
         }
         Err(Failure::Connection(format!(
-            "the line is gone: {error}; plug it in, or start who reads it, and begin again"
+            "the line was lost: {error}; plug it in, or start its reader, then run this again"
         )))
     }
 
@@ -240,10 +240,10 @@ impl Feed {
         for (count, what) in [
             (garbage, "of them garbage"),
             (hurt, "of them with a bit changed"),
-            (silent, "not sent: the script, or nothing ahead"),
-            (full, "dropped: no room on the line"),
-            (unheard, "dropped: nobody read"),
-            (self.sensor.missed(), "missed: this process was held up"),
+            (silent, "not sent: by the script, or no surface ahead"),
+            (full, "dropped: line full"),
+            (unheard, "dropped: no reader"),
+            (self.sensor.missed(), "missed: this process was not scheduled"),
         ] {
             if count > 0 {
                 text += &format!("; {count} {what}");

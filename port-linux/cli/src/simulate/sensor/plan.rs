@@ -51,11 +51,11 @@ impl Plan {
             args.offset.or_else(|| awaited.as_ref().map(|source| source.offset.into())).unwrap_or(0.0),
         );
         if scale.0 == 0.0 {
-            return Err(Failure::Usage("a scale of 0 makes every reading the same: there is nothing to send".into()));
+            return Err(Failure::Usage("scale is 0, which makes every reading the same: set another scale".into()));
         }
         if let Some(beyond) = args.script.iter().filter_map(|part| part.value).find(|value| *value >= values) {
             return Err(Failure::Usage(format!(
-                "the script has a value {beyond}, and a reading has {values}, counted from 0: give --values"
+                "the script sets value {beyond} (from 0), but a reading has {values}: give --values"
             )));
         }
         let measures = match rows {
@@ -72,11 +72,11 @@ impl Plan {
         };
         if !matches!(written, Written::Lines { .. }) && (args.decimals.is_some() || args.no_seq) {
             return Err(Failure::Usage(
-                "--decimals and --no-seq are for lines: leave them out, or say --format text".into(),
+                "--decimals and --no-seq are for lines: omit them, or set --format text".into(),
             ));
         }
         if args.baud.is_some() && !matches!(to, To::Uart(Uart::Device(_) | Uart::Pseudo(_), _)) {
-            return Err(Failure::Usage("--baud is for a serial device: give --uart PATH, or leave it out".into()));
+            return Err(Failure::Usage("--baud is for a serial device: give --uart PATH, or omit it".into()));
         }
         Ok(Self { to, written, settings })
     }
@@ -86,7 +86,7 @@ impl To {
     fn of(args: &SimSensorArgs, awaited: Option<&Awaited>) -> Result<Self, Failure> {
         let place = awaited.map(|source| (&source.name, &source.place));
         if let Some((name, SourcePort::Nowhere(why))) = place {
-            return Err(Failure::Usage(format!("nothing can be sent to source \"{name}\": {why}")));
+            return Err(Failure::Usage(format!("cannot send to source \"{name}\": {why}")));
         }
         let baud = match place {
             Some((_, SourcePort::Uart(baud) | SourcePort::Serial(_, baud))) => *baud,
@@ -177,7 +177,7 @@ fn values(args: &SimSensorArgs, awaited: Option<&Awaited>, rows: Option<&Rows>) 
     match said.find(|(_, other)| *other != values) {
         None => Ok(values),
         Some((who, other)) => Err(Failure::Usage(format!(
-            "{first} has readings of {values} value(s), and {who} of {other}: make them the same"
+            "{first} has readings of {values} value(s), but {who} of {other}: make them equal"
         ))),
     }
 }

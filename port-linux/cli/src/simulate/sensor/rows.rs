@@ -19,7 +19,7 @@ pub(super) fn read(text: &str, rate: Option<f64>, again: bool) -> Result<Rows, S
     let period = Duration::from_secs_f64(1.0 / rate.unwrap_or(super::RATE));
     if is_table {
         if rate.is_some() {
-            return Err("a table has times of its own: leave --rate out".into());
+            return Err("a table contains its times: omit --rate".into());
         }
         let (number, _) = lines.next().unwrap_or_default();
         let table = Table::of(&head).map_err(|problem| format!("line {number}: {problem}"))?;
@@ -35,13 +35,13 @@ pub(super) fn read(text: &str, rate: Option<f64>, again: bool) -> Result<Rows, S
             rows.push(row);
         }
     }
-    let Some(last) = rows.last() else { return Err("it has no reading".into()) };
+    let Some(last) = rows.last() else { return Err("the file contains no reading".into()) };
     // The repetition follows the last row after the same time as that row follows the one before.
     let before = rows.len().checked_sub(2).and_then(|place| rows.get(place));
     let lasts = before.map_or(period, |before| last.at.saturating_sub(before.at));
     let again = again.then(|| last.at + lasts);
     if again.is_some_and(|again| again.is_zero()) {
-        return Err("all its times are the same: it cannot be looped".into());
+        return Err("all times are equal: the file cannot be looped".into());
     }
     Ok(Rows { rows, own_unit: !is_table, again })
 }
@@ -93,7 +93,7 @@ fn of_line(line: &str, at: Duration, before: Option<&Row>) -> Result<Row, String
     let values: Vec<f64> = reading.value.as_slice().iter().copied().map(f64::from).collect();
     let same = before.is_none_or(|before| before.values.len() == values.len() && before.seq.is_some() == seq.is_some());
     if !same {
-        return Err("another number of values than before, or seq= in some lines and not in others".into());
+        return Err("the number of values changed, or only some lines have seq=".into());
     }
     Ok(Row { at, seq, values })
 }
@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn what_cannot_be_replayed_is_told_with_its_line() {
         for (text, expected) in [
-            ("", "it has no reading"),
-            ("t,v\n", "it has no reading"),
+            ("", "the file contains no reading"),
+            ("t,v\n", "the file contains no reading"),
             ("t\n0\n", "line 1: 0 columns of values"),
             ("t,a,b,c,d,e,f,g\n", "line 1: 7 columns of values"),
             ("t,v\n0,1\n1\n", "line 3: 1 columns, expected 2"),
@@ -144,14 +144,14 @@ mod tests {
             ("t,v\n1,1\n0.5,1\n", "line 3: t goes back to 0.5 s"),
             ("t,v\n-1,1\n", "line 2: '-1' is not a time"),
             ("t,seq,v\n0,-1,1\n", "line 2: '-1' is not a sequence number"),
-            ("1\n1 2\n", "line 2: another number of values"),
-            ("seq=1 1\n2\n", "line 2: another number of values"),
+            ("1\n1 2\n", "line 2: the number of values changed"),
+            ("seq=1 1\n2\n", "line 2: the number of values changed"),
             ("0.05\n12 mm\n", "line 2: word 2 is not a number: '12 mm'"),
         ] {
             let error = read(text, None, false).expect_err(text);
             assert!(error.starts_with(expected), "{error}");
         }
-        assert!(read("t,v\n0,1\n", Some(10.0), false).expect_err("two times").contains("leave --rate out"));
+        assert!(read("t,v\n0,1\n", Some(10.0), false).expect_err("two times").contains("omit --rate"));
         assert!(read("t,v\n0,1\n0,2\n", None, true).expect_err("no time").contains("cannot be looped"));
     }
 

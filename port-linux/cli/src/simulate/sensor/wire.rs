@@ -65,16 +65,16 @@ impl Wire {
                 End::Socket(socket.map_err(|error| Failure::Connection(socket_problem(path, &error)))?)
             }
             Uart::Pseudo(path) => {
-                let failed = |error| Failure::Connection(format!("cannot make a pseudo terminal: {error}"));
+                let failed = |error| Failure::Connection(format!("cannot create a pseudo terminal: {error}"));
                 let (end, device) = serial::pseudo(baud).map_err(failed)?;
                 serial::name(&device, path).map_err(|error| {
                     let next = match error.kind() {
                         ErrorKind::AlreadyExists => "; remove that file, or choose another name",
-                        ErrorKind::NotFound => "; there is no such directory",
+                        ErrorKind::NotFound => "; the directory does not exist",
                         _ => "",
                     };
                     Failure::Connection(format!(
-                        "cannot make the name {} for {}: {error}{next}",
+                        "cannot create the link {} to {}: {error}{next}",
                         path.display(),
                         device.display()
                     ))
@@ -236,20 +236,20 @@ fn device_problem(path: &Path, baud: u32, error: &io::Error) -> String {
     let shown = path.display();
     let next = match (error.kind(), error.raw_os_error()) {
         (ErrorKind::NotFound, _) => match devices() {
-            found if found.is_empty() => "; this machine has no serial adapter: is it plugged in?".into(),
-            found => format!("; there are {}", found.join(", ")),
+            found if found.is_empty() => "; found no serial adapter: is it plugged in?".into(),
+            found => format!("; found {}", found.join(", ")),
         },
         (ErrorKind::PermissionDenied, _) => {
-            "; this user may not: join the group that the device is of (ls -l shows it, mostly dialout), and log in anew".into()
+            "; permission denied: join the group of the device (see ls -l, mostly dialout), and log in again".into()
         }
         (ErrorKind::WouldBlock | ErrorKind::ResourceBusy, _) => {
-            format!("; another process holds it: end that (fuser {shown} shows it), or is it the end that the run reads?")
+            format!("; another process uses it: end that (see fuser {shown}); or is it the end that the run reads?")
         }
-        (_, Some(libc::ENOTTY)) => "; it is no serial device".into(),
+        (_, Some(libc::ENOTTY)) => "; it is not a serial device".into(),
         _ if os::is_socket(path) => {
-            format!("; it is a socket: write --uart unix:{shown}")
+            format!("; it is a socket: use --uart unix:{shown}")
         }
-        (ErrorKind::InvalidInput, _) => "; does it have this rate?".into(),
+        (ErrorKind::InvalidInput, _) => "; does it support this rate?".into(),
         _ => String::new(),
     };
     format!("cannot open {shown} at {baud} Bd: {error}{next}")
@@ -258,8 +258,8 @@ fn device_problem(path: &Path, baud: u32, error: &io::Error) -> String {
 fn socket_problem(path: &Path, error: &io::Error) -> String {
     let next = match error.kind() {
         ErrorKind::NotFound => "; start QEMU first, with -serial unix:PATH,server=on,wait=off",
-        ErrorKind::ConnectionRefused => "; nobody listens there any more: start QEMU anew",
-        ErrorKind::PermissionDenied => "; it is another user's",
+        ErrorKind::ConnectionRefused => "; no process listens there now: restart QEMU",
+        ErrorKind::PermissionDenied => "; it belongs to another user",
         _ => "",
     };
     format!("cannot connect to {}: {error}{next}", path.display())
@@ -363,16 +363,16 @@ mod tests {
         let told = |uart: &str| Wire::serial(&uart.parse().expect("a place"), 115_200).expect_err(uart).to_string();
         let missing = place("missing");
         assert!(told(&missing.display().to_string()).contains("; th"), "there are these, or there is none");
-        assert!(told("/dev/null").contains("it is no serial device"));
+        assert!(told("/dev/null").contains("it is not a serial device"));
         assert!(told(&format!("unix:{}", missing.display())).contains("start QEMU first"));
         let path = place("socket");
         let listener = UnixListener::bind(&path).expect("a socket");
-        assert!(told(&path.display().to_string()).contains(&format!("write --uart unix:{}", path.display())));
+        assert!(told(&path.display().to_string()).contains(&format!("use --uart unix:{}", path.display())));
         drop(listener);
-        assert!(told(&format!("unix:{}", path.display())).contains("start QEMU anew"));
+        assert!(told(&format!("unix:{}", path.display())).contains("restart QEMU"));
         std::fs::remove_file(path).expect("it was made here");
         let (_end, device) = serial::pseudo(9_600).expect("a pseudo terminal");
         let _held = serial::open(&device, 9_600).expect("a device");
-        assert!(told(&device.display().to_string()).contains("another process holds it"));
+        assert!(told(&device.display().to_string()).contains("another process uses it"));
     }
 }
