@@ -111,8 +111,7 @@ impl<const N: usize> Streams<N> {
         }
         if now.lapses != before.lapses {
             let holds = self.holds.as_secs_f64();
-            remarks
-                .push(format!("no further command came within {holds} s: the arm comes to rest, and stays commanded"));
+            remarks.push(format!("no further command within {holds} s: the arm stops and stays commanded"));
         }
     }
 }
