@@ -199,10 +199,11 @@ const TABLE: &[Term] = terms! {
 /// The words on the screen that are plain English, names of keys or units, and need no explanation.
 #[cfg(test)]
 const PLAIN: &str = "\
-    C Hz Not Ready V a analog and angle at base between by centre controller digital elbow fault finished force \
-    frame from gravity help identified in inputs joint joints kg link log m mA main mm monitor more motor motors \
-    ms next no not number of on other out outputs page pages per pose program r rad run running s scale second \
-    shoulder slider software speed tab temperature the time tool value wrist x y yet z µs";
+    C Hz Not Ready V a all analog and angle at base between by centre command controller demo digital elbow events \
+    fault finished force frame from gravity help identified in inputs joint joints kg link log m mA main mm \
+    monitor more motor motors ms next no not number of on other out outputs page pages per pose program r rad \
+    record run running s scale second shoulder slider software speed tab temperature the time to tool value watch \
+    wrist x y yet z µs";
 
 /// The terms found in the rows of a screen.
 #[derive(Debug, Default)]
