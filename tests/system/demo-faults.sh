@@ -20,7 +20,7 @@ trap 'rm -f "$said"' EXIT
 passed=0
 for fault in "${faults[@]}"; do
     code=0
-    "$program" demo --break "$fault" --seconds 30 </dev/null >"$said" 2>&1 || code=$?
+    "$program" demo --break "$fault" --duration 30 </dev/null >"$said" 2>&1 || code=$?
     failed=$(sed -n 's/^FAILED \([^ ]*\).*/\1/p' "$said" | paste -s -d ' ' || true)
     machine=$(sed -n 's/.* \(this machine pauses programs for up.*\)/\1/p' "$said" | head -n 1)
     if [ "$code" -eq 4 ] && [ -n "$failed" ]; then

@@ -19,8 +19,10 @@ const BOXES: [(Mode, i32, i32); 5] = [
 /// Half the width and the height of a box.
 const HALF: (i32, i32) = (62, 24);
 
-/// The transitions, with the path of the arrow, the place of its label and the label.
-const ARROWS: [(Mode, Mode, &str, (i32, i32), &str); 9] = [
+/// A transition, with the path of its arrow, the place of its label and the label.
+type Arrow = (Mode, Mode, &'static str, (i32, i32), &'static str);
+
+const ARROWS: [Arrow; 9] = [
     (Mode::Offline, Mode::Monitor, "M162,52 L296,52", (229, 44), "connected"),
     (Mode::Monitor, Mode::Offline, "M298,70 L164,70", (229, 88), "link lost"),
     (Mode::Monitor, Mode::Arming, "M422,52 L576,52", (500, 44), "start, all preconditions"),

@@ -21,7 +21,7 @@ for feedback in true false; do
             base=$((base + 20))
             # By states from 30003 alone a stop at the pendant would be overridden.
             { echo 'session.expert.pendant_stop = "overridden"'; sed "s/^kind = \"joint-servo\"/&\nexpert.feedback = $feedback/" "$work/$motion.toml"; } > "$work/run.toml"
-            "$outrigger" sim ur --software "$software" --port-base "$base" --seconds 30 > "$work/sim" &
+            "$outrigger" sim ur --polyscope "$software" --port-base "$base" --duration 30 > "$work/sim" &
             simulator=$!
             while ! [ -s "$work/sim" ]; do sleep 0.1; done
             "$outrigger" run "$work/run.toml" --robot "127.0.0.1:$base" --json < /dev/null > "$work/out" 2> "$work/err"

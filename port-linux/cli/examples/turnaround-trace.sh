@@ -14,7 +14,7 @@ command -v strace >/dev/null || { echo "this needs strace (Debian: apt-get insta
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$program" demo --seconds "$seconds" >"$work/said" 2>&1 &
+"$program" demo --duration "$seconds" >"$work/said" 2>&1 &
 demo=$!
 # Without -f: the one thread that reads states and writes text, not those of the simulated controller and the sensor.
 strace -p "$demo" -qq -yy -ttt -T -s 8 -e trace=recvfrom,sendto -e signal=none -o "$work/trace" 2>"$work/strace" || true

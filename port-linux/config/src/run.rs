@@ -25,7 +25,7 @@ settings! {
         pub end: End = End::Never,
         /// Time for which the arm holds the end of the motion before the run ends.
         pub settle: Duration [0.0 to 600.0 "s"] = Duration::from_secs(1),
-        /// Other processes of the same user may send requests, as `outrigger ask` does.
+        /// Other processes of the same user may send requests, as `outrigger ctl` does.
         pub requests: bool = true,
         /// The user role of a CB3's pendant is set to `locked` while the arm is commanded.
         pub lock_pendant: bool = false,

@@ -81,7 +81,7 @@ pub enum SourceInput {
     },
     /// Lines on standard input.
     Stdin,
-    /// Readings in requests of other processes, as `outrigger ask ROBOT sample` sends them.
+    /// Readings in requests of other processes, as `outrigger ctl ROBOT sample` sends them.
     Requests,
     /// A simulated sine, to try a configuration without a sensor.
     Simulated {

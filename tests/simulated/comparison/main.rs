@@ -19,7 +19,7 @@ use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, compare,
 
 use page::Page;
 
-const USAGE: &str = "usage: comparison [--report FILE.html] [--runs N] [--seconds N] [--without MECHANISM,...]";
+const USAGE: &str = "usage: comparison [--report FILE.html] [--runs N] [--duration N] [--without MECHANISM,...]";
 
 struct Arguments {
     report: Option<PathBuf>,
@@ -40,7 +40,7 @@ fn arguments() -> Result<Arguments, String> {
                 read.runs =
                     value.parse().ok().filter(|runs| (1..=1000).contains(runs)).ok_or_else(|| bad("1 to 1000"))?;
             }
-            "--seconds" => {
+            "--duration" => {
                 let seconds: Option<u32> = value.parse().ok().filter(|seconds| (6..=36_000).contains(seconds));
                 read.seconds = seconds.ok_or_else(|| bad("a whole number of seconds, 6 to 36000"))?.into();
             }

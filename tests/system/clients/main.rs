@@ -232,7 +232,7 @@ fn reads_measurements_of_a_krc() {
     let _krc = server.and_then(udp::Server::spawn).expect("a KRC at work");
     let script = fri_client().expect("asked for before");
     let port = port.to_string();
-    let arguments = ["--bind", "127.0.0.1", "--ports", &port, "--seconds", "2"];
+    let arguments = ["--bind", "127.0.0.1", "--ports", &port, "--duration", "2"];
     let output = Command::new("python3").arg(script).args(arguments).output().expect("Python runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
@@ -257,7 +257,7 @@ fn reads_a_recording(software: SoftwareVersion) {
     let name = format!("recording-{}-{software}.mcap", std::process::id());
     let file = std::env::temp_dir().join(name);
     let out = file.to_str().expect("text");
-    let words = ["outrigger", "record", &address, "--out", out, "--seconds", "2", "--json"];
+    let words = ["outrigger", "record", &address, "--out", out, "--duration", "2", "--json"];
     outrigger_cli::cli::run_words(&words).expect("a recording");
     let path = workspace().join("tests/system/clients/mcap_reads.py");
     let understood = run(&python().to_string_lossy(), &[&path.to_string_lossy(), &file.to_string_lossy()]);

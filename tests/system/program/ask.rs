@@ -455,7 +455,7 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
         let player = format!("[session]\npath = \"player\"\n[program]\nexpert.port = {port}\n");
         let (mut run, clock) = (Run::start(&folder, &robot, &(configuration(&robot) + &player)), Clock::start());
         run.ready();
-        let refused = run.refused(&["freedrive", "--seconds", "1"], 4);
+        let refused = run.refused(&["freedrive", "--duration", "1"], 4);
         assert!(refused.contains("(NotCommanding)"), "{refused}");
         let usage = run.refused(&["force", "z=-900"], 2);
         assert!(usage.contains("force, number 2, is -900, expected -500.0 to 500.0 N"), "{usage}");
@@ -467,7 +467,7 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
         let height = || arm.controller().truth().tool().position[2];
         arm.controller().act(Action::Push([0.0, 0.0, 10.0, 0.0, 0.0, 0.0]));
         let before = height();
-        let said = run.done(&["freedrive", "--seconds", "2"]);
+        let said = run.done(&["freedrive", "--duration", "2"]);
         assert!(said.contains("freedrive is active") && said.contains("freedrive or force mode ended"), "{said}");
         assert!(height() - before > 0.03, "from {before} to {}", height());
         arm.controller().act(Action::Push([0.0; 6]));

@@ -384,7 +384,7 @@ fn a_law_that_follows_no_joints_is_given_no_motion_and_neither_is_a_hand_s_arm()
     let (_arm, robot) = arm(5, 15);
     let run = Run::start(&folder, &robot, &configuration(&robot, "player"));
     run.command_arm();
-    let hand = Asking::begin(&run, &["freedrive", "--seconds", "3"]);
+    let hand = Asking::begin(&run, &["freedrive", "--duration", "3"]);
     let begun = run.watch_for(|_| true);
     assert!(begun.contains("\"mode\":\"command\""), "{begun}");
     let refused = (0..50).find_map(|_| {

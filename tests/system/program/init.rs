@@ -61,9 +61,9 @@ fn it_asks_the_robot_which_arm_it_is_and_never_goes_over_a_file() {
 #[test]
 fn what_cannot_be_is_told_with_what_to_do_and_nothing_is_written() {
     let nobody = format!("127.0.0.1:{}", port::free());
-    let away = ["--model", "ur5", "--software", "3.15"];
+    let away = ["--model", "ur5", "--polyscope", "3.15"];
     for (arguments, code, told) in [
-        (vec![&*nobody, "--task", "servo"], 3, "with --model and --software the file is written without the robot"),
+        (vec![&*nobody, "--task", "servo"], 3, "with --model and --polyscope the file is written without the robot"),
         (vec![&*nobody], 2, "no terminal for questions: give --task standoff, force or servo"),
         ([&[&*nobody, "--task", "force"], &away[..]].concat(), 2, "give --sensor; expected udp:PORT"),
         ([&[&*nobody, "--task", "servo", "--sensor", "udp:5"], &away[..]].concat(), 2, "task servo uses no sensor"),
@@ -95,7 +95,7 @@ fn each_task_is_tried_on_a_simulated_arm() {
             let clock = Clock::start();
             let nobody = format!("127.0.0.1:{}", port::free());
             let folder = Folder::new(task);
-            let mut arguments = vec![&*nobody, "--task", task, "--model", "ur5e", "--software", "5.15"];
+            let mut arguments = vec![&*nobody, "--task", task, "--model", "ur5e", "--polyscope", "5.15"];
             arguments.extend(["--dry-run", "12"]);
             if task != "servo" {
                 arguments.extend(["--sensor", "udp:5005"]);

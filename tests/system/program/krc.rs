@@ -239,7 +239,7 @@ fn listened_to() {
     let (remote, listen) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{port}"));
     let _krc = Running::start(&["sim", "krc", "--remote", &remote, "--period-ms", "5"]);
     let at = ["127.0.0.1", "--kind", "krc", "--listen", &listen];
-    let monitored = outrigger(&[&["monitor"], at.as_slice(), &["--json", "--seconds", "4"]].concat());
+    let monitored = outrigger(&[&["monitor"], at.as_slice(), &["--json", "--duration", "4"]].concat());
     assert_eq!(monitored.status.code(), Some(0), "{}", String::from_utf8_lossy(&monitored.stderr));
     let lines = String::from_utf8_lossy(&monitored.stdout).into_owned();
     assert!(lines.lines().all(|line| line.starts_with("{\"type\":\"") && line.ends_with('}')), "{lines}");
@@ -254,7 +254,7 @@ fn listened_to() {
 
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-listen-{port}.mcap"));
     let _ = std::fs::remove_file(&file);
-    let recorded = outrigger(&[&["record"], at.as_slice(), &["--seconds", "1", "--out", shown(&file)]].concat());
+    let recorded = outrigger(&[&["record"], at.as_slice(), &["--duration", "1", "--out", shown(&file)]].concat());
     assert_eq!(recorded.status.code(), Some(0), "{}", String::from_utf8_lossy(&recorded.stderr));
     let decoded = outrigger(&["decode", "--port", "fri", shown(&file)]);
     let first = b"{\"offset\":0,\"message\":\"measurement\",\"send_seq_count\":";
@@ -268,7 +268,7 @@ fn listened_to() {
     let settings = "robot.kind = \"krc\"\nlaw = { kind = \"joint-servo\" }\n\
                     source = [{ name = \"d\", input = \"udp\", listen = \"0.0.0.0:5005\" }]\n";
     std::fs::write(&open, settings).expect("room");
-    let examined = outrigger(&[&["doctor"], at.as_slice(), &["--seconds", "1", "--config", shown(&open)]].concat());
+    let examined = outrigger(&[&["doctor"], at.as_slice(), &["--duration", "1", "--config", shown(&open)]].concat());
     std::fs::remove_file(open).expect("it is there");
     let said = String::from_utf8_lossy(&examined.stdout).into_owned();
     assert!(matches!(examined.status.code(), Some(0 | 4)), "{said}");
@@ -331,7 +331,7 @@ fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(code) && error.contains(expected), "{arguments:?}: {error}");
     };
-    refused(&["monitor", "127.0.0.1", "--listen", "127.0.0.1:1", "--seconds", "1"], 2, "add --kind krc");
+    refused(&["monitor", "127.0.0.1", "--listen", "127.0.0.1:1", "--duration", "1"], 2, "add --kind krc");
     refused(&["monitor", "127.0.0.1:40000", "--kind", "krc"], 2, "--listen");
     refused(&["monitor", "127.0.0.1", "--kind", "krc", "--states", "rtde"], 2, "--states is for the ports of a UR");
     refused(&["monitor", "127.0.0.1", "--kind", "krc", "--listen", "49938"], 2, "such as 127.0.0.1:49938");
@@ -348,7 +348,7 @@ fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
         "is another remote computer running?",
     );
     let silent = format!("127.0.0.1:{}", port::free());
-    let seconds = ["--listen", &silent, "--seconds", "1"];
+    let seconds = ["--listen", &silent, "--duration", "1"];
     refused(&[&["monitor", "127.0.0.1", "--kind", "krc"], seconds.as_slice()].concat(), 3, "has called friOpen");
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("krc-nothing-heard.mcap");
     let out = ["--out", shown(&file)];

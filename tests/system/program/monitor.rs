@@ -12,7 +12,7 @@ fn monitor_says_which_address_does_not_answer_and_what_to_check() {
     // A port that was free a moment ago, so that no process listens on it.
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
     let robot = format!("127.0.0.1:{}", free.min(65_000) - 4);
-    let output = outrigger(&["monitor", &robot, "--seconds", "1"], b"");
+    let output = outrigger(&["monitor", &robot, "--duration", "1"], b"");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     let error = text(&output.stderr);
     assert!(
@@ -34,7 +34,7 @@ fn an_empty_recording_is_said_to_be_one_and_a_robot_that_is_not_there_leaves_non
     let never = folder.join("never.mcap");
     let _ = std::fs::remove_file(&never);
     let file = never.to_str().expect("UTF-8");
-    let refused = outrigger(&["record", "127.0.0.1:64000", "--out", file, "--seconds", "1"], b"");
+    let refused = outrigger(&["record", "127.0.0.1:64000", "--out", file, "--duration", "1"], b"");
     assert_eq!((refused.status.code(), never.exists()), (Some(3), false), "{}", text(&refused.stderr));
 }
 #[test]
@@ -45,7 +45,7 @@ fn monitor_prints_nothing_but_json_when_asked_to() {
         .map(|server| server.spawn().expect("a thread"))
         .expect("free ports");
     let robot = format!("127.0.0.1:{}", server.port_base());
-    let output = outrigger(&["monitor", &robot, "--seconds", "2", "--json"], b"");
+    let output = outrigger(&["monitor", &robot, "--duration", "2", "--json"], b"");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let lines: Vec<_> = text(&output.stdout).lines().collect();
     assert!(lines.iter().all(|line| line.starts_with("{\"type\":\"") && line.ends_with('}')), "{lines:?}");
@@ -64,7 +64,7 @@ fn monitor_tells_where_states_come_from_and_why_and_counts_them() {
             .map(|server| server.spawn().expect("a thread"))
             .expect("free ports");
         let robot = format!("127.0.0.1:{}", server.port_base());
-        let output = outrigger(&[&["monitor", &robot, "--seconds", "2", "--json"], arguments].concat(), b"");
+        let output = outrigger(&[&["monitor", &robot, "--duration", "2", "--json"], arguments].concat(), b"");
         let shown =
             text(&output.stdout).lines().rfind(|line| line.contains("\"q_actual\"")).expect("a state").to_owned();
         (shown, robot)

@@ -69,7 +69,7 @@ fn a_monitor_beside_another_program_says_that_it_runs_and_once_it_has_ended_that
     let (server, robot) = simulated();
     let mut other = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port_base() + 3)).expect("30002");
     other.write_all(b"def other():\n  sleep(4)\nend\n").expect("taken");
-    let said = said(start(&["monitor", &robot, "--seconds", "8"]));
+    let said = said(start(&["monitor", &robot, "--duration", "8"]));
     let at = |words: &str| said.lines().position(|line| line.contains(words));
     let (foreign, met) = (at("(ForeignProgram)"), at("Ready to command"));
     assert!(foreign.is_some() && foreign < met, "{said}");

@@ -38,7 +38,7 @@ fn path(folder: &Path, name: &str) -> String {
 
 fn record(server: &Running, to: &str, seconds: &str) {
     let robot = format!("127.0.0.1:{}", server.port_base());
-    let output = outrigger(&["record", &robot, "--out", to, "--seconds", seconds]);
+    let output = outrigger(&["record", &robot, "--out", to, "--duration", seconds]);
     assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
     assert!(text(&output.stdout).contains(" entries lost"), "{}", text(&output.stdout));
 }
@@ -119,7 +119,7 @@ fn every_variable_of_rtde_is_recorded_beside_30003_and_makes_the_table() {
 
     let alone = path(&folder, "b.mcap");
     let robot = format!("127.0.0.1:{}", server.port_base());
-    let output = outrigger(&["record", &robot, "--out", &alone, "--seconds", "1", "--states", "realtime"]);
+    let output = outrigger(&["record", &robot, "--out", &alone, "--duration", "1", "--states", "realtime"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let output = outrigger(&["decode", "--port", "30004", &alone]);
     assert!(text(&output.stderr).contains("nothing came from port 30004"), "{}", text(&output.stderr));

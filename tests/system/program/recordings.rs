@@ -213,14 +213,14 @@ fn a_grade_that_is_too_low_is_told_in_the_same_words_by_run_doctor_and_replay() 
     assert!(again.contains("oldest first: "), "{again}");
 
     let robot = format!("127.0.0.1:{}", controller.port_base());
-    let examined = outrigger(&["doctor", &robot, "--config", shown(&configuration), "--seconds", "2"]);
+    let examined = outrigger(&["doctor", &robot, "--config", shown(&configuration), "--duration", "2"]);
     let said = String::from_utf8_lossy(&examined.stdout).into_owned();
     assert_eq!(examined.status.code(), Some(4), "{said}");
     for expected in [needs, "; the limit is session."] {
         assert!(said.contains(expected), "{expected} in {said}");
     }
     assert!(!said.contains("s ago  states  lost  late"), "only for those who ask: {said}");
-    let examined = outrigger(&["doctor", &robot, "--seconds", "1", "-v"]);
+    let examined = outrigger(&["doctor", &robot, "--duration", "1", "-v"]);
     let said = String::from_utf8_lossy(&examined.stdout).into_owned();
     assert!(said.contains("s ago  states  lost  late") && said.contains('█'), "{said}");
 }

@@ -108,7 +108,7 @@ fn a_second_process_for_one_robot_is_refused_and_told_of_the_first() {
 #[test]
 fn doctor_names_the_self_stop_the_evidence_and_what_to_fix() {
     let (_controller, robot) = simulated(StartState::PowerOff);
-    let output = outrigger(&["doctor", &robot, "--model", "ur5e", "--seconds", "2"], b"");
+    let output = outrigger(&["doctor", &robot, "--model", "ur5e", "--duration", "2"], b"");
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     let said = text(&output.stdout);
     assert!(said.lines().next().is_some_and(|verdict| verdict.contains("to fix before commanding:")), "{said}");
@@ -144,7 +144,7 @@ fn doctor_judges_by_the_path_of_a_file_and_names_one_that_does_not_fit() {
     let (_old, robot) = simulated_with(Options { state: StartState::PowerOff, ..old });
     for (path, fits) in [("reverse-speedj", true), ("buffered", false)] {
         let file = open_to_anybody(&format!("path-doctor-{path}.toml"), &format!("session.path = \"{path}\"\n"));
-        let output = outrigger(&["doctor", &robot, "--config", &file, "--seconds", "1"], b"");
+        let output = outrigger(&["doctor", &robot, "--config", &file, "--duration", "1"], b"");
         assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
         let said = text(&output.stdout);
         assert!(
@@ -175,7 +175,7 @@ fn doctor_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources_o
         (&shows_not, Some(&file), realtime, REFUSED),
     ] {
         let config = file.map_or(vec![], |file| vec!["--config", file]);
-        let output = outrigger(&[&["doctor", robot, "--seconds", "1"], config.as_slice()].concat(), b"");
+        let output = outrigger(&[&["doctor", robot, "--duration", "1"], config.as_slice()].concat(), b"");
         assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
         let said = text(&output.stdout);
         assert!(said.contains(from) && said.contains(&format!("pendant: {pendant}")), "{file:?}: {said}");

@@ -123,7 +123,7 @@ fn a_run_reads_from_its_own_configuration_what_the_script_says() {
     );
     let config = file("host.toml", &text);
     let mut sources = Sources::open(&sources_of(&text), Clock::start(), false).expect("a free port");
-    let (_sensor, said) = started(&["--config", shown(&config), "--script", "constant:0.05", "--seconds", "60"]);
+    let (_sensor, said) = started(&["--config", shown(&config), "--script", "constant:0.05", "--duration", "60"]);
     assert!(said.contains(&format!("to {}", SocketAddr::from((Ipv4Addr::LOCALHOST, port)))), "{said}");
     let read = block_on(readings(&mut sources, 5)).expect("a reactor");
     for (reading, next) in read.iter().zip(&read[1..]) {
@@ -136,7 +136,7 @@ fn a_run_reads_from_its_own_configuration_what_the_script_says() {
 fn a_run_opens_the_pseudo_terminal_that_it_made_and_reads_frames() {
     let name = place("pty");
     let uart = format!("pty:{}", shown(&name));
-    let script = ["--script", "constant:1", "--script", "3=constant:0.5", "--seconds", "60"];
+    let script = ["--script", "constant:1", "--script", "3=constant:0.5", "--duration", "60"];
     let (sensor, _) = started(&[&["--uart", &uart, "--form", "frames", "--values", "6"][..], &script].concat());
     let text = format!(
         "robot.address = \"127.0.0.1\"\nlaw = {{ kind = \"joint-servo\", sensor = \"push\" }}\n\
@@ -157,7 +157,7 @@ fn a_run_opens_the_pseudo_terminal_that_it_made_and_reads_frames() {
 
 #[test]
 fn a_reader_that_does_not_read_does_not_hold_it_and_what_came_is_whole() {
-    let arguments = ["--script", "ramp:1", "--rate", "10000", "--seconds", "2"];
+    let arguments = ["--script", "ramp:1", "--rate", "10000", "--duration", "2"];
     let mut sensor = Sensor(command(&arguments).spawn().expect("the binary under test"));
     // The lines are read after the process has ended by itself.
     assert_eq!(sensor.0.wait().expect("it ends").code(), Some(0));

@@ -44,7 +44,7 @@ impl Drop for Simulator {
 fn started(arguments: &[String]) -> (Simulator, u16) {
     for base in (56_000..60_000).step_by(50) {
         let mut child = Command::new(outrigger_system::program())
-            .args(["sim", "ur", "--seconds", "60", "--port-base", &base.to_string()])
+            .args(["sim", "ur", "--duration", "60", "--port-base", &base.to_string()])
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -113,7 +113,7 @@ fn a_sensor_of_its_own_sees_the_surface_from_the_tool_of_a_controller() {
     let arguments = ["--surface", &surface, "--distance-to", &address(&by_controller)].map(str::to_owned);
     let (_simulator, base) = started(&arguments);
     let mut sensor = Command::new(outrigger_system::program())
-        .args(["sim", "sensor", "--seconds", "60", "--surface", &surface, "--udp", &address(&by_sensor)])
+        .args(["sim", "sensor", "--duration", "60", "--surface", &surface, "--udp", &address(&by_sensor)])
         .args(["--robot", &format!("127.0.0.1:{base}")])
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -274,7 +274,7 @@ fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
     let other_each_time = |of: &usize| passes.windows(2).all(|pair| (pair[1] - pair[0]) % of != 0);
     let lost_of = (7..12).find(other_each_time).expect("a number that divides no pass");
     let (listen, out) = (free_port(), directory("watch-fallback"));
-    let (lines, ended) = watched(&["--seconds", "3", "--out", out.to_str().expect("text")], &listen, || {
+    let (lines, ended) = watched(&["--duration", "3", "--out", out.to_str().expect("text")], &listen, || {
         let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         let other = UdpSocket::bind("127.0.0.2:0").expect("a socket");
         for (number, datagram) in datagrams.iter().enumerate() {
@@ -303,7 +303,7 @@ fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
 fn what_led_to_a_reset_of_a_board_is_written_once_and_replays() {
     let datagrams = telemetry_after_a_reset();
     let (listen, out) = (free_port(), directory("watch-reset"));
-    let (lines, ended) = watched(&["--seconds", "4", "--out", out.to_str().expect("text")], &listen, || {
+    let (lines, ended) = watched(&["--duration", "4", "--out", out.to_str().expect("text")], &listen, || {
         let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         for datagram in &datagrams {
             board.send_to(datagram, &listen).expect("sent");
@@ -320,7 +320,7 @@ fn what_led_to_a_reset_of_a_board_is_written_once_and_replays() {
 fn lost_datagrams_are_counted_by_their_numbers() {
     let datagrams = telemetry_of_a_fallback();
     let listen = free_port();
-    let (lines, _) = watched(&["--seconds", "2"], &listen, || {
+    let (lines, _) = watched(&["--duration", "2"], &listen, || {
         let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         for datagram in datagrams[..9].iter().chain(&datagrams[14..20]) {
             board.send_to(datagram, &listen).expect("sent");
@@ -332,7 +332,7 @@ fn lost_datagrams_are_counted_by_their_numbers() {
 #[test]
 fn where_nothing_comes_it_says_what_to_check() {
     let listen = free_port();
-    let (_, ended) = watched(&["--seconds", "1"], &listen, || {
+    let (_, ended) = watched(&["--duration", "1"], &listen, || {
         let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         board.send_to(b"ORTM\xffrest", &listen).expect("sent");
     });
@@ -358,7 +358,7 @@ fn last_status(lines: &[String]) -> &str {
 #[test]
 fn a_board_beside_a_krc_shows_where_its_session_stands_in_both_grades() {
     let (datagrams, listen) = (telemetry_beside_a_krc(false), free_port());
-    let (lines, ended) = watched(&["--seconds", "2"], &listen, || send_all(&datagrams, &listen));
+    let (lines, ended) = watched(&["--duration", "2"], &listen, || send_all(&datagrams, &listen));
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     let status = last_status(&lines);
     for expected in [
@@ -382,7 +382,7 @@ fn a_board_beside_a_krc_shows_where_its_session_stands_in_both_grades() {
 #[test]
 fn a_board_whose_krc_has_fallen_silent_says_so_and_shows_no_joints() {
     let (datagrams, listen) = (telemetry_beside_a_krc(true), free_port());
-    let (lines, _) = watched(&["--seconds", "2"], &listen, || send_all(&datagrams, &listen));
+    let (lines, _) = watched(&["--duration", "2"], &listen, || send_all(&datagrams, &listen));
     let status = last_status(&lines);
     let trouble = "\"trouble\":\"the board receives no measurement from the KRC\"";
     assert!(status.contains(trouble) && status.contains("\"mode\":\"Offline\""), "{status}");
@@ -393,7 +393,7 @@ fn a_board_whose_krc_has_fallen_silent_says_so_and_shows_no_joints() {
 #[test]
 fn what_keeps_a_board_from_its_robot_is_said_once_and_shown_as_long_as_it_does() {
     let (datagrams, listen) = (telemetry_without_a_robot(), free_port());
-    let (lines, _) = watched(&["--seconds", "2"], &listen, || send_all(&datagrams, &listen));
+    let (lines, _) = watched(&["--duration", "2"], &listen, || send_all(&datagrams, &listen));
     let said: Vec<_> = lines.iter().filter(|line| line.contains("\"kind\":\"trouble\"")).collect();
     // The control character for the terminal has been removed.
     let trouble = "no link: is the cable [2J plugged in?";

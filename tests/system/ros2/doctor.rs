@@ -9,7 +9,7 @@ use super::cell::{Cell, Found, HERE, controller, domain, judge_by, robot, versio
 /// Runs `doctor` in a domain. Returns its output and its exit code.
 fn doctor(domain: u16, robot: &str, arguments: &[&str]) -> (String, Option<i32>) {
     let output = Command::new("timeout")
-        .args(["60", outrigger_system::program(), "doctor", robot, "--ros2", "--seconds", "3", "--distro", "jazzy"])
+        .args(["60", outrigger_system::program(), "doctor", robot, "--ros2", "--duration", "3", "--distro", "jazzy"])
         .args(["--domain", &domain.to_string()])
         .args(arguments)
         .envs(HERE)

@@ -35,7 +35,7 @@ fn running(computer: &Namespace, words: &[&str]) -> Program {
 
 /// Starts a simulated controller at the loopback interface of `computer`, and waits until it listens.
 fn controller(computer: &Namespace) -> Program {
-    let controller = running(computer, &["sim", "ur", "--software", "5.15"]);
+    let controller = running(computer, &["sim", "ur", "--polyscope", "5.15"]);
     let listens = || computer.inside(|| std::net::TcpStream::connect(("127.0.0.1", 30_004)));
     while listens().is_err() {
         std::thread::sleep(Duration::from_millis(20));
@@ -95,14 +95,14 @@ fn ros2_client() {
 fn nobody() {
     let computers = Namespace::two_computers().expect("root");
     let _controller = controller(&computers[0]);
-    let said = at(&computers[0], &[program(), "ros2", "127.0.0.1", "--seconds", "12"]).output().expect("it was built");
+    let said = at(&computers[0], &[program(), "ros2", "127.0.0.1", "--duration", "12"]).output().expect("it was built");
     let said = String::from_utf8_lossy(&said.stdout);
     let count = said.matches("no other ROS 2 program found in domain 0 at 127.0.0.1, 10.77.1.1, 10.77.2.1").count();
     assert!(count == 1 && said.contains("; no other ROS 2 program was found"), "{said}");
     let [python, script] = by_cyclone();
     let mut listener = at(&computers[0], &[&*python, &*script, "0", "30"]);
     let _listener = Program(listener.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("Python"));
-    let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--seconds", "12"];
+    let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--duration", "12"];
     let said = at(&computers[0], &words).output().expect("it was built");
     let said = String::from_utf8_lossy(&said.stdout);
     assert!(
@@ -118,7 +118,7 @@ fn others_are_kept_out() {
     let computers = Namespace::two_computers().expect("root");
     let _controller = controller(&computers[0]);
     let [python, script] = by_cyclone();
-    let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--seconds", "14"];
+    let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--duration", "14"];
     let mut node = at(&computers[0], &words).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it was built");
     // Started one after the other, so that the first ones learn of the later ones by multicast.
     let mut others = vec![];

@@ -18,7 +18,7 @@ fn simulator(domain: u16) -> (Program, u16) {
         let path = file(".log");
         let log = std::fs::File::create(&path).expect("room");
         let simulator = Command::new(outrigger_system::program())
-            .args(["sim", "ur", "--software", "10.12", "--ros", "--domain", &domain.to_string()])
+            .args(["sim", "ur", "--polyscope", "10.12", "--ros", "--domain", &domain.to_string()])
             .args(["--port-base", &base.to_string()])
             .envs(HERE)
             .stdin(Stdio::null())

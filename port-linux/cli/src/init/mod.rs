@@ -170,7 +170,7 @@ fn look(args: &InitArgs) -> Result<Known, Failure> {
     });
     seen.map(|(known, ..)| known).map_err(|failure| match failure {
         Failure::Connection(why) => Failure::Connection(format!(
-            "{why}; with --model and --software the file is written without the robot; `outrigger sim ur` simulates one"
+            "{why}; with --model and --polyscope the file is written without the robot; `outrigger sim ur` simulates one"
         )),
         other => other,
     })

@@ -84,7 +84,7 @@ pub(crate) struct SimUrArgs {
     pub force_damping: f64,
     /// Send the readings of a distance sensor at the tool, along its z axis, to the surface: every 10 ms a datagram
     /// with a line such as "seq=7 0.123456", in m, for a source of `outrigger run` with input "udp"
-    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket, requires = "surface")]
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback, requires = "surface")]
     pub distance_to: Option<SocketAddr>,
     /// The options by which its scripts use ROS 2.
     #[cfg(feature = "ros2")]

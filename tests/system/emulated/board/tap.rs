@@ -75,7 +75,7 @@ impl Simulator {
         let mut words = namespace.within();
         words.push(program());
         let limit = LIMIT.as_secs().to_string();
-        words.extend(["sim", "ur", "--listen", ROBOT, "--software", "3.15", "--seconds", &limit].map(String::from));
+        words.extend(["sim", "ur", "--listen", ROBOT, "--polyscope", "3.15", "--duration", &limit].map(String::from));
         words.extend(FAULTS.iter().flat_map(|fault| ["--fault", fault]).map(String::from));
         let mut call = Command::new(&words[0]);
         Self(call.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("a simulator"))
