@@ -306,10 +306,10 @@ fn json_with_a_part_that_is_not_understood_is_refused() {
         (point(r#""velocities": 0"#), "found 0, expected a list; write it in [ ]"),
         (format!(r#"{{{points}, "joint_name": ["a_1", "a_0"]}}"#), "the unknown field 'joint_name'"),
         (format!("{{{points}, {points}}}"), "the field 'points' twice"),
-        (format!(r#"{{"trajectory": {{{points}}}, {points}}}"#), "found 'trajectory' and 'points' beside each other"),
+        (format!(r#"{{"trajectory": {{{points}}}, {points}}}"#), "found both 'trajectory' and 'points'"),
         (
             format!(r#"{{"trajectory": {{{points}}}, "joint_trajectory": {{{points}}}}}"#),
-            "found 'joint_trajectory' and 'trajectory' beside each other",
+            "found both 'joint_trajectory' and 'trajectory'",
         ),
         (
             format!(r#"{{"trajectory": {{{points}}}, "joint_names": ["a_1", "a_0"]}}"#),
@@ -412,7 +412,7 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
             "{\"points\": [], \"path_tolerance\": [{\"name\": \"a_1\"}]}".into(),
             "path_tolerance: found 1 joints, expected all 2 or none",
         ),
-        ("{\"points\": [], \"joint_names\": [\"a_1\", \"b_1\"]}".into(), "joint_names[1]: found 'b_1' a second time"),
+        ("{\"points\": [], \"joint_names\": [\"a_1\", \"b_1\"]}".into(), "joint_names[1]: found 'b_1' twice"),
         ("{\"points\": [], \"joint_names\": [\"a_1\"]}".into(), "found 1 joint_names, expected 2"),
     ] {
         assert_eq!(told(json(&text)), expected, "{text}");
@@ -448,7 +448,7 @@ fn tolerances_of_a_goal_are_taken_over_joint_by_joint_as_ros_means_them() {
         ),
         (
             r#""path_tolerance": [{"name": "a_1"}, {"name": "a_1"}]"#.into(),
-            "path_tolerance: name[1]: found 'a_1' a second time",
+            "path_tolerance: name[1]: found 'a_1' twice",
         ),
         (
             r#""component_goal_tolerance": [{}]"#.into(),

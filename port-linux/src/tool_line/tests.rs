@@ -335,7 +335,7 @@ fn every_end_of_a_set_up_is_told_with_what_was_expected_and_what_the_robot_shows
     };
     let seen = "the robot shows the line off, 9600 baud, parity 7, 2 stop bits, idle characters 1 (rx) and 0 (tx), tool voltage 12 V";
     for (outcome, hint) in
-        [(SetupOutcome::LocalControl(shown), "remote control"), (SetupOutcome::NotTaken(shown), "it says: busy")]
+        [(SetupOutcome::LocalControl(shown), "remote control"), (SetupOutcome::NotTaken(shown), "its message: busy")]
     {
         let text = failed(outcome).to_string();
         assert!(text.contains(settings) && text.contains(seen) && text.contains(hint), "{text}");

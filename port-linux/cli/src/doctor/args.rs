@@ -35,7 +35,7 @@ pub(crate) struct DoctorArgs {
     /// Duration of the link check
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
-    /// Also check for conflicts between `outrigger ros2` and the ROS 2 programs that are present
+    /// Check for conflicts between `outrigger ros2` and the ROS 2 programs that are present
     #[cfg(feature = "ros2")]
     #[arg(long)]
     pub ros2: bool,

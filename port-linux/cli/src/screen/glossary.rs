@@ -201,7 +201,7 @@ const TABLE: &[Term] = terms! {
 const PLAIN: &str = "\
     C Hz Not Ready V a all analog and angle at base between by centre command controller demo digital elbow events \
     fault finished force frame from gravity help identified in inputs joint joints kg link log m mA main mm \
-    monitor more motor motors ms next no not number of on other out outputs page pages per pose program r rad \
+    monitor more motor motors ms next no not number of on other out outputs page pages per pose program r rad ready \
     record run running s scale second shoulder slider software speed tab temperature the time to tool value watch \
     wrist x y yet z µs";
 

@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(args.line().voltage, None);
         assert_eq!(args.place(), Some(LocalEnd::Tcp(SocketAddr::from(([127, 0, 0, 1], 5_020)))));
         for (words, expected) in [
-            ("10.0.0.2 --baud 115200", "<--pty <PATH>|--listen <ADDR:PORT>>"),
+            ("10.0.0.2 --baud 115200", "<--pty <PATH>|--listen <[ADDR:]PORT>>"),
             ("10.0.0.2 --baud 115200 --pty a --listen 127.0.0.1:5020", "cannot be used with"),
             ("10.0.0.2 --pty a", "--baud <N>"),
             ("10.0.0.2 --baud 115200 --voltage 48 --pty a", "possible values: 0, 12, 24"),

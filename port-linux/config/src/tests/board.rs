@@ -123,7 +123,7 @@ fn a_distance_sensor_at_the_bus_is_one_value_and_not_asked_for_what_it_is_too_sl
     for (more, said) in [
         ("max_age = 0.09\n", "source[1].max_age: found 0.09, expected at least 0.1 s"),
         ("values = 2\n", "source[1].values: found 2, expected 1: a distance"),
-        ("format = \"postcard\"\n", "source[1].format: found \"postcard\", expected nothing here"),
+        ("format = \"postcard\"\n", "source[1].format: found \"postcard\", expected no value"),
     ] {
         let [problem] = problems(&on_bus(more)).try_into().expect("one problem");
         assert!(problem.contains(said), "{problem}");

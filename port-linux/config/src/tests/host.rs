@@ -467,7 +467,7 @@ fn who_asks_at_the_start_is_one_alone() {
     let [problem] = problems(&format!("{ROBOT}{input}{start}")).try_into().expect("one problem");
     assert!(
         problem.starts_with(
-            "line 6: run.request: found \"start\", expected \"operator\" beside operator.expert.request_input"
+            "line 6: run.request: found \"start\", expected \"operator\" with operator.expert.request_input"
         ),
         "{problem}"
     );
@@ -502,7 +502,7 @@ fn a_pendant_can_be_locked_on_a_cb3_only() {
     let krc = format!("robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\n{lock}");
     let problem =
         KrcConfiguration::parse(&krc).expect_err("no roles").iter().map(ToString::to_string).collect::<String>();
-    assert!(problem.contains("run.expert.lock_pendant") && problem.contains("beside a KRC"), "{problem}");
+    assert!(problem.contains("run.expert.lock_pendant") && problem.contains("for a KRC"), "{problem}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn the_joints_of_two_arms_are_refused() {
     let mixed = told(named(r#"["left_0", "right_1"]"#));
     assert_eq!(
         mixed,
-        format!("joint_names[1]: found 'right_1' beside 'left_0', expected the joints of one arm{remedy}")
+        format!("joint_names[1]: found 'right_1' together with 'left_0', expected the joints of one arm{remedy}")
     );
     let six = |first: &str| {
         let names = ["shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
@@ -51,7 +51,7 @@ fn the_joints_of_two_arms_are_refused() {
     for first in ["left_shoulder_pan_joint", "shoulder_pan_joint"] {
         let said = six(first).expect_err("no motion");
         let expected = format!(
-            "joint_names[1]: found 'right_shoulder_lift_joint' beside '{first}', expected the joints of one arm"
+            "joint_names[1]: found 'right_shoulder_lift_joint' together with '{first}', expected the joints of one arm"
         );
         assert!(said.starts_with(&expected), "{said}");
     }
@@ -66,10 +66,10 @@ fn the_joints_of_two_arms_are_refused() {
     let other = told(tolerance(r#"["left_0", "left_1"]"#, ["right_1", "right_0"]));
     assert_eq!(
         other,
-        format!("joint_names[0]: found 'left_0' beside 'right_1', expected the joints of one arm{remedy}")
+        format!("joint_names[0]: found 'left_0' together with 'right_1', expected the joints of one arm{remedy}")
     );
     let base = told(tolerance(r#"["a_1", "a_2"]"#, ["a_0", "a_1"]));
-    assert_eq!(base, format!("joint_names[0]: found 'a_1' beside 'a_0', expected joints numbered alike{remedy}"));
+    assert_eq!(base, format!("joint_names[0]: found 'a_1' together with 'a_0', expected joints numbered alike{remedy}"));
 }
 
 #[test]
@@ -117,26 +117,26 @@ fn results_of_moveit_are_read_where_they_have_one_whole_trajectory() {
         ),
         (
             format!(r#"{{{good}, "planned_trajectory": {robot}, "executed_trajectory": {robot}}}"#),
-            "found 'planned_trajectory' and 'executed_trajectory' beside each other, expected one of them",
+            "found both 'planned_trajectory' and 'executed_trajectory', expected one of them",
         ),
         (
             format!(r#"{{"solution": {robot}, "planned_trajectory": {none}}}"#),
-            "found 'solution' and 'planned_trajectory' beside each other, expected one of them",
+            "found both 'solution' and 'planned_trajectory', expected one of them",
         ),
         // A trajectory that was executed may be a level further inside.
         (
             format!(r#"{{{good}, "planned_trajectory": {robot}, "executed_trajectory": {{"trajectory": {robot}}}}}"#),
-            "found 'planned_trajectory' and 'executed_trajectory' beside each other, expected one of them",
+            "found both 'planned_trajectory' and 'executed_trajectory', expected one of them",
         ),
         (
             format!(
                 r#"{{"planned_trajectory": {robot}, "executed_trajectory": {{"goal": {{"error_code": {{"val": -4}}}}}}}}"#
             ),
-            "found 'planned_trajectory' and 'executed_trajectory' beside each other, expected one of them",
+            "found both 'planned_trajectory' and 'executed_trajectory', expected one of them",
         ),
         (
             format!(r#"{{"planned_trajectory": {robot}, "executed_trajectory": {{"error_code": {{"val": -4}}}}}}"#),
-            "found 'planned_trajectory' and 'executed_trajectory' beside each other, expected one of them",
+            "found both 'planned_trajectory' and 'executed_trajectory', expected one of them",
         ),
     ] {
         assert_eq!(told(json(&text)), expected, "{text}");

@@ -25,7 +25,7 @@ fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
     let held = Status { held: Some(Reason::ProgramPaused), ..Status::default() };
     let paused = status(None, "status", &held, ("arm", false), None);
     assert!(
-        paused.contains(r#""held_by":{"name":"ProgramPaused","text":"paused at the pendant: the arm goes on"#),
+        paused.contains(r#""held_by":{"name":"ProgramPaused","text":"paused at the pendant: the arm continues"#),
         "{paused}"
     );
     assert!(line(None, None).contains(r#""held_by":null"#));

@@ -143,7 +143,7 @@ fn a_client_that_stops_in_the_middle_is_timed_out_and_is_told_once() {
     assert_eq!(one.until(), Some(Instant::from_micros(9_000_000)));
     assert_eq!(expired(&mut one, 9_000), None);
     assert!(say(&bench, &mut other, "begin=1", 9_000).has("\"what\":\"Busy\""));
-    assert!(expired(&mut one, 9_001).expect("it is late").has("did not come in time"));
+    assert!(expired(&mut one, 9_001).expect("it is late").has("did not arrive in time"));
     assert_eq!(say(&bench, &mut one, &piece(2), 9_002), Said::Nothing);
     assert_eq!((one.until(), expired(&mut one, 60_000)), (None, None));
 
@@ -155,7 +155,7 @@ fn a_client_that_stops_in_the_middle_is_timed_out_and_is_told_once() {
     assert_eq!(one.until(), Some(Instant::from_micros(10_500_000)));
     // If no client has checked the deadline, a new client does. The late client is informed with its next piece.
     assert!(say(&bench, &mut other, "begin=1", 10_501).has("\"ok\":true"));
-    assert!(say(&bench, &mut one, &piece(6), 10_501).has("did not come in time"));
+    assert!(say(&bench, &mut one, &piece(6), 10_501).has("did not arrive in time"));
     assert_eq!(say(&bench, &mut other, &piece(1), 10_501), Said::Nothing, "it is not disturbed");
 }
 

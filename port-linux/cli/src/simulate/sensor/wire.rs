@@ -362,7 +362,8 @@ mod tests {
     fn what_cannot_be_opened_is_told_with_what_to_do() {
         let told = |uart: &str| Wire::serial(&uart.parse().expect("a place"), 115_200).expect_err(uart).to_string();
         let missing = place("missing");
-        assert!(told(&missing.display().to_string()).contains("; th"), "there are these, or there is none");
+        let text = told(&missing.display().to_string());
+        assert!(text.contains("; found "), "{text}");
         assert!(told("/dev/null").contains("it is not a serial device"));
         assert!(told(&format!("unix:{}", missing.display())).contains("start QEMU first"));
         let path = place("socket");
