@@ -204,9 +204,9 @@ where
                     let limit = self.clock.now() + self.write_limit;
                     let written = match streams.get_mut(link.index()) {
                         Some(socket) => either(socket.write_all(bytes), self.clock.sleep_until(limit)).await,
-                        None => Either::Second(()),
+                        None => FirstReady::Second(()),
                     };
-                    if matches!(written, Either::First(Ok(()))) {
+                    if matches!(written, FirstReady::First(Ok(()))) {
                         self.written();
                     } else {
                         self.close(link);
@@ -326,19 +326,19 @@ fn poll_link<const N: usize, P: Controller<N>, L: Law<N>, S: Socket, D: Datagram
     }
 }
 
-enum Either<A, B> {
+enum FirstReady<A, B> {
     First(A),
     Second(B),
 }
 
 /// Returns the result of the future that is ready first; `a` if both are.
-async fn either<A, B>(a: impl Future<Output = A>, b: impl Future<Output = B>) -> Either<A, B> {
+async fn either<A, B>(a: impl Future<Output = A>, b: impl Future<Output = B>) -> FirstReady<A, B> {
     let (mut a, mut b) = (pin!(a), pin!(b));
     poll_fn(|context| {
         if let Poll::Ready(a) = a.as_mut().poll(context) {
-            return Poll::Ready(Either::First(a));
+            return Poll::Ready(FirstReady::First(a));
         }
-        b.as_mut().poll(context).map(Either::Second)
+        b.as_mut().poll(context).map(FirstReady::Second)
     })
     .await
 }

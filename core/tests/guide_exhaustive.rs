@@ -20,8 +20,8 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::mode::{
-    Acceptance, Action, Activity, Asker, Drive, Evidence, Guide, GuideLimits, Held, Mirrored, Mode, ModeConfig,
-    ModeMachine, MoveNumber, PeerGate, Pendant,
+    Acceptance, Action, Activity, ClientNumber, Drive, Evidence, Guide, GuideLimits, Mirrored, Mode, ModeConfig,
+    ModeMachine, MoveNumber, PeerGate, Pendant, TimedFact,
 };
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{Pose, RobotMode, Safety, SafetyMode, State, Twist};
@@ -156,8 +156,8 @@ impl World {
     }
 
     fn facts(&self) -> Evidence {
-        fn held<T>(value: T, at: Instant) -> Option<Held<T>> {
-            Some(Held::new(value, at))
+        fn held<T>(value: T, at: Instant) -> Option<TimedFact<T>> {
+            Some(TimedFact::new(value, at))
         }
         let at = self.seen_at;
         let commands = matches!(self.machine.mode(), Mode::Arming | Mode::Command);
@@ -238,7 +238,7 @@ impl World {
             }
             Event::Begin(asker) => {
                 let (facts, state) = (self.facts(), self.state());
-                let asked = Asker(asker);
+                let asked = ClientNumber(asker);
                 let begun = self.guide.begin(asked, limits(), &mut self.machine, &facts, &state, self.now);
                 if let Ok(number) = begun {
                     assert_eq!(before.machine.mode(), Mode::Command, "begun outside of Command");
@@ -259,7 +259,7 @@ impl World {
             Event::Join if self.seen == Event::Far => {}
             Event::Join => {
                 let (facts, state) = (self.facts(), self.state());
-                let joined = self.guide.join(Asker(1), limits(), &self.machine, &facts, &state, self.now);
+                let joined = self.guide.join(ClientNumber(1), limits(), &self.machine, &facts, &state, self.now);
                 if let Ok(number) = joined {
                     assert_eq!((before.machine.mode(), self.moved), (Mode::Command, Some(number)), "beside nothing");
                     assert_eq!(self.shown, Mirrored::Running(number), "beside what does not run");
@@ -268,7 +268,7 @@ impl World {
                     self.granted = Some(Granted { number, asker: 1, renewed, started: true, ends: false });
                 }
             }
-            Event::Renew(asker) => match self.guide.renew(Asker(asker), self.now) {
+            Event::Renew(asker) => match self.guide.renew(ClientNumber(asker), self.now) {
                 Ok(()) => {
                     let granted = self.granted.as_mut().expect("renewed something");
                     assert_eq!(granted.asker, asker, "renewed by somebody else");

@@ -21,8 +21,8 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::mode::{
-    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeMachine, Operator, OperatorAction,
-    OperatorConfig, Outcome, PeerGate, Pendant, Refusal, RequestAs,
+    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Mode, ModeMachine, Operator, OperatorAction,
+    OperatorConfig, Outcome, PeerGate, Pendant, Refusal, RequestAs, TimedFact,
 };
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{RobotMode, Safety, SafetyMode};
@@ -173,8 +173,8 @@ impl World {
 
     fn facts(&self) -> Evidence {
         let Some((seen, at)) = self.evidence else { return Evidence::default() };
-        fn held<T>(value: T, at: Instant) -> Option<Held<T>> {
-            Some(Held::new(value, at))
+        fn held<T>(value: T, at: Instant) -> Option<TimedFact<T>> {
+            Some(TimedFact::new(value, at))
         }
         let program = if seen == Event::Accepted { Activity::Running } else { Activity::Stopped };
         Evidence {

@@ -14,11 +14,11 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::client::dashboard::{
-    BrakeConditions, BrakeLine, BrakeRefusal, CommandInterlock, InterlockInput, LeaveOutput, Outcome,
+    BrakeConditions, BrakeLine, BrakeRefusal, CommandInterlock, InterlockInput, InterlockOutput, Outcome,
 };
 use outrigger_core::mode::{
-    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeMachine, Operator, OperatorConfig,
-    PeerGate, RequestAs,
+    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Mode, ModeMachine, Operator, OperatorConfig, PeerGate,
+    RequestAs, TimedFact,
 };
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{RobotMode, Safety, SafetyMode, SoftwareVersion};
@@ -100,7 +100,7 @@ struct World {
 /// The results of one step.
 #[derive(Default)]
 struct Step {
-    output: Option<LeaveOutput>,
+    output: Option<InterlockOutput>,
     /// `true` if a rising edge of a line was first observed.
     rose: bool,
 }
@@ -133,8 +133,8 @@ impl World {
 
     fn facts(&self) -> Evidence {
         let Some((seen, at)) = self.evidence else { return Evidence::default() };
-        fn held<T>(value: T, at: Instant) -> Option<Held<T>> {
-            Some(Held::new(value, at))
+        fn held<T>(value: T, at: Instant) -> Option<TimedFact<T>> {
+            Some(TimedFact::new(value, at))
         }
         let program = if seen == Event::Accepted { Activity::Running } else { Activity::Stopped };
         let robot_mode = if seen == Event::Idle { RobotMode::Idle } else { RobotMode::Running };
@@ -208,7 +208,7 @@ impl World {
         }
         if let Some((input, mode)) = leave {
             let output = self.leave.handle(input, mode);
-            if output == LeaveOutput::Release {
+            if output == InterlockOutput::Release {
                 (self.release_waits, self.request_waits, self.released) = (true, None, true);
             }
             step.output = Some(output);
@@ -264,24 +264,24 @@ impl World {
             assert_ne!(self.requested_since, Some(false), "armed by a request that is older than the command");
         }
         match step.output {
-            Some(LeaveOutput::Send) => {
+            Some(InterlockOutput::Send) => {
                 assert!(matches!(to, Mode::Offline | Mode::Monitor), "a command goes out in {to:?}");
                 assert_eq!(self.request_waits, None, "a request waits while it goes out");
                 assert_eq!(self.sent, 0, "sent twice");
                 assert!(!self.operator.asks_by_itself(), "this device still asks by itself");
                 (self.sent, self.requested_since) = (1, Some(false));
             }
-            Some(LeaveOutput::End(Outcome::Busy)) => assert_eq!(self.leave, before.leave),
-            Some(LeaveOutput::End(outcome)) => {
+            Some(InterlockOutput::End(Outcome::Busy)) => assert_eq!(self.leave, before.leave),
+            Some(InterlockOutput::End(outcome)) => {
                 assert_eq!(outcome, Outcome::Commanding);
                 assert!(!matches!(to, Mode::Offline | Mode::Monitor), "refused in {to:?}");
                 assert!(!self.leave.is_busy());
             }
-            Some(LeaveOutput::Connect) => self.sent = 0,
-            Some(LeaveOutput::Release | LeaveOutput::Nothing) | None => {}
+            Some(InterlockOutput::Connect) => self.sent = 0,
+            Some(InterlockOutput::Release | InterlockOutput::Nothing) | None => {}
         }
         // A release is requested when a client requests a command and the server listens, and not before.
-        if step.output == Some(LeaveOutput::Release) {
+        if step.output == Some(InterlockOutput::Release) {
             assert!(matches!(event, Event::Listens | Event::ListensBehind) && before.leave.is_busy());
         }
     }

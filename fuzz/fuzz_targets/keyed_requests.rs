@@ -8,17 +8,17 @@ use std::collections::{HashMap, HashSet};
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::mode::Epoch;
 use outrigger_remote::request::keyed::{Caller, Event, Key, Reply, Service};
-use outrigger_remote::request::{Ask, FRESH_FOR, Message};
+use outrigger_remote::request::{ClientRequest, FRESH_FOR, Message};
 use outrigger_wire::time::Instant;
 
-const ASKS: [Ask<'_>; 7] = [
-    Ask::Release,
-    Ask::Status,
-    Ask::Request(Epoch::from_number(1)),
-    Ask::Set { epoch: Epoch::from_number(1), output: "digital-out.3=on" },
-    Ask::HandBack(Epoch::from_number(1)),
-    Ask::Resend(Epoch::from_number(1)),
-    Ask::Withdraw { what: 1 },
+const ASKS: [ClientRequest<'_>; 7] = [
+    ClientRequest::Release,
+    ClientRequest::Status,
+    ClientRequest::Request(Epoch::from_number(1)),
+    ClientRequest::Set { epoch: Epoch::from_number(1), output: "digital-out.3=on" },
+    ClientRequest::HandBack(Epoch::from_number(1)),
+    ClientRequest::Resend(Epoch::from_number(1)),
+    ClientRequest::Withdraw { what: 1 },
 ];
 
 struct World {

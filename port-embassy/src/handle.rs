@@ -16,8 +16,8 @@ use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::mode::{Contact, Epoch};
 use outrigger_wire::sensor::Sample;
 
+use crate::connection_fault::ConnectionFault;
 use crate::edges::{Edge, Edges};
-use crate::trouble::Trouble;
 
 /// The memory that the robot's task shares with all others: a mailbox, and the causes of failed connections.
 ///
@@ -45,7 +45,7 @@ struct Cells {
     samples: [Cell<Option<Sample>>; MAX_SOURCES],
     /// The index of the source with which the search for a sample begins, so that no source is always the last.
     turn: Cell<usize>,
-    troubles: Cell<[Option<Trouble>; LINKS.len() + 1]>,
+    troubles: Cell<[Option<ConnectionFault>; LINKS.len() + 1]>,
 }
 
 /// One message that the robot's task takes from its mailbox.
@@ -125,7 +125,7 @@ impl Shared {
         })
     }
 
-    pub(crate) fn set_trouble(&self, link: LinkId, trouble: Option<Trouble>) {
+    pub(crate) fn set_trouble(&self, link: LinkId, trouble: Option<ConnectionFault>) {
         self.cells.lock(|cells| {
             let mut troubles = cells.troubles.get();
             if let Some(slot) = troubles.get_mut(link.index()) {
@@ -272,7 +272,7 @@ impl<'d> Handle<'d> {
 
     /// Returns the reason why `link` is not connected, or why the last attempt failed; `None` if it is connected.
     #[must_use]
-    pub fn trouble(&self, link: LinkId) -> Option<Trouble> {
+    pub fn trouble(&self, link: LinkId) -> Option<ConnectionFault> {
         self.shared.cells.lock(|cells| cells.troubles.get().get(link.index()).copied().flatten())
     }
 }
@@ -375,8 +375,11 @@ mod tests {
     fn trouble_is_told_apart_by_link_and_forgotten_when_it_is_over() {
         let shared = Shared::new();
         let handle = Handle::new(&shared);
-        shared.set_trouble(LinkId::REALTIME, Some(Trouble::Refused));
-        assert_eq!((handle.trouble(LinkId::REALTIME), handle.trouble(LinkId::PRIMARY)), (Some(Trouble::Refused), None));
+        shared.set_trouble(LinkId::REALTIME, Some(ConnectionFault::Refused));
+        assert_eq!(
+            (handle.trouble(LinkId::REALTIME), handle.trouble(LinkId::PRIMARY)),
+            (Some(ConnectionFault::Refused), None)
+        );
         shared.set_trouble(LinkId::REALTIME, None);
         assert_eq!(handle.trouble(LinkId::REALTIME), None);
     }

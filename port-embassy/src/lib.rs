@@ -91,6 +91,7 @@ use critical_section as _;
 mod address;
 mod arp_claim;
 pub mod arp_guard;
+mod connection_fault;
 mod edges;
 pub mod frame_monitor;
 mod handle;
@@ -104,11 +105,10 @@ pub mod sensor;
 #[cfg(feature = "test-peer")]
 #[doc(hidden)]
 pub mod test_peer;
-mod trouble;
 
 pub use address::hardware_address;
+pub use connection_fault::ConnectionFault;
 pub use handle::{Handle, Shared};
 pub use memory::{Buffers, BuffersWithRtde, FOR_A_PROGRAM, SmallBuffers, Windows};
 pub use net::{Connections, Flow, Stack, now};
 pub use runner::{Observer, Runner, UrRunner, new};
-pub use trouble::Trouble;

@@ -22,9 +22,9 @@ use outrigger_core::engine::ur::LINKS;
 use outrigger_core::engine::{Endpoint, LinkId};
 use outrigger_wire::time::{Duration, Instant};
 
+use crate::connection_fault::ConnectionFault;
 use crate::handle::Shared;
 use crate::memory::{Buffers, Split};
-use crate::trouble::Trouble;
 
 /// Returns the time on the clock of the sample time stamps: `embassy-time`'s, in µs since boot.
 #[must_use]
@@ -158,7 +158,7 @@ enum Opening {
     Listen(u16),
     /// The stack has begun the attempt.
     Begun,
-    Failed(Trouble),
+    Failed(ConnectionFault),
 }
 
 impl<'d> Link<'d> {
@@ -185,7 +185,7 @@ impl<'d> Link<'d> {
     }
 
     /// Waits for the end of the attempt to connect, whose state changes as the stack makes progress.
-    async fn ended(&mut self) -> Result<(), Trouble> {
+    async fn ended(&mut self) -> Result<(), ConnectionFault> {
         let result = match self.opening {
             Opening::Failed(trouble) => Err(trouble),
             Opening::None | Opening::Wanted(_) | Opening::Listen(_) | Opening::Begun => {
@@ -212,21 +212,21 @@ impl<'d> Link<'d> {
     fn connect(&mut self, endpoint: Endpoint) -> Opening {
         let reaches = |config: StaticConfigV4| config.address.contains_addr(&self.robot) || config.gateway.is_some();
         if !self.stack.config_v4().is_some_and(reaches) {
-            return Opening::Failed(Trouble::NoRoute);
+            return Opening::Failed(ConnectionFault::NoRoute);
         }
         let to = IpEndpoint::new(IpAddress::Ipv4(self.robot), endpoint.port);
         // One poll begins the connection; afterwards the socket's state shows its progress.
         match pin!(self.socket.connect(to)).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending | Poll::Ready(Ok(())) => Opening::Begun,
-            Poll::Ready(Err(_)) => Opening::Failed(Trouble::NoRoute),
+            Poll::Ready(Err(_)) => Opening::Failed(ConnectionFault::NoRoute),
         }
     }
 
     /// Returns the result of an attempt; `None` while it lasts.
-    fn result(&self) -> Option<Result<(), Trouble>> {
+    fn result(&self) -> Option<Result<(), ConnectionFault>> {
         match self.socket.state() {
             State::SynSent | State::SynReceived | State::Listen => None,
-            State::Closed | State::TimeWait => Some(Err(Trouble::Refused)),
+            State::Closed | State::TimeWait => Some(Err(ConnectionFault::Refused)),
             _ => Some(Ok(())),
         }
     }
@@ -240,8 +240,8 @@ impl<'d> Link<'d> {
         self.socket.set_keep_alive(None);
     }
 
-    fn note(&self, trouble: Trouble) {
-        let trouble = if self.stack.is_link_up() { trouble } else { Trouble::NoLink };
+    fn note(&self, trouble: ConnectionFault) {
+        let trouble = if self.stack.is_link_up() { trouble } else { ConnectionFault::NoLink };
         self.shared.set_trouble(self.id, Some(trouble));
     }
 }
@@ -270,7 +270,7 @@ impl drive::Socket for Link<'_> {
             let _ = self.socket.flush().await;
             // One poll begins to listen; afterwards the socket's state shows its progress.
             self.opening = match poll_once(self.socket.accept(port)) {
-                Poll::Ready(Err(_)) => Opening::Failed(Trouble::NoRoute),
+                Poll::Ready(Err(_)) => Opening::Failed(ConnectionFault::NoRoute),
                 Poll::Pending | Poll::Ready(Ok(())) => Opening::Begun,
             };
         }
@@ -286,7 +286,7 @@ impl drive::Socket for Link<'_> {
     fn abort(&mut self) {
         // The engine knows the reason for closing an open connection; only the stack knows that there is no link.
         if !matches!(self.opening, Opening::None) || !self.stack.is_link_up() {
-            self.note(Trouble::NoAnswer);
+            self.note(ConnectionFault::NoAnswer);
         }
         self.opening = Opening::None;
         self.socket.abort();
@@ -307,11 +307,11 @@ impl Read for Link<'_> {
         let read = self.socket.read(window).await;
         match read {
             Ok(0) => {
-                self.note(Trouble::Closed);
+                self.note(ConnectionFault::Closed);
                 self.socket.close();
             }
             Ok(_) => self.acknowledge(),
-            Err(Error::ConnectionReset) => self.note(Trouble::Reset),
+            Err(Error::ConnectionReset) => self.note(ConnectionFault::Reset),
         }
         read
     }

@@ -6,7 +6,7 @@ mod motions;
 use outrigger_core::engine::krc::KrcOptions;
 use std::time::Duration as StdDuration;
 
-use outrigger_core::command::outputs::{VariableKind, VariableValue, Write, WriteNews, WriteRefusal};
+use outrigger_core::command::outputs::{VariableKind, VariableValue, Write, WriteOutcome, WriteRefusal};
 use outrigger_core::engine::krc::{
     Control, JointImpedance, KrcConfig, KrcEvent, KrlConvention, MirroredFrame, ToolImpedance,
 };
@@ -103,11 +103,11 @@ fn outputs_of_other_controllers_are_refused() {
     let mut rig = rig(options(&[]));
     let write = Write::Flag { index: 0, value: true };
     rig.input(Input::Set(write));
-    assert!(rig.events.contains(&Event::Output { write, news: WriteNews::Refused(WriteRefusal::NoSuchOutput) }));
+    assert!(rig.events.contains(&Event::Output { write, news: WriteOutcome::Refused(WriteRefusal::NoSuchOutput) }));
 }
 
 /// Returns the reports about the output write `write`, in order.
-fn news_of(rig: &Rig<Swing>, write: Write) -> Vec<WriteNews> {
+fn news_of(rig: &Rig<Swing>, write: Write) -> Vec<WriteOutcome> {
     let of = |event: &Event<_>| match event {
         Event::Output { write: of, news } if *of == write => Some(*news),
         _ => None,
@@ -122,7 +122,7 @@ fn variables_are_set_in_every_mode_and_confirmed_once_the_krc_has_them() {
     let grip = Write::Variable { index: 16, value: VariableValue::Bool(true) };
     rig.input(Input::Set(grip));
     rig.advance(100);
-    assert!(matches!(news_of(&rig, grip)[..], [WriteNews::Sent, WriteNews::Confirmed(_)]), "{:?}", rig.events);
+    assert!(matches!(news_of(&rig, grip)[..], [WriteOutcome::Sent, WriteOutcome::Confirmed(_)]), "{:?}", rig.events);
     rig.advance(2_000);
     assert_eq!(rig.krc.truth().opening, 0.0, "the gripper has closed, as every command says so");
     rig.command(5_000);
@@ -134,8 +134,8 @@ fn variables_are_set_in_every_mode_and_confirmed_once_the_krc_has_them() {
     rig.advance(1_500);
     assert_eq!(rig.session.mode(), Mode::Command, "the motion goes on");
     assert!(rig.krc.truth().opening > 0.07);
-    assert!(matches!(news_of(&rig, open)[..], [WriteNews::Sent, WriteNews::Confirmed(_)]));
-    assert_eq!(news_of(&rig, mode), [WriteNews::Refused(WriteRefusal::Reserved)], "the handshake's");
+    assert!(matches!(news_of(&rig, open)[..], [WriteOutcome::Sent, WriteOutcome::Confirmed(_)]));
+    assert_eq!(news_of(&rig, mode), [WriteOutcome::Refused(WriteRefusal::Reserved)], "the handshake's");
     assert_clean(&rig, "variables");
 }
 
@@ -155,11 +155,11 @@ fn a_variable_that_the_program_copies_is_confirmed_by_the_copy_alone() {
         rig.advance(1_500);
         let news = news_of(&rig, set);
         match (echoes, &news[..]) {
-            (true, [WriteNews::Sent, WriteNews::Confirmed(after)]) => {
+            (true, [WriteOutcome::Sent, WriteOutcome::Confirmed(after)]) => {
                 // One cycle of the KRL program, which takes 12 ms, and the cycles to it and back.
                 assert!(after.as_micros() <= 15_000, "{after:?}");
             }
-            (false, [WriteNews::Sent, WriteNews::NotConfirmed]) => {}
+            (false, [WriteOutcome::Sent, WriteOutcome::NotConfirmed]) => {}
             other => panic!("{other:?}"),
         }
         let heard = rig.session.peer().krl().map(|krl| (krl.int(at(5)), krl.real(at(3))));
@@ -176,11 +176,11 @@ fn variables_beside_a_silent_krc_are_refused_or_not_confirmed_and_stay() {
     rig.input(Input::Set(grip));
     rig.advance(1_700);
     rig.input(Input::Set(other));
-    assert_eq!(news_of(&rig, other), [WriteNews::Refused(WriteRefusal::NotConnected)]);
+    assert_eq!(news_of(&rig, other), [WriteOutcome::Refused(WriteRefusal::NotConnected)]);
     let news = news_of(&rig, grip);
     let [.., last] = news[..] else { panic!("{news:?}") };
-    assert!(matches!(last, WriteNews::NotConfirmed | WriteNews::Refused(WriteRefusal::NotConnected)), "{news:?}");
-    let was_sent = news[0] == WriteNews::Sent;
+    assert!(matches!(last, WriteOutcome::NotConfirmed | WriteOutcome::Refused(WriteRefusal::NotConnected)), "{news:?}");
+    let was_sent = news[0] == WriteOutcome::Sent;
     rig.advance(3_000);
     assert_eq!(rig.krc.truth().opening == 0.0, was_sent, "what was sent is sent again to a KRC that is back");
 }

@@ -42,17 +42,17 @@ const ENGINE_FLOORS: Floors = &[
     (4, &["controller", "settings"]),
     (3, &["config"]),
     (2, &["cycle"]),
-    (1, &["coast", "event", "io", "keep"]),
+    (1, &["stopping_distance", "event", "io", "recording_pause"]),
 ];
 
 /// The modules of `outrigger-remote`, none of which imports another, with the floors inside each from the lowest to the
 /// highest; `mod` contains the module's own types.
 const REMOTE_FLOORS: &[(&str, Floors)] = &[
-    ("provision", &[(1, &["image", "wire"]), (2, &["intake"]), (3, &["mod"]), (4, &["caller", "service"])]),
+    ("provision", &[(1, &["image", "wire"]), (2, &["intake"]), (3, &["mod"]), (4, &["provision_client", "service"])]),
     (
         "request",
         &[
-            (1, &["armed", "fresh", "key", "number"]),
+            (1, &["armed", "request_freshness", "key", "number"]),
             (2, &["message"]),
             (3, &["mod"]),
             (4, &["json"]),
@@ -60,7 +60,7 @@ const REMOTE_FLOORS: &[(&str, Floors)] = &[
             (6, &["keyed"]),
         ],
     ),
-    ("request/keyed", &[(1, &["wire"]), (2, &["mac", "reply"]), (3, &["mod"]), (4, &["caller", "service"])]),
+    ("request/keyed", &[(1, &["wire"]), (2, &["mac", "reply"]), (3, &["mod"]), (4, &["keyed_client", "service"])]),
     ("telemetry", &[(1, &["message"]), (2, &["mod"]), (3, &["sampler"])]),
 ];
 

@@ -10,7 +10,7 @@ use super::reading::{code, sources};
 /// The files in which a vendor is chosen: by arguments, a configuration, the data of a board, or by name in a program.
 const CHOOSING: &[&str] = &[
     "port-linux/src/robot/session_runner.rs",
-    "port-linux/src/run/chosen.rs",
+    "port-linux/src/run/session_kinds.rs",
     "port-linux/cli/src/args.rs",
     "port-linux/cli/src/cli.rs",
     "port-linux/cli/src/dispatch.rs",
@@ -56,7 +56,7 @@ const VENDORS: &[Vendor] = &[
                     "port-linux/src/record/recording.rs",
                     "port-linux/cli/src/serve/lines.rs",
                     "port-linux/cli/src/screen/feed_values.rs",
-                    "port-linux/ros/src/node/discovery_log.rs",
+                    "port-linux/ros/src/node/feed_readings.rs",
                     "port-linux/ros/src/readings.rs",
                 ],
             ),
@@ -87,7 +87,7 @@ const VENDORS: &[Vendor] = &[
                     "port-linux/cli/src/init",
                     "port-linux/cli/src/io",
                     "port-linux/cli/src/moves",
-                    "port-linux/src/robot/place.rs",
+                    "port-linux/src/robot/goal_move.rs",
                     "port-linux/src/robot/play.rs",
                 ],
             ),

@@ -12,7 +12,7 @@ use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::{GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Refusal, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_embassy::Trouble;
+use outrigger_embassy::ConnectionFault;
 use outrigger_remote::telemetry::LinkActivity;
 use outrigger_wire::robot::SoftwareVersion;
 
@@ -46,7 +46,7 @@ pub(crate) enum LogEvent<E> {
     /// The kind of traffic that was received from the robot's address until now.
     Heard(LinkActivity),
     /// An event of the controller, and the network stack's knowledge about the link that it concerns.
-    Peer(E, Option<Trouble>),
+    Peer(E, Option<ConnectionFault>),
     /// The quality grade of the link changed.
     Grade(GradeChange),
     /// The quality grade of the link is too low, for this cause. The next line of the log states what was rejected
@@ -91,7 +91,7 @@ pub trait PeerEvent: Copy {
     }
 
     /// Writes the event to the log; `trouble` is the cause of a failed connection, if one is known.
-    fn log(&self, trouble: Option<Trouble>);
+    fn log(&self, trouble: Option<ConnectionFault>);
 }
 
 impl PeerEvent for UrEvent {
@@ -108,7 +108,7 @@ impl PeerEvent for UrEvent {
         if let Self::Established(identity) = self { Some(identity.software) } else { None }
     }
 
-    fn log(&self, trouble: Option<Trouble>) {
+    fn log(&self, trouble: Option<ConnectionFault>) {
         match self {
             Self::Established(Identity { software, known_by, packet_size, period, states }) => {
                 let (major, minor, bugfix) = (software.major, software.minor, software.bugfix);
@@ -126,7 +126,7 @@ impl PeerEvent for UrEvent {
                 }
             }
             Self::Down { endpoint, cause, next, .. } => {
-                let why = trouble.map_or("", Trouble::text);
+                let why = trouble.map_or("", ConnectionFault::text);
                 let comma = if why.is_empty() { "" } else { ", " };
                 match next {
                     Next::Retry(after) | Next::NewSession(after) => {
@@ -154,7 +154,7 @@ impl PeerEvent for KrcEvent {
         (true, None)
     }
 
-    fn log(&self, _: Option<Trouble>) {
+    fn log(&self, _: Option<ConnectionFault>) {
         match self {
             Self::Found { period_micros } => info!("connected: KRC, a measurement every {} us", period_micros),
             Self::Silent => info!("KRC: silent"),
@@ -175,7 +175,11 @@ impl PeerEvent for KrcEvent {
 impl<E: PeerEvent> LogEvent<E> {
     /// Returns the line for `event`; `None` for events that are only counted. `armed` is the number of times that
     /// command was granted before, `trouble` the network stack's knowledge about a link.
-    pub(crate) fn of(event: &Event<E>, armed: u32, trouble: impl Fn(LinkId) -> Option<Trouble>) -> Option<Self> {
+    pub(crate) fn of(
+        event: &Event<E>,
+        armed: u32,
+        trouble: impl Fn(LinkId) -> Option<ConnectionFault>,
+    ) -> Option<Self> {
         match *event {
             Event::Peer(event) => {
                 let (told, link) = event.is_logged();
@@ -321,8 +325,8 @@ mod tests {
     fn a_link_that_is_down_is_told_with_what_the_network_stack_knows() {
         let (link, endpoint) = (LinkId::REALTIME, Endpoint { port: 30_003 });
         let event = Event::Peer(UrEvent::Down { link, endpoint, cause: DownCause::OpenTimeout, next: Next::Nothing });
-        let told = LogEvent::of(&event, 0, |asked| (asked == link).then_some(Trouble::NoAnswer));
-        assert!(matches!(told, Some(LogEvent::Peer(_, Some(Trouble::NoAnswer)))), "{told:?}");
+        let told = LogEvent::of(&event, 0, |asked| (asked == link).then_some(ConnectionFault::NoAnswer));
+        assert!(matches!(told, Some(LogEvent::Peer(_, Some(ConnectionFault::NoAnswer)))), "{told:?}");
     }
 
     #[test]

@@ -12,14 +12,14 @@ use outrigger_core::client::dashboard::{ArmCommand, BrakeConditions, BrakeLine, 
 use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::engine::{Controller, Engine, Event, LinkId};
 use outrigger_core::law::Law;
-use outrigger_core::mode::{Held, Mode};
+use outrigger_core::mode::{Mode, TimedFact};
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
 use outrigger_embassy::frame_monitor::{self, FrameMonitor};
 use outrigger_embassy::heartbeat::Heartbeat;
 use outrigger_embassy::link_watchdog::{InterfaceState, LinkWatchdog, Restart};
 use outrigger_embassy::sensor::{Counted, Counters};
-use outrigger_embassy::{Handle, Observer, Trouble, now};
+use outrigger_embassy::{ConnectionFault, Handle, Observer, now};
 use outrigger_remote::telemetry::{Device, LinkActivity, NetworkCounts, Pace, PortReport, Sampler, StartStage};
 use outrigger_wire::robot::{ControllerTime, RobotMode, SoftwareVersion};
 use outrigger_wire::sensor::SourceId;
@@ -86,7 +86,7 @@ pub struct Shared<const N: usize, P: Controller<N>> {
     /// The address of the robot's dashboard server, if its kind has one.
     dashboard: Cell<Option<IpAddress>>,
     /// The controller's software and the robot's mode, as far as they are known.
-    controller: Cell<(Option<SoftwareVersion>, Option<Held<RobotMode>>)>,
+    controller: Cell<(Option<SoftwareVersion>, Option<TimedFact<RobotMode>>)>,
     /// The outcome of the last request to release the brakes by the brake contact.
     brakes: Cell<Option<&'static str>>,
     /// Signalled when the control loop has shut down.
@@ -238,7 +238,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
             brake_release: self.brakes.get(),
             troubles: core::array::from_fn(|index| {
                 let link = u8::try_from(index).ok().and_then(LinkId::new);
-                link.and_then(|link| robot.trouble(link)).map(Trouble::text)
+                link.and_then(|link| robot.trouble(link)).map(ConnectionFault::text)
             }),
             ..PortReport::default()
         };

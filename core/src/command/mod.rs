@@ -14,7 +14,7 @@
 //! ```
 
 #[cfg(feature = "motions")]
-mod added;
+mod added_effort;
 mod governor;
 mod guidance;
 mod joint_move;
@@ -28,9 +28,9 @@ mod sources;
 mod torque;
 
 #[cfg(all(feature = "motions", feature = "record"))]
-pub(crate) use added::AddedPhase;
+pub(crate) use added_effort::AddedPhase;
 #[cfg(feature = "motions")]
-pub(crate) use added::{AddedBounds, AddedGovernor, AddedSlot};
+pub(crate) use added_effort::{AddedBounds, AddedGovernor, AddedSlot};
 pub use governor::{Approved, Governor, Shaped};
 pub use guidance::{ForceMode, ForceModeError, ForceModeNote, ForceType, Guidance};
 pub use joint_move::{ApprovedMove, JointMove};

@@ -11,16 +11,16 @@
 //! refuse. The engine then reports the refusal by [`CycleMemory::fault`] and requests another command, so that zero
 //! velocity is sent in the same cycle.
 
+mod controller_motion;
 mod decide;
-mod executed;
-mod gather;
+mod evidence_gathering;
 mod memory;
 mod motion_progress;
-mod operated;
+mod operator_actions;
 mod pendant;
-mod received;
+mod state_intake;
+mod state_watchers;
 mod stream;
-mod watch;
 
 pub(super) use self::memory::CycleMemory;
 pub(super) use self::motion_progress::{CycleConfig, MotionProgress, Resident, SideFacts};

@@ -5,7 +5,7 @@ use heapless::Deque;
 use heapless::Vec;
 
 use crate::command::Bridged;
-use crate::command::outputs::{Write, WriteNews};
+use crate::command::outputs::{Write, WriteOutcome};
 use crate::link::{GradeChange, GradeLow};
 use crate::mode::{Lapse, Refusal, Transition};
 use crate::robot::Reason;
@@ -42,7 +42,7 @@ pub enum Event<P> {
         /// The requested write.
         write: Write,
         /// The outcome of the write.
-        news: WriteNews,
+        news: WriteOutcome,
     },
     /// The number of events that were dropped because the queue of events was full.
     Lost(u32),

@@ -7,7 +7,7 @@ use super::Engine;
 use super::controller::Controller;
 use crate::command::{ForceModeError, Guidance};
 use crate::law::Law;
-use crate::mode::{Asker, GuideLimits, MoveNumber};
+use crate::mode::{ClientNumber, GuideLimits, MoveNumber};
 use crate::robot::{BadValue, Reason};
 use outrigger_wire::time::Instant;
 
@@ -47,7 +47,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     pub fn guide(
         &mut self,
         what: Guidance,
-        asker: Asker,
+        asker: ClientNumber,
         limits: GuideLimits,
         now: Instant,
     ) -> Result<MoveNumber, GuideError> {
@@ -71,7 +71,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     ///
     /// # Errors
     /// `NotYours` if another client started it, `NotCommanding` if neither is active.
-    pub fn renew_guide(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
+    pub fn renew_guide(&mut self, asker: ClientNumber, now: Instant) -> Result<(), Reason> {
         self.account();
         self.cycle.renew(asker, now)?;
         self.record_change();

@@ -50,7 +50,6 @@
 //! # Ok::<(), outrigger_core::engine::ConfigError>(())
 //! ```
 
-mod coast;
 mod config;
 mod controller;
 mod cycle;
@@ -58,18 +57,19 @@ mod event;
 #[cfg(feature = "programs")]
 mod guide;
 mod io;
-#[cfg(feature = "record")]
-mod keep;
 pub mod krc;
 mod motion;
 #[cfg(feature = "record")]
 mod record;
+#[cfg(feature = "record")]
+mod recording_pause;
 #[cfg(feature = "record")]
 mod replay;
 #[cfg(feature = "record")]
 mod settings;
 #[cfg(feature = "record")]
 mod snapshot;
+mod stopping_distance;
 #[cfg(any(test, feature = "test-peer"))]
 #[doc(hidden)]
 pub mod test_peer;
@@ -85,7 +85,7 @@ use self::controller::{Context, Judged, Received, Waiting};
 use self::cycle::{CycleMemory, MotionProgress, Verdict};
 use self::event::Events;
 #[cfg(feature = "record")]
-use self::keep::Keeper;
+use self::recording_pause::Keeper;
 use crate::law::{Law, MotionStatus};
 use crate::mode::Mode;
 #[cfg(feature = "programs")]
@@ -97,7 +97,6 @@ use crate::robot::Reason;
 use crate::trajectory::Progress;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
-pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
 pub use controller::{ArmFacts, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, LinkSet};
 pub use event::Event;
@@ -105,9 +104,9 @@ pub use event::Event;
 pub use guide::GuideError;
 pub use io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "record")]
-pub use keep::KeptFallback;
-#[cfg(feature = "record")]
 pub use record::{DUMP_END_LEN, dump_end};
+#[cfg(feature = "record")]
+pub use recording_pause::KeptFallback;
 #[cfg(feature = "record")]
 pub use replay::{Outcome, ReplayError, Replayed, recorded_transitions, replay, replay_watched};
 #[cfg(feature = "record")]
@@ -117,6 +116,7 @@ pub use settings::{
 };
 #[cfg(feature = "record")]
 pub use snapshot::Snapshot;
+pub use stopping_distance::Coast;
 
 /// The engine for one robot with `N` joints. There is one value per robot, and any number of them can coexist.
 ///

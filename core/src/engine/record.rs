@@ -8,7 +8,7 @@ use super::Engine;
 use super::config::Options as _;
 use super::controller::{Controller, Received};
 use super::io::Input;
-use super::keep::{Keeper, KeptFallback};
+use super::recording_pause::{Keeper, KeptFallback};
 #[cfg(feature = "motions")]
 use crate::law::Forward;
 use crate::law::Law;

@@ -42,7 +42,7 @@
 
 use core::fmt;
 
-use super::survey::{Excess, Quantity};
+use super::limit_check::{Excess, Quantity};
 use crate::command::Limits;
 use crate::robot::{BadValue, Range, range_of};
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, State};

@@ -34,11 +34,11 @@ mod feed_forward;
 mod forward;
 mod hold;
 mod joint_servo;
+mod limit_check;
 mod motion;
 #[cfg(test)]
 mod plant;
 mod standoff;
-mod survey;
 mod tool_axes;
 mod tool_space;
 mod values;
@@ -48,11 +48,11 @@ pub use feed_forward::{SensorAdds, SensorFeedForward};
 #[cfg(feature = "motions")]
 pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference};
+pub use limit_check::{Excess, FeedError, Quantity, survey};
 #[cfg(feature = "trajectories")]
 pub use motion::Replaced;
 pub use motion::{Motion, MotionStatus};
 pub use standoff::{Standoff, StandoffConfig};
-pub use survey::{Excess, FeedError, Quantity, survey};
 pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
 pub use tool_space::ToolSpaceConfig;
 pub use values::{MAX_VALUES, Unit, Value, Values};

@@ -36,11 +36,11 @@
 mod answers;
 mod clock;
 mod config;
-mod content;
 mod figures;
 mod grade;
 mod histogram;
 mod monitor;
+mod plausibility;
 mod sequence;
 mod stall;
 mod timing;
@@ -51,7 +51,6 @@ mod tests;
 
 pub use answers::{AnswerFigures, Answers};
 pub use config::{LinkConfig, LinkKind, LinkTuning};
-pub use content::{Content, FASTEST_JOINT};
 pub use figures::{Figures, Histograms};
 pub use grade::{
     Grade, GradeCause, GradeChange, GradeLimits, GradeLimitsTuning, GradeLow, GradeTable, GradeTuning, Metric, Share,
@@ -59,6 +58,7 @@ pub use grade::{
 };
 pub use histogram::{BINS, Bin, Histogram};
 pub use monitor::{Answer, LinkMonitor, Observation};
+pub use plausibility::{Content, FASTEST_JOINT};
 pub use sequence::{Counter, Sequence, SequenceJudge, SequenceRules, SequenceTotals};
 pub use timing::{InterArrival, WINDOW};
 pub use unacked::{Unacked, UnackedConfig, UnackedVerdict};

@@ -3,9 +3,9 @@
 use super::answers::AnswerFigures;
 use super::clock::{ClockMap, Reading};
 use super::config::{LinkConfig, LinkKind, in_periods};
-use super::content::{Content, Verdict};
 use super::figures::{Figures, Histograms};
 use super::grade::{Grade, GradeCause, GradeChange, GradeLow, Grader, Measured, Metric};
+use super::plausibility::{Content, Verdict};
 use super::sequence::{Counter, Sequence, SequenceJudge};
 use super::stall::StallDetector;
 use super::timing::{Intervals, Jitter, SlidingMean, SlidingShare, WINDOW};

@@ -1,7 +1,7 @@
 //! The proof that the controller accepts commands. Zero velocity proves nothing, because local mode drops text without
 //! a reply.
 
-use super::held::Held;
+use super::timed_fact::TimedFact;
 use outrigger_wire::time::{Duration, Instant};
 
 /// The activity of the controller's program interpreter, as one fact of [`Acceptance`].
@@ -54,11 +54,11 @@ impl Proof {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {
     /// `true` if the newest packet mirrors a counter of ours.
-    pub mirrored_counter: Option<Held<bool>>,
+    pub mirrored_counter: Option<TimedFact<bool>>,
     /// The program state in the packet of the cycle.
-    pub program_state: Option<Held<Activity>>,
+    pub program_state: Option<TimedFact<Activity>>,
     /// The program state by the fields `isProgramRunning` and `isProgramPaused` of the robot mode data.
-    pub program_running: Option<Held<Activity>>,
+    pub program_running: Option<TimedFact<Activity>>,
 }
 
 /// The result of evaluating the proofs that commands are accepted.
@@ -86,7 +86,8 @@ impl Baseline {
     /// Updates the facts: a proof that has shown no program since `since` is free of the foreign program and can show
     /// ours from now on.
     pub(super) fn observe(&mut self, known: &Acceptance, since: Instant) {
-        let idle = |held: Option<Held<Activity>>| held.is_some_and(|h| h.value == Activity::Stopped && h.at > since);
+        let idle =
+            |held: Option<TimedFact<Activity>>| held.is_some_and(|h| h.value == Activity::Stopped && h.at > since);
         self.program_state &= !idle(known.program_state);
         self.program_running &= !idle(known.program_running);
     }
@@ -96,7 +97,7 @@ impl Acceptance {
     /// Returns `true` if a program runs or is paused, by any fresh field; `None` if no field is fresh.
     #[must_use]
     pub fn program(&self, now: Instant, max_age: Duration) -> Option<bool> {
-        let fresh = |held: Option<Held<Activity>>| held.and_then(|h| h.fresh(now, max_age));
+        let fresh = |held: Option<TimedFact<Activity>>| held.and_then(|h| h.fresh(now, max_age));
         let (packet, slow) = (fresh(self.program_state), fresh(self.program_running));
         let alive = |activity| !matches!(activity, Activity::Stopped);
         match (packet, slow) {
@@ -119,7 +120,7 @@ impl Acceptance {
     }
 
     pub(super) fn baseline(&self) -> Baseline {
-        let busy = |held: Option<Held<Activity>>| held.is_some_and(|h| h.value != Activity::Stopped);
+        let busy = |held: Option<TimedFact<Activity>>| held.is_some_and(|h| h.value != Activity::Stopped);
         Baseline { program_state: busy(self.program_state), program_running: busy(self.program_running) }
     }
 
@@ -161,7 +162,7 @@ impl Acceptance {
     /// Returns the time at which `proof` last showed that our commands are accepted. A paused program is still ours.
     #[must_use]
     pub fn shown_at(&self, proof: Proof) -> Option<Instant> {
-        let alive = |held: Option<Held<Activity>>| held.filter(|h| h.value != Activity::Stopped).map(|h| h.at);
+        let alive = |held: Option<TimedFact<Activity>>| held.filter(|h| h.value != Activity::Stopped).map(|h| h.at);
         match proof {
             Proof::PeerState => None,
             Proof::MirroredCounter => self.mirrored_counter.filter(|h| h.value).map(|h| h.at),
@@ -189,8 +190,8 @@ mod tests {
     const START: Instant = Instant::from_micros(1_000_000);
     const NOW: Instant = Instant::from_micros(1_200_000);
 
-    fn held<T>(value: T, millis: u64) -> Option<Held<T>> {
-        Some(Held::new(value, Instant::from_micros(1_000_000 + millis * 1_000)))
+    fn held<T>(value: T, millis: u64) -> Option<TimedFact<T>> {
+        Some(TimedFact::new(value, Instant::from_micros(1_000_000 + millis * 1_000)))
     }
 
     #[test]
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(verdict(&known), Verdict::NotYet);
         known.program_state = held(Activity::Running, 199);
         assert!(matches!(verdict(&known), Verdict::Accepted(Proof::ProgramState, _)));
-        known.mirrored_counter = Some(Held::new(true, START));
+        known.mirrored_counter = Some(TimedFact::new(true, START));
         assert_eq!(verdict(&known), Verdict::NotYet, "mirrored before we began");
         known.mirrored_counter = held(false, 199);
         assert_eq!(verdict(&known), Verdict::NotYet);
@@ -212,7 +213,8 @@ mod tests {
 
     #[test]
     fn what_was_known_before_arming_proves_nothing() {
-        let known = Acceptance { program_running: Some(Held::new(Activity::Running, START)), ..Acceptance::default() };
+        let known =
+            Acceptance { program_running: Some(TimedFact::new(Activity::Running, START)), ..Acceptance::default() };
         assert_eq!(known.verdict(Baseline::default(), START, NOW, AGE), Verdict::NotYet);
     }
 

@@ -44,7 +44,7 @@
 
 use super::evidence::{Evidence, missing_or};
 use super::moves::{Mirrored, MoveNumber};
-use super::{Acceptance, Activity, Held, ModeConfig, Pendant};
+use super::{Acceptance, Activity, ModeConfig, Pendant, TimedFact};
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
@@ -359,7 +359,7 @@ impl Delegation {
     /// Returns `true` if the evidence shows the end of the move. A program that was never seen to start the move may
     /// still be about to.
     fn is_ended_by(&self, evidence: &Evidence, shown: bool) -> bool {
-        let after = |held: &Held<Mirrored>| held.at > self.since;
+        let after = |held: &TimedFact<Mirrored>| held.at > self.since;
         let mirror = match evidence.mirrored.filter(after).map(|held| held.value) {
             Some(Mirrored::Ended(number)) => shown || number == self.number,
             Some(Mirrored::Idle) => shown,
@@ -378,8 +378,9 @@ impl Evidence {
     /// Returns `true` while a program is shown as paused at the pendant, also after commanding has ended.
     pub(crate) fn shows_pause(&self, now: Instant, max_age: Duration) -> bool {
         let Acceptance { program_state, program_running, .. } = &self.acceptance;
-        let shows =
-            |held: &Option<Held<Activity>>| held.and_then(|held| held.fresh(now, max_age)) == Some(Activity::Paused);
+        let shows = |held: &Option<TimedFact<Activity>>| {
+            held.and_then(|held| held.fresh(now, max_age)) == Some(Activity::Paused)
+        };
         self.pendant == Pendant::Paused || shows(program_state) || shows(program_running)
     }
 
@@ -399,7 +400,7 @@ impl Evidence {
 
     /// Returns `true` if the program executes a move, from any client.
     pub(super) fn shows_running(&self) -> bool {
-        matches!(self.mirrored, Some(Held { value: Mirrored::Running(_), .. }))
+        matches!(self.mirrored, Some(TimedFact { value: Mirrored::Running(_), .. }))
     }
 }
 

@@ -3,9 +3,9 @@
 use super::PeerGate;
 use super::acceptance::Acceptance;
 use super::config::ModeConfig;
-use super::held::Held;
 use super::moves::Mirrored;
 use super::pendant::Pendant;
+use super::timed_fact::TimedFact;
 use crate::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};
 use outrigger_wire::time::{Duration, Instant};
@@ -18,36 +18,36 @@ pub struct Evidence {
     /// `true` if this cycle's state is the newest, in order, and young enough for a moving command.
     pub timely: bool,
     /// `true` if the link's grade permits commanding to begin.
-    pub link_entry: Option<Held<bool>>,
+    pub link_entry: Option<TimedFact<bool>>,
     /// The robot mode that the controller reports.
-    pub robot_mode: Option<Held<RobotMode>>,
+    pub robot_mode: Option<TimedFact<RobotMode>>,
     /// The safety state that the safety system reports.
-    pub safety: Option<Held<Safety>>,
+    pub safety: Option<TimedFact<Safety>>,
     /// CB2 only: the masterboard's safety state, which must be `Ok` if it is known.
-    pub master_safety: Option<Held<MasterSafetyState>>,
+    pub master_safety: Option<TimedFact<MasterSafetyState>>,
     /// `true` if the controller is in remote control; may stay `None` unless [`ModeConfig::require_remote`].
-    pub remote: Option<Held<bool>>,
+    pub remote: Option<TimedFact<bool>>,
     /// `Ok` if every source of the law has a fresh sample, or the fault of the first one.
-    pub sources: Option<Held<Result<(), Reason>>>,
+    pub sources: Option<TimedFact<Result<(), Reason>>>,
     /// `true` if the arm is at standstill, as measured by [`Standstill`](super::Standstill).
-    pub at_rest: Option<Held<bool>>,
+    pub at_rest: Option<TimedFact<bool>>,
     /// The controller's target follows the commands ([`Following`](super::Following)); while the controller executes a
     /// move, the target is within the course of the move ([`Course`](super::Course)).
-    pub following: Option<Held<bool>>,
+    pub following: Option<TimedFact<bool>>,
     /// The commanded position, or the one that commanding would start from, is too far from the measured one; `false`
     /// if no position is commanded.
     pub strays: bool,
     /// `true` if the arm moves as our own last command would have it; set only after a reconnect.
-    pub moving_by_us: Option<Held<bool>>,
+    pub moving_by_us: Option<TimedFact<bool>>,
     /// The controller's readiness to be commanded.
-    pub gate: Option<Held<PeerGate>>,
+    pub gate: Option<TimedFact<PeerGate>>,
     /// The effect of the pendant on the program.
     pub pendant: Pendant,
     /// `true` if the controller's target is slower than in the state before, or at rest.
     pub slowing: bool,
     /// The report of the program that executes moves, with the time when it last showed that it is running. A register
     /// keeps its value when a program is gone or paused, so the report is as old as its last change.
-    pub mirrored: Option<Held<Mirrored>>,
+    pub mirrored: Option<TimedFact<Mirrored>>,
     /// `true` if the robot's speed scaling, or a pause at the pendant, holds the program that executes moves.
     pub paused: bool,
     /// The facts that show whether our commands are accepted, or a foreign program runs.
@@ -186,7 +186,7 @@ pub(super) const fn stops_the_robot(reason: Reason) -> bool {
 }
 
 pub(super) fn missing_or<T>(
-    held: Option<Held<T>>,
+    held: Option<TimedFact<T>>,
     now: Instant,
     max_age: Duration,
     obstacle: impl FnOnce(T) -> Option<Reason>,

@@ -17,7 +17,7 @@
 //! ([`Following`](super::Following)) is off, and these limits on measured values replace it.
 //!
 //! ```
-//! use outrigger_core::mode::{Asker, Evidence, Guide, GuideLimits, ModeConfig, ModeMachine};
+//! use outrigger_core::mode::{ClientNumber, Evidence, Guide, GuideLimits, ModeConfig, ModeMachine};
 //! use outrigger_core::robot::Reason;
 //! use outrigger_wire::robot::State;
 //! use outrigger_wire::time::{Duration, Instant};
@@ -25,7 +25,7 @@
 //! // Outside of `Command` nobody guides the arm.
 //! let (mut guide, mut machine) = (Guide::default(), ModeMachine::new(ModeConfig::new(Duration::from_millis(8))));
 //! let (state, limits) = (State::<6>::default(), GuideLimits::default());
-//! let begun = guide.begin(Asker(1), limits, &mut machine, &Evidence::default(), &state, Instant::ZERO);
+//! let begun = guide.begin(ClientNumber(1), limits, &mut machine, &Evidence::default(), &state, Instant::ZERO);
 //! assert_eq!(begun, Err(Reason::NotCommanding));
 //! ```
 
@@ -42,7 +42,7 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub struct Asker(pub u32);
+pub struct ClientNumber(pub u32);
 
 settings! {
     /// The limits of freedrive and force mode.
@@ -73,7 +73,7 @@ pub struct Guide {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Guided {
     number: MoveNumber,
-    asker: Asker,
+    asker: ClientNumber,
     limits: GuideLimits,
     /// The position of the tool at the start of freedrive or force mode \[m\].
     from: [f32; 3],
@@ -91,7 +91,7 @@ impl Guide {
     /// the state does not contain the pose and the speed of the tool.
     pub fn begin<const N: usize>(
         &mut self,
-        asker: Asker,
+        asker: ClientNumber,
         limits: GuideLimits,
         machine: &mut ModeMachine,
         evidence: &Evidence,
@@ -115,7 +115,7 @@ impl Guide {
     /// `EvidenceMissing` as in [`begin`](Self::begin).
     pub fn join<const N: usize>(
         &mut self,
-        asker: Asker,
+        asker: ClientNumber,
         limits: GuideLimits,
         machine: &ModeMachine,
         evidence: &Evidence,
@@ -141,7 +141,7 @@ impl Guide {
     ///
     /// # Errors
     /// `NotYours` if another client started it, `NotCommanding` if none is active.
-    pub fn renew(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
+    pub fn renew(&mut self, asker: ClientNumber, now: Instant) -> Result<(), Reason> {
         let guided = self.guided.as_mut().ok_or(Reason::NotCommanding)?;
         if guided.asker != asker {
             return Err(Reason::NotYours);

@@ -60,7 +60,6 @@ pub mod delegated;
 mod evidence;
 mod following;
 pub mod guide;
-mod held;
 mod line;
 mod line_course;
 mod machine;
@@ -79,6 +78,7 @@ mod request;
 mod resident;
 mod scaling;
 mod standstill;
+mod timed_fact;
 
 #[cfg(test)]
 mod tests;
@@ -88,8 +88,7 @@ pub use config::{ModeConfig, ModeTuning};
 pub use course::{Course, CourseConfig};
 pub use evidence::Evidence;
 pub use following::{Followed, Following, FollowingConfig, FollowingTuning};
-pub use guide::{Asker, Guide, GuideLimits};
-pub use held::Held;
+pub use guide::{ClientNumber, Guide, GuideLimits};
 pub use line::Debounce;
 pub use line_course::LineCourse;
 pub use machine::ModeMachine;
@@ -108,6 +107,7 @@ pub use request::{Epoch, Intent};
 pub use resident::{ResidentReading, ResidentWatch};
 pub use scaling::{Pace, Scaling, ScalingConfig};
 pub use standstill::{Standstill, StandstillConfig};
+pub use timed_fact::TimedFact;
 
 use crate::robot::{Authority, Reason};
 use outrigger_wire::time::Instant;

@@ -12,7 +12,7 @@
 //! program at all, a stop cannot be distinguished from our own text ([`PendantWatch::sees_stops`]). Commanding ends
 //! then, unless [`PendantStop::Overridden`] permits the next text to override such a stop.
 
-use super::{Activity, Held, Proof};
+use super::{Activity, Proof, TimedFact};
 use crate::robot::{settings, words};
 use outrigger_wire::robot::ProgramState;
 use outrigger_wire::time::Instant;
@@ -78,7 +78,7 @@ pub struct PendantReading {
     /// The program state, if the packet of the cycle has it.
     pub program: Option<ProgramState>,
     /// The program's activity by the report that arrives ten times a second.
-    pub reported: Option<Held<Activity>>,
+    pub reported: Option<TimedFact<Activity>>,
     /// `true` if the newest acknowledged text has at least [`left`](PendantConfig::left) cycles of its time left.
     pub lasts: bool,
 }
@@ -109,7 +109,7 @@ impl PendantWatch {
             self.granted = reading.accepted_by.map(|proof| (proof, now));
         }
         let Some((proof, since)) = self.granted.filter(|_| reading.fresh) else { return Pendant::Go };
-        let slowly = |held: Held<Activity>| held.value == Activity::Paused && held.at > since;
+        let slowly = |held: TimedFact<Activity>| held.value == Activity::Paused && held.at > since;
         let program = reading.program.filter(|_| proof == Proof::ProgramState);
         match program {
             Some(ProgramState::Pausing | ProgramState::Paused | ProgramState::Resuming) => return Pendant::TextPaused,
@@ -168,7 +168,7 @@ mod tests {
                 for (fresh, lasts, reported) in
                     [(true, true, false), (true, false, false), (false, true, false), (true, true, true)]
                 {
-                    let reported = reported.then(|| Held::new(Activity::Paused, now));
+                    let reported = reported.then(|| TimedFact::new(Activity::Paused, now));
                     readings.push(PendantReading { fresh, accepted_by, program, reported, lasts });
                 }
             }

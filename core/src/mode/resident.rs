@@ -11,7 +11,7 @@
 //! A program that is stopped loses its connection at once, whatever the state shows meanwhile. One whose connection the
 //! network has cut ends by itself, a little later.
 
-use super::{Activity, Held, Pendant};
+use super::{Activity, Pendant, TimedFact};
 use outrigger_wire::robot::ProgramState;
 use outrigger_wire::time::Instant;
 
@@ -25,7 +25,7 @@ pub struct ResidentReading {
     /// The program state, if the packet of the cycle has it.
     pub program: Option<ProgramState>,
     /// The program's activity by the report that arrives ten times a second.
-    pub reported: Option<Held<Activity>>,
+    pub reported: Option<TimedFact<Activity>>,
 }
 
 /// The watch of the program that carries our commands; one value for each arming and the commanding after it.
@@ -48,7 +48,7 @@ impl ResidentWatch {
             self.since = Some(now);
         }
         let Some(since) = self.since.filter(|_| reading.fresh) else { return Pendant::Go };
-        let slowly = |held: Held<Activity>| held.value == Activity::Paused && held.at > since;
+        let slowly = |held: TimedFact<Activity>| held.value == Activity::Paused && held.at > since;
         match reading.program {
             Some(ProgramState::Pausing | ProgramState::Paused | ProgramState::Resuming) => return Pendant::Paused,
             _ if reading.reported.is_some_and(slowly) => return Pendant::Paused,
@@ -98,7 +98,7 @@ mod tests {
                 for program in PROGRAMS {
                     for (fresh, connected, pause) in (0..8_u8).map(|bits| (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)) {
                         let mut watch = watch;
-                        let reported = pause.then(|| Held::new(Activity::Paused, now));
+                        let reported = pause.then(|| TimedFact::new(Activity::Paused, now));
                         let said = watch.observe(&ResidentReading { fresh, connected, program, reported }, now);
                         // A pause reported at this very moment precedes the program's answer.
                         let newly = !answered && connected;

@@ -68,8 +68,8 @@ const GOOD: World = World {
 
 impl World {
     fn evidence(&self, at: Instant) -> Evidence {
-        fn held<T>(value: T, at: Instant) -> Option<Held<T>> {
-            Some(Held::new(value, at))
+        fn held<T>(value: T, at: Instant) -> Option<TimedFact<T>> {
+            Some(TimedFact::new(value, at))
         }
         Evidence {
             timely: self.timely,

@@ -1,7 +1,7 @@
 //! The possible events: states with their content, and all other inputs of the machine.
 
 use outrigger_core::mode::{
-    Acceptance, Activity, DelegatedConfig, Evidence, Held, Mirrored, ModeConfig, MoveNumber, PeerGate, Pendant,
+    Acceptance, Activity, DelegatedConfig, Evidence, Mirrored, ModeConfig, MoveNumber, PeerGate, Pendant, TimedFact,
 };
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{RobotMode, Safety, SafetyMode};
@@ -137,8 +137,8 @@ impl Seen {
         if self == Self::Nothing {
             return Evidence::default();
         }
-        fn held<T>(value: T, at: Instant) -> Option<Held<T>> {
-            Some(Held::new(value, at))
+        fn held<T>(value: T, at: Instant) -> Option<TimedFact<T>> {
+            Some(TimedFact::new(value, at))
         }
         let program = if matches!(self, Self::Idle | Self::Gone) { Activity::Stopped } else { Activity::Running };
         let safety = if self == Self::Protective { SafetyMode::ProtectiveStop } else { SafetyMode::Normal };

@@ -1,12 +1,12 @@
 //! The command `outrigger monitor`: shows state and link of a robot live. Nothing is requested of it.
 
-use outrigger::run::Look;
+use outrigger::run::ObservationSettings;
 use outrigger::show::Format;
 
 use crate::args::MonitorArgs;
 
 /// Returns the settings with which the command observes a controller.
-pub(crate) fn look<const N: usize>(args: &MonitorArgs) -> Look<N> {
+pub(crate) fn look<const N: usize>(args: &MonitorArgs) -> ObservationSettings<N> {
     let (format, seconds) = (Format::choose(args.json), args.seconds);
-    Look { title: "monitor", format, seconds, for_a_reader: true, companions: vec![] }
+    ObservationSettings { title: "monitor", format, seconds, for_a_reader: true, companions: vec![] }
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use outrigger::companion::Recording;
-use outrigger::run::Look;
+use outrigger::run::ObservationSettings;
 use outrigger::show::Format;
 
 use crate::args::RecordArgs;
 
 /// Returns the settings with which the command observes a controller.
-pub(crate) fn look<const N: usize>(args: &RecordArgs) -> Look<N> {
+pub(crate) fn look<const N: usize>(args: &RecordArgs) -> ObservationSettings<N> {
     let (format, seconds) = (Format::choose(args.json), args.seconds);
     let recording = Arc::new(Recording::of_everything(args.out.clone(), !args.uncompressed));
-    Look { title: "record", format, seconds, for_a_reader: false, companions: vec![recording] }
+    ObservationSettings { title: "record", format, seconds, for_a_reader: false, companions: vec![recording] }
 }

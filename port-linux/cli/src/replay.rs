@@ -14,11 +14,11 @@ use outrigger_wire::time::Instant;
 use crate::args::ReplayArgs;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::feed::recorded::{ENGINE, LARGEST, LOG, each_message, is_recording};
-use outrigger::show::link_story::LinkStory;
+use outrigger::show::link_history::LinkHistory;
 use outrigger::show::tell;
 
 /// A function that runs an engine again from a dump, for the kind of controller that the dump was made with.
-type Again = fn(&[u8], &mut LinkStory) -> Result<Replayed, ReplayError>;
+type Again = fn(&[u8], &mut LinkHistory) -> Result<Replayed, ReplayError>;
 
 /// The topic of engine inputs in recordings of earlier versions.
 const FIRST_FORM: &str = "/engine/inputs";
@@ -50,8 +50,8 @@ pub(crate) fn run(args: &ReplayArgs, again: Again) -> Outcome {
 }
 
 /// Replays one file.
-fn replayed(path: &Path, again: Again) -> (Story, Outcome) {
-    let mut story = Story::of(again);
+fn replayed(path: &Path, again: Again) -> (ReplayResults, Outcome) {
+    let mut story = ReplayResults::of(again);
     let ended = if is_recording(path) { run_of(path, &mut story) } else { fallback_of(path, &mut story) };
     if ended.is_ok() {
         let total = story.total();
@@ -70,7 +70,7 @@ struct Verdicts {
 
 impl Verdicts {
     /// Returns the output line for a recording, and counts its verdict.
-    fn add(&mut self, path: &Path, story: &Story, ended: Outcome) -> String {
+    fn add(&mut self, path: &Path, story: &ReplayResults, ended: Outcome) -> String {
         let shown = path.display();
         match ended {
             Ok(()) => {
@@ -101,13 +101,13 @@ impl Verdicts {
 }
 
 /// Replays the recording of a fallback, which is one dump.
-fn fallback_of(path: &Path, story: &mut Story) -> Outcome {
+fn fallback_of(path: &Path, story: &mut ReplayResults) -> Outcome {
     let dump = files::read(path, LARGEST).map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
     story.replay(&dump)
 }
 
 /// Replays the recording of a whole run.
-fn run_of(path: &Path, story: &mut Story) -> Outcome {
+fn run_of(path: &Path, story: &mut ReplayResults) -> Outcome {
     let mut run = Run { story, header: vec![], half: vec![], is_first_form: false };
     let mut is_refused = false;
     let read = each_message(path, |topic, _, data| run.message(topic, data).inspect_err(|_| is_refused = true));
@@ -121,7 +121,7 @@ fn run_of(path: &Path, story: &mut Story) -> Outcome {
 /// The part of a recorded run that was read: the contents of the engine's recorder in halves, each of which begins
 /// with a checkpoint.
 struct Run<'s> {
-    story: &'s mut Story,
+    story: &'s mut ReplayResults,
     header: Vec<u8>,
     half: Vec<u8>,
     is_first_form: bool,
@@ -189,10 +189,10 @@ impl Run<'_> {
 
 /// The results of the part that has been replayed.
 #[derive(Debug)]
-struct Story {
+struct ReplayResults {
     again: Again,
     text: String,
-    link: LinkStory,
+    link: LinkHistory,
     /// The transitions in the recording's log that have not been matched to replayed ones, in order and with the
     /// texts of that time.
     logged: VecDeque<String>,
@@ -200,9 +200,9 @@ struct Story {
     total: Replayed,
 }
 
-impl Story {
+impl ReplayResults {
     fn of(again: Again) -> Self {
-        let (text, link, logged) = (String::new(), LinkStory::default(), VecDeque::new());
+        let (text, link, logged) = (String::new(), LinkHistory::default(), VecDeque::new());
         Self { again, text, link, logged, from: None, total: Replayed::default() }
     }
 
@@ -350,7 +350,7 @@ mod tests {
     }
 
     fn replayed(pieces: &[Box<[u8]>]) -> (Outcome, Replayed) {
-        let mut story = Story::of(krc::replay);
+        let mut story = ReplayResults::of(krc::replay);
         let mut run = Run { story: &mut story, header: vec![], half: vec![], is_first_form: false };
         let ended = pieces.iter().try_for_each(|piece| run.message(ENGINE, piece)).and_then(|()| run.end());
         (ended, story.total)
@@ -446,12 +446,12 @@ mod tests {
 
     #[test]
     fn a_gap_and_what_was_never_run_are_refused_and_so_is_the_first_form_with_both_named() {
-        let mut story = Story::of(krc::replay);
+        let mut story = ReplayResults::of(krc::replay);
         let gap = story.log(br#"{"name":"recorder","message":"3 entries lost"}"#);
         assert!(matches!(&gap, Err(Failure::BadInput(text)) if text.contains("3 entries lost")), "{gap:?}");
         assert!(story.log(br#"{"name":"link","message":"connected"}"#).is_ok());
         let refusal = |topic: &str| {
-            let mut story = Story::of(krc::replay);
+            let mut story = ReplayResults::of(krc::replay);
             let mut run = Run { story: &mut story, header: vec![], half: vec![], is_first_form: false };
             run.message(topic, b"{}").expect("nothing of the engine's");
             run.end().expect_err("nothing ran").to_string()
@@ -470,7 +470,7 @@ mod tests {
         let released = transition(Mode::Command, Mode::Stopping, Reason::Released);
         let armed = Transition { reason: None, ..transition(Mode::Arming, Mode::Command, Reason::Released) };
         let stopped = transition(Mode::Command, Mode::Stopping, Reason::ProtectiveStop);
-        let mut story = Story::of(krc::replay);
+        let mut story = ReplayResults::of(krc::replay);
         for text in [
             "Arming → Command",
             "Command → Stopping: finished",

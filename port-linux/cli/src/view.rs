@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use outrigger::run::Look;
+use outrigger::run::ObservationSettings;
 use outrigger::show::Format;
 
 use crate::args::ViewArgs;
 use crate::page::OnPage;
 
 /// Returns the settings with which the command observes a controller.
-pub(crate) fn look<const N: usize>(args: &ViewArgs) -> Look<N> {
+pub(crate) fn look<const N: usize>(args: &ViewArgs) -> ObservationSettings<N> {
     let (format, seconds) = (if args.json { Format::Json } else { Format::Remarks }, args.seconds);
     let page = Arc::new(OnPage::new("view", args.web));
-    Look { title: "view", format, seconds, for_a_reader: false, companions: vec![page] }
+    ObservationSettings { title: "view", format, seconds, for_a_reader: false, companions: vec![page] }
 }

@@ -6,13 +6,13 @@
 //! bytes of its settings by [`firmware::compile_in`].
 
 mod address;
-mod any;
+mod any_vendor;
 mod control;
+mod derived_defaults;
 mod device;
 mod expert;
 pub mod files;
 pub mod firmware;
-mod follows;
 mod host;
 pub mod key;
 mod krc;
@@ -38,7 +38,7 @@ use outrigger_core::trajectory::Waypoint;
 use outrigger_remote::provision::Image;
 
 pub use address::{FIRST_PORT, RobotAddress};
-pub use any::{AnyConfiguration, RunsOn, Vendor};
+pub use any_vendor::{AnyConfiguration, RunsOn, Vendor};
 pub use control::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
 pub use expert::{EXPERT, ExpertKey, SetExpertKey, placed};
@@ -54,7 +54,7 @@ pub use source_format::{Awaited, SourcePort};
 pub use sources::{Format, SourceInput, SourceSettings};
 pub use variables::VariableSettings;
 
-use self::any::vendor;
+use self::any_vendor::vendor;
 use self::reader::{Document, Section, without_indices};
 
 /// A reason why a configuration file cannot be used.

@@ -3,8 +3,8 @@
 
 mod complaints;
 mod document;
-mod nearest;
-mod takes;
+mod spelling_suggestions;
+mod value_kinds;
 mod values;
 
 use std::ops::Range;
@@ -17,8 +17,8 @@ use crate::expert::is_expert;
 
 pub(crate) use self::document::Document;
 pub use self::document::Problem;
-pub(crate) use self::nearest::nearest;
-pub use self::takes::{Key, ValueKind, Written};
+pub(crate) use self::spelling_suggestions::nearest;
+pub use self::value_kinds::{Key, ValueKind, Written};
 
 /// A table of the TOML document. Its keys are read by name; [`Section::finish`] reports the keys that were not read.
 pub(crate) struct Section<'d, 'i> {

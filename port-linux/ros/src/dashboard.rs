@@ -1,8 +1,8 @@
 //! The dashboard services of Surface D (`core/docs/protocol/ros2-surface.md` 2.1): reads calls and makes the
 //! responses.
 //!
-//! Nothing is executed here. [`ask`] reads a call as a [`DashboardAsk`], which is a request of
-//! [`outrigger_wire::dashboard`] if one exists for it. [`DashboardAsk::check`] reports what a controller's software
+//! Nothing is executed here. [`ask`] reads a call as a [`DashboardOperation`], which is a request of
+//! [`outrigger_wire::dashboard`] if one exists for it. [`DashboardOperation::check`] reports what a controller's software
 //! does not support. The caller executes the request and makes an [`Outcome`] of the reply, and [`answer`] returns
 //! the bytes of the response. A call that is refused at any step is answered with [`Outcome::failed`].
 
@@ -36,7 +36,7 @@ use outrigger_ros2_messages::{
 
 /// An operation that a call requests of a controller's dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DashboardAsk {
+pub enum DashboardOperation {
     /// Check that the dashboard answers.
     Connect,
     /// Send a request that contains no text of the caller.
@@ -61,7 +61,7 @@ pub enum DashboardAsk {
     Transfer,
 }
 
-impl DashboardAsk {
+impl DashboardOperation {
     /// Returns the dashboard request for this operation; `None` if there is none.
     #[must_use]
     pub fn request(&self) -> Option<Request<'_>> {
@@ -147,7 +147,7 @@ fn has_suffix(program: &str) -> bool {
     [".urp", ".urpx"].iter().any(|suffix| program.ends_with(suffix))
 }
 
-type AskResult = Result<DashboardAsk, Refused>;
+type AskResult = Result<DashboardOperation, Refused>;
 
 /// A service of the dashboard with the functions that read its calls and make its responses.
 struct Entry {
@@ -173,7 +173,7 @@ macro_rules! offers {
 }
 
 offers! {
-    CONNECT: "connect", Trigger, |_| Ok(DashboardAsk::Connect), trigger,
+    CONNECT: "connect", Trigger, |_| Ok(DashboardOperation::Connect), trigger,
         "whether the dashboard replies; each call opens its own connection; CB 1.4, e-Series, PolyScope X 10.11";
     QUIT: "quit", Trigger, |_| plain(Request::Quit), trigger,
         "whether the dashboard closes a connection on demand; CB 1.4, e-Series";
@@ -191,7 +191,7 @@ offers! {
         "switches off arm and controller; CB 1.4, e-Series";
     PLAY: "play", Trigger, |_| plain(Request::Play), trigger,
         "starts the loaded program or resumes a paused one, which moves the arm; CB 1.4, e-Series, PolyScope X 10.11";
-    RESUME: "resume", Trigger, |_| Ok(DashboardAsk::Resume), trigger,
+    RESUME: "resume", Trigger, |_| Ok(DashboardOperation::Resume), trigger,
         "resumes a paused program, which moves the arm; PolyScope X 10.11";
     PAUSE: "pause", Trigger, |_| plain(Request::Pause), trigger,
         "pauses the program; CB 1.4, e-Series, PolyScope X 10.11";
@@ -207,10 +207,10 @@ offers! {
         "loads a program by its file, on PolyScope X by its name without suffix; CB 1.4, e-Series, PolyScope X 10.11";
     LOAD_INSTALLATION: "load_installation", Load, load_installation, |o| load(o),
         "loads an installation by its file; the arm is off afterwards; CB 3.2, e-Series";
-    POPUP: "popup", Popup, |b| text("message", decode::<PopupRequest>(b)?.message).map(DashboardAsk::Popup),
+    POPUP: "popup", Popup, |b| text("message", decode::<PopupRequest>(b)?.message).map(DashboardOperation::Popup),
         |o| encode(&PopupResponse { answer: o.text.clone(), success: o.success }),
         "shows a pop-up on the pendant, one line of ASCII; CB 1.6, e-Series";
-    ADD_TO_LOG: "add_to_log", AddToLog, |b| text("message", decode::<AddToLogRequest>(b)?.message).map(DashboardAsk::AddToLog),
+    ADD_TO_LOG: "add_to_log", AddToLog, |b| text("message", decode::<AddToLogRequest>(b)?.message).map(DashboardOperation::AddToLog),
         |o| encode(&AddToLogResponse { answer: o.text.clone(), success: o.success }),
         "writes a line of ASCII to the controller's log; CB 1.8, e-Series";
     RAW_REQUEST: "raw_request", RawRequest, |b| raw(&decode::<RawRequestRequest>(b)?.query),
@@ -257,7 +257,7 @@ offers! {
         "writes a report of the controller, the software or the system, in minutes; CB 3.13, e-Series 5.8";
     SUPPORT_FILE: "generate_support_file", GenerateSupportFile, support_file, support_file_written,
         "writes a support file to a folder of the controller, in up to 10 minutes; CB 3.13, e-Series 5.8";
-    PROGRAMS: "get_programs", GetPrograms, |_| Ok(DashboardAsk::Programs), programs,
+    PROGRAMS: "get_programs", GetPrograms, |_| Ok(DashboardOperation::Programs), programs,
         "every program on the controller; PolyScope X 10.12";
     UPLOAD: "upload_program", UploadProgram, |b| transfer(&decode::<UploadProgramRequest>(b)?.file_path), uploaded,
         "rejected: this node reads no files for clients";
@@ -288,7 +288,7 @@ pub fn answer(offer: &'static Offer, outcome: &Outcome) -> Vec<u8> {
 }
 
 const fn plain(request: Request<'static>) -> AskResult {
-    Ok(DashboardAsk::Plain(request))
+    Ok(DashboardOperation::Plain(request))
 }
 
 /// Checks that one line of a request can carry the text.
@@ -303,15 +303,15 @@ fn text(name: &'static str, text: String) -> Result<String, Refused> {
 }
 
 fn load_program(bytes: &[u8]) -> AskResult {
-    text("filename", decode::<LoadRequest>(bytes)?.filename).map(DashboardAsk::Load)
+    text("filename", decode::<LoadRequest>(bytes)?.filename).map(DashboardOperation::Load)
 }
 
 fn load_installation(bytes: &[u8]) -> AskResult {
-    text("filename", decode::<LoadRequest>(bytes)?.filename).map(DashboardAsk::LoadInstallation)
+    text("filename", decode::<LoadRequest>(bytes)?.filename).map(DashboardOperation::LoadInstallation)
 }
 
 fn support_file(bytes: &[u8]) -> AskResult {
-    text("dir_path", decode::<GenerateSupportFileRequest>(bytes)?.dir_path).map(DashboardAsk::GenerateSupportFile)
+    text("dir_path", decode::<GenerateSupportFileRequest>(bytes)?.dir_path).map(DashboardOperation::GenerateSupportFile)
 }
 
 fn set_user_role(bytes: &[u8]) -> AskResult {
@@ -351,9 +351,9 @@ fn report(name: &'static str, word: &str) -> AskResult {
 }
 
 /// Reads the path of a file and ignores it. Bytes that are not a valid call are refused here; every valid call is
-/// refused by [`DashboardAsk::check`].
+/// refused by [`DashboardOperation::check`].
 const fn transfer(_path: &str) -> AskResult {
-    Ok(DashboardAsk::Transfer)
+    Ok(DashboardOperation::Transfer)
 }
 
 /// Reads a line for the dashboard server. Only requests known to this crate are accepted, because the effect of any
@@ -372,11 +372,11 @@ fn raw(query: &str) -> AskResult {
     };
     let line = || text("query", rest.to_owned());
     let asked = match kind {
-        RequestKind::Load => DashboardAsk::Load(line()?),
-        RequestKind::LoadInstallation => DashboardAsk::LoadInstallation(line()?),
-        RequestKind::Popup => DashboardAsk::Popup(line()?),
-        RequestKind::AddToLog => DashboardAsk::AddToLog(line()?),
-        RequestKind::GenerateSupportFile => DashboardAsk::GenerateSupportFile(line()?),
+        RequestKind::Load => DashboardOperation::Load(line()?),
+        RequestKind::LoadInstallation => DashboardOperation::LoadInstallation(line()?),
+        RequestKind::Popup => DashboardOperation::Popup(line()?),
+        RequestKind::AddToLog => DashboardOperation::AddToLog(line()?),
+        RequestKind::GenerateSupportFile => DashboardOperation::GenerateSupportFile(line()?),
         RequestKind::SetUserRole => return role("query", rest),
         RequestKind::SetOperationalMode => return mode("query", rest),
         RequestKind::GenerateFlightReport => return report("query", rest),

@@ -310,7 +310,7 @@ mod tests {
     use outrigger_ros2_messages::Message;
     use outrigger_ros2_messages::cdr::decode;
     use outrigger_ros2_messages::endpoint::Names;
-    use outrigger_ros2_messages::endpoint::When;
+    use outrigger_ros2_messages::endpoint::PublishTrigger;
 
     fn published(readings: &Readings, distro: Distro) -> Vec<(&'static str, Vec<u8>)> {
         let arm = Arm::new(&UR_JOINTS, &Names::new("", "left_").unwrap());
@@ -319,7 +319,7 @@ mod tests {
         let stamp = Time { sec: 5, nanosec: 7 };
         driver.state(readings, stamp, &mut |topic, bytes| out.push((topic.name, bytes)));
         // A topic published on change is published once.
-        driver.state(readings, stamp, &mut |topic, _| assert_ne!(topic.when, When::Change, "{}", topic.name));
+        driver.state(readings, stamp, &mut |topic, _| assert_ne!(topic.when, PublishTrigger::Change, "{}", topic.name));
         out
     }
 
@@ -407,7 +407,7 @@ mod tests {
                 driver.commands(commands, &mut |_, _| {});
                 let mut told = vec![];
                 driver.state(&readings, Time::default(), &mut |topic, _| {
-                    told.extend((topic.when == When::Commanded).then_some(topic.name));
+                    told.extend((topic.when == PublishTrigger::Commanded).then_some(topic.name));
                 });
                 assert_eq!(told.len(), if commands { expected } else { 0 }, "{distro:?} {told:?}");
             }

@@ -51,7 +51,7 @@ struct Link {
 }
 
 /// The path from a frame to a frame above it: the name of each frame, and the pose of the first frame in that frame.
-type Way = Vec<(String, Frame)>;
+type FramePath = Vec<(String, Frame)>;
 
 /// The newest transforms between frames that were received from other nodes.
 #[derive(Clone, Debug, Default)]
@@ -130,7 +130,7 @@ impl Frames<'_> {
     ///
     /// # Errors
     /// [`Unusable`] if there are too many frames: in a ring one frame has several poses in another.
-    fn up(&self, name: &str) -> Result<(Way, Option<Unusable>), Unusable> {
+    fn up(&self, name: &str) -> Result<(FramePath, Option<Unusable>), Unusable> {
         let mut way = vec![(name.to_owned(), IDENTITY)];
         while let Some((at, pose)) = way.last() {
             let Link { parent, pose: link, came } = match self.link(at) {

@@ -1,7 +1,7 @@
 //! The diagnostics and events of a session as ROS 2 messages.
 
 use outrigger_ros2_messages::cdr::encode;
-use outrigger_ros2_messages::endpoint::{Qos, Topic, When};
+use outrigger_ros2_messages::endpoint::{PublishTrigger, Qos, Topic};
 use outrigger_ros2_messages::{DiagnosticArray, DiagnosticStatus, Header, KeyValue, Message, Text, Time};
 
 /// The topic of diagnostics. Its name is absolute because tools expect that.
@@ -9,7 +9,7 @@ pub static DIAGNOSTICS: Topic = Topic {
     name: "/diagnostics",
     message: <DiagnosticArray as Message>::TYPE,
     qos: Qos::SERVICES,
-    when: When::Second,
+    when: PublishTrigger::Second,
     tells: "mode, link quality, unmet preconditions, latched fault, and the underlying figures; \
             level 0 ok, 1 warning, 2 error, 3 no session",
 };
@@ -18,7 +18,7 @@ pub static EVENTS: Topic = Topic {
     name: "outrigger/events",
     message: <Text as Message>::TYPE,
     qos: Qos::SERVICES,
-    when: When::Event,
+    when: PublishTrigger::Event,
     tells: "one JSON object per event: kind, text, and further fields by kind",
 };
 /// The topics on which a node reports about itself.

@@ -10,7 +10,7 @@ macro_rules! topics {
             name: $topic,
             message: <$message as outrigger_ros2_messages::Message>::TYPE,
             qos: $qos,
-            when: outrigger_ros2_messages::endpoint::When::$when,
+            when: outrigger_ros2_messages::endpoint::PublishTrigger::$when,
             tells: $tells,
         }; )*
 

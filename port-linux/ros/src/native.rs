@@ -17,7 +17,7 @@ use crate::arm::Arm;
 use crate::listed::topics;
 use crate::readings::{Readings, Variable};
 use outrigger_ros2_messages::cdr::ENCAPSULATION;
-use outrigger_ros2_messages::endpoint::{NameError, Names, Qos, Topic, When};
+use outrigger_ros2_messages::endpoint::{NameError, Names, PublishTrigger, Qos, Topic};
 use outrigger_ros2_messages::{
     AccelStamped, ActiveTCP, AnalogIOStateStamped, AnalogPort, BoolStamped, ControlCycle, Current,
     DigitalIOStateStamped, DigitalPort, Float32Stamped, Float64Stamped, InertiaStamped, JointMode, JointState,
@@ -333,10 +333,14 @@ impl Native {
         readout::each(&self.arm, self.terminals, readings, stamp, &mut |topic, message| {
             let Some(bytes) = message else { return };
             let due = match topic.when {
-                When::State | When::Commanded | When::Tenth | When::Second | When::Event => true,
-                When::Powered => powered,
-                When::Change => is_news(told, topic, &bytes),
-                When::PoweredChange => powered && is_news(told, topic, &bytes),
+                PublishTrigger::State
+                | PublishTrigger::Commanded
+                | PublishTrigger::Tenth
+                | PublishTrigger::Second
+                | PublishTrigger::Event => true,
+                PublishTrigger::Powered => powered,
+                PublishTrigger::Change => is_news(told, topic, &bytes),
+                PublishTrigger::PoweredChange => powered && is_news(told, topic, &bytes),
             };
             if due {
                 emit(topic, bytes);

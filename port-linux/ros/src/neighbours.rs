@@ -35,7 +35,7 @@ pub(crate) enum Side {
 
 /// An endpoint of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ours {
+pub(crate) struct OwnEndpoint {
     /// The direction of the endpoint.
     pub(crate) side: Side,
     /// The topic's name on DDS, such as `rt/joint_states`.
@@ -54,7 +54,7 @@ pub(crate) struct Offered {
     /// The release whose message layouts the node uses.
     pub(crate) distro: Distro,
     /// All endpoints of the node.
-    pub(crate) endpoints: Vec<Ours>,
+    pub(crate) endpoints: Vec<OwnEndpoint>,
 }
 
 /// An endpoint of another participant.

@@ -1,7 +1,7 @@
 //! The log of a node on the topic that the tools of ROS 2 read (`core/docs/protocol/ros2-surface.md` 5.8).
 
 use outrigger_ros2_messages::cdr::encode;
-use outrigger_ros2_messages::endpoint::{Qos, Topic, When};
+use outrigger_ros2_messages::endpoint::{PublishTrigger, Qos, Topic};
 use outrigger_ros2_messages::{Log, Message, Time};
 
 /// The topic of the log. Its name is absolute because every node publishes on it. The newest 100 messages are kept
@@ -10,7 +10,7 @@ pub static ROSOUT: Topic = Topic {
     name: "/rosout",
     message: <Log as Message>::TYPE,
     qos: Qos { depth: 100, ..Qos::LATCHED },
-    when: When::Event,
+    when: PublishTrigger::Event,
     tells: "requests that the node rejects, and problems of other nodes; level 30 (warning)",
 };
 

@@ -13,7 +13,7 @@ const RESUMING: i64 = 5;
 
 /// The state of a program, as far as it matters to the scaling.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Stands {
+enum ProgramPhase {
     #[default]
     Runs,
     Paused,
@@ -24,14 +24,14 @@ enum Stands {
 /// Tracks the pauses of a program and computes the scaling.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scaling {
-    stands: Stands,
+    stands: ProgramPhase,
 }
 
 impl Scaling {
     /// Creates a tracker for a program that has not paused yet.
     #[must_use]
     pub(crate) const fn new() -> Self {
-        Self { stands: Stands::Runs }
+        Self { stands: ProgramPhase::Runs }
     }
 
     /// Returns the scaling (0 … 1) for a new state; `None` if the controller reports neither the scaling nor the
@@ -44,15 +44,15 @@ impl Scaling {
         };
         let state = readings.integer(Variable::RuntimeState);
         self.stands = match (self.stands, state) {
-            (_, Some(PAUSED)) => Stands::Paused,
-            (Stands::Paused, Some(PLAYING)) => Stands::Rises(0.0),
-            (Stands::Rises(at), _) if at + RISE > product => Stands::Runs,
-            (Stands::Rises(at), Some(PLAYING)) => Stands::Rises(at + RISE),
+            (_, Some(PAUSED)) => ProgramPhase::Paused,
+            (ProgramPhase::Paused, Some(PLAYING)) => ProgramPhase::Rises(0.0),
+            (ProgramPhase::Rises(at), _) if at + RISE > product => ProgramPhase::Runs,
+            (ProgramPhase::Rises(at), Some(PLAYING)) => ProgramPhase::Rises(at + RISE),
             (stands, _) => stands,
         };
         Some(match (self.stands, state) {
             (_, Some(RESUMING)) => 0.0,
-            (Stands::Rises(at), _) => at.min(product),
+            (ProgramPhase::Rises(at), _) => at.min(product),
             _ => product,
         })
     }

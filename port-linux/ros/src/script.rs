@@ -115,7 +115,7 @@ fn is_name(name: &str) -> bool {
 
 /// An event in the course of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happens {
+pub enum ProgramEvent {
     /// The pending permission to upload was granted (`true`) or refused.
     Leave(bool),
     /// The program runs.
@@ -128,7 +128,7 @@ pub enum Happens {
 
 /// The action that an event requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
+pub enum ProgramAction {
     /// No action.
     Nothing,
     /// Upload the program.
@@ -171,22 +171,24 @@ impl Default for Course {
 impl Course {
     /// Records an event and returns the action that it requires.
     #[must_use]
-    pub const fn on(&mut self, happens: Happens) -> Does {
+    pub const fn on(&mut self, happens: ProgramEvent) -> ProgramAction {
         let (stage, does) = match (self.stage, happens) {
-            (ScriptStage::Asks, Happens::Leave(true)) => (ScriptStage::Sent, Does::Send),
-            (ScriptStage::Asks, Happens::Leave(false)) => (ScriptStage::Over, Does::Reject),
+            (ScriptStage::Asks, ProgramEvent::Leave(true)) => (ScriptStage::Sent, ProgramAction::Send),
+            (ScriptStage::Asks, ProgramEvent::Leave(false)) => (ScriptStage::Over, ProgramAction::Reject),
             // The program is not yet, or no longer, in the course of execution.
-            (ScriptStage::Asks | ScriptStage::Over, _) => return Does::Nothing,
-            (_, Happens::Ended) => (ScriptStage::Over, Does::End),
-            (ScriptStage::Sent, Happens::Started) if self.cancelled => (ScriptStage::AsksToStop, Does::AskToStop),
-            (ScriptStage::Sent, Happens::Started) => (ScriptStage::Runs, Does::Nothing),
-            (ScriptStage::Runs, Happens::Cancel) => (ScriptStage::AsksToStop, Does::AskToStop),
-            (ScriptStage::AsksToStop, Happens::Leave(true)) => (ScriptStage::Stops, Does::Stop),
+            (ScriptStage::Asks | ScriptStage::Over, _) => return ProgramAction::Nothing,
+            (_, ProgramEvent::Ended) => (ScriptStage::Over, ProgramAction::End),
+            (ScriptStage::Sent, ProgramEvent::Started) if self.cancelled => {
+                (ScriptStage::AsksToStop, ProgramAction::AskToStop)
+            }
+            (ScriptStage::Sent, ProgramEvent::Started) => (ScriptStage::Runs, ProgramAction::Nothing),
+            (ScriptStage::Runs, ProgramEvent::Cancel) => (ScriptStage::AsksToStop, ProgramAction::AskToStop),
+            (ScriptStage::AsksToStop, ProgramEvent::Leave(true)) => (ScriptStage::Stops, ProgramAction::Stop),
             // The client may cancel again.
-            (ScriptStage::AsksToStop, Happens::Leave(false)) => (ScriptStage::Runs, Does::Nothing),
-            (stage, _) => (stage, Does::Nothing),
+            (ScriptStage::AsksToStop, ProgramEvent::Leave(false)) => (ScriptStage::Runs, ProgramAction::Nothing),
+            (stage, _) => (stage, ProgramAction::Nothing),
         };
-        self.cancelled |= matches!(happens, Happens::Cancel);
+        self.cancelled |= matches!(happens, ProgramEvent::Cancel);
         self.stage = stage;
         does
     }
@@ -275,39 +277,43 @@ mod tests {
         let (mut known, mut next) = (std::collections::HashSet::from([first]), vec![first]);
         let mut done = vec![];
         while let Some(seen) = next.pop() {
-            for happens in
-                [Happens::Leave(true), Happens::Leave(false), Happens::Started, Happens::Cancel, Happens::Ended]
-            {
+            for happens in [
+                ProgramEvent::Leave(true),
+                ProgramEvent::Leave(false),
+                ProgramEvent::Started,
+                ProgramEvent::Cancel,
+                ProgramEvent::Ended,
+            ] {
                 let mut seen = seen;
-                if matches!(happens, Happens::Leave(_)) && !std::mem::take(&mut seen.owed) {
+                if matches!(happens, ProgramEvent::Leave(_)) && !std::mem::take(&mut seen.owed) {
                     continue;
                 }
-                seen.cancelled |= happens == Happens::Cancel && seen.sent && !seen.over;
-                seen.ran |= happens == Happens::Started && seen.sent;
+                seen.cancelled |= happens == ProgramEvent::Cancel && seen.sent && !seen.over;
+                seen.ran |= happens == ProgramEvent::Started && seen.sent;
                 let does = seen.course.on(happens);
                 done.push(does);
-                assert!(!seen.over || does == Does::Nothing, "{does:?} after its end");
-                let granted = happens == Happens::Leave(true);
+                assert!(!seen.over || does == ProgramAction::Nothing, "{does:?} after its end");
+                let granted = happens == ProgramEvent::Leave(true);
                 match does {
-                    Does::Nothing => {}
-                    Does::Send => {
+                    ProgramAction::Nothing => {}
+                    ProgramAction::Send => {
                         assert!(granted && !seen.sent);
                         seen.sent = true;
                     }
-                    Does::Reject => {
-                        assert!(happens == Happens::Leave(false) && !seen.sent);
+                    ProgramAction::Reject => {
+                        assert!(happens == ProgramEvent::Leave(false) && !seen.sent);
                         seen.over = true;
                     }
-                    Does::AskToStop => {
+                    ProgramAction::AskToStop => {
                         assert!(seen.cancelled && seen.ran && !seen.owed && !seen.stopped);
                         seen.owed = true;
                     }
-                    Does::Stop => {
+                    ProgramAction::Stop => {
                         assert!(granted && seen.sent && seen.cancelled && !seen.stopped);
                         seen.stopped = true;
                     }
-                    Does::End => {
-                        assert!(happens == Happens::Ended && seen.sent);
+                    ProgramAction::End => {
+                        assert!(happens == ProgramEvent::Ended && seen.sent);
                         let (status, result) = seen.course.end(Ok("it ended".into()));
                         assert_eq!(status == Status::Canceled, seen.cancelled);
                         assert_eq!(result.success, status == Status::Succeeded);
@@ -322,7 +328,14 @@ mod tests {
                 }
             }
         }
-        for does in [Does::Nothing, Does::Send, Does::Reject, Does::AskToStop, Does::Stop, Does::End] {
+        for does in [
+            ProgramAction::Nothing,
+            ProgramAction::Send,
+            ProgramAction::Reject,
+            ProgramAction::AskToStop,
+            ProgramAction::Stop,
+            ProgramAction::End,
+        ] {
             assert!(done.contains(&does), "{does:?} never happens");
         }
     }

@@ -41,7 +41,7 @@ use crate::exit::Failure;
 use crate::feed::notice::Remark;
 use crate::feed::{Progress, Reader};
 use crate::host::clock::Clock;
-use crate::host::pace::Pace;
+use crate::host::rate_limit::Pace;
 use crate::host::target::Target;
 pub use crate::requests::Client;
 

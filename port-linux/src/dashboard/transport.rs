@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use outrigger_core::client::dashboard::{Obstacle, Progress, Sequence, SequenceEvent, SequenceInput};
+use outrigger_core::client::dashboard::{Progress, Sequence, SequenceError, SequenceEvent, SequenceInput};
 use outrigger_wire::dashboard::{Refusal, Reply, Request};
 use outrigger_wire::primary::Text;
 use outrigger_wire::robot::SoftwareVersion;
@@ -62,7 +62,7 @@ pub enum Ended {
     Trouble(#[from] Trouble),
     /// A condition on the controller prevents the goal.
     #[error("{0}; {advice}", advice = .0.advice())]
-    Obstacle(Obstacle),
+    Obstacle(SequenceError),
 }
 
 /// Returns the version of the software behind a dashboard server. The available requests depend on it.

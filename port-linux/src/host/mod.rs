@@ -5,7 +5,7 @@ pub mod clock;
 pub(crate) mod lock;
 pub mod machine;
 pub mod os;
-pub mod pace;
+pub mod rate_limit;
 pub mod reactor;
 pub mod runtime;
 pub mod signals;

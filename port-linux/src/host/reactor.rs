@@ -23,7 +23,7 @@ use crate::host::os::{self, Descriptor, Event, POLLERR, POLLHUP, POLLIN, POLLNVA
 
 /// The kind of readiness of a descriptor that a future waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum For {
+pub enum Readiness {
     /// The descriptor has received bytes or a new connection, or its stream has ended.
     Reading,
     /// The descriptor has room for bytes, or its attempt to connect has ended.
@@ -32,7 +32,7 @@ pub enum For {
     Ending,
 }
 
-impl For {
+impl Readiness {
     const fn flags(self) -> i16 {
         match self {
             Self::Reading => POLLIN,
@@ -93,7 +93,7 @@ pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
         TURN.with_borrow_mut(|turn| {
             turn.asked.clear();
             (turn.due, turn.number) = (None, turn.number.wrapping_add(1));
-            turn.ask(bell.event.descriptor(), For::Reading);
+            turn.ask(bell.event.descriptor(), Readiness::Reading);
         });
         let polled = future.as_mut().poll(&mut context);
         let slept = TURN.with_borrow_mut(|turn| {
@@ -128,7 +128,7 @@ impl Wake for WakeUp {
 }
 
 impl Turn {
-    fn ask(&mut self, fd: Descriptor, flags: For) {
+    fn ask(&mut self, fd: Descriptor, flags: Readiness) {
         let known = self.asked.iter_mut().skip(self.joins).find(|known| known.fd == fd);
         match known {
             Some(known) => known.events |= flags.flags(),
@@ -136,7 +136,7 @@ impl Turn {
         }
     }
 
-    fn take(&mut self, fd: Descriptor, flags: For) -> bool {
+    fn take(&mut self, fd: Descriptor, flags: Readiness) -> bool {
         let mask = flags.flags() | POLLERR | POLLHUP | POLLNVAL;
         let said = self.ready.iter_mut().find(|ready| ready.fd == fd && ready.revents & mask != 0);
         said.map(|ready| ready.revents &= !mask).is_some()
@@ -167,7 +167,7 @@ impl Turn {
                 }
                 Err(error) => return Err(error),
             }
-            let by_event = self.take(bell.event.descriptor(), For::Reading);
+            let by_event = self.take(bell.event.descriptor(), Readiness::Reading);
             if by_event {
                 bell.event.clear();
                 bell.rung.store(false, Ordering::SeqCst);
@@ -331,7 +331,7 @@ impl<T: AsFd> Watched<T> {
     ///
     /// # Errors
     /// Returns the errors of `call`.
-    pub fn poll_io<R>(&self, flags: For, mut call: impl FnMut(&T) -> io::Result<R>) -> Poll<io::Result<R>> {
+    pub fn poll_io<R>(&self, flags: Readiness, mut call: impl FnMut(&T) -> io::Result<R>) -> Poll<io::Result<R>> {
         let fd = descriptor(&self.0);
         if TURN.with_borrow_mut(|turn| turn.take(fd, flags)) {
             match call(&self.0) {
@@ -344,7 +344,7 @@ impl<T: AsFd> Watched<T> {
     }
 
     /// Returns `true` if the kernel has reported the descriptor as ready, and requests it for the next wait.
-    pub(crate) fn is_named(&self, flags: For) -> bool {
+    pub(crate) fn is_named(&self, flags: Readiness) -> bool {
         let fd = descriptor(&self.0);
         TURN.with_borrow_mut(|turn| {
             turn.ask(fd, flags);
@@ -383,7 +383,7 @@ impl Datagrams {
     /// # Errors
     /// Returns the error of the operating system, each for one datagram.
     pub async fn next(&self, room: &mut [u8]) -> io::Result<(usize, std::net::SocketAddr)> {
-        poll_fn(|_| self.poll_io(For::Reading, |socket| socket.recv_from(room))).await
+        poll_fn(|_| self.poll_io(Readiness::Reading, |socket| socket.recv_from(room))).await
     }
 }
 

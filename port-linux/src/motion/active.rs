@@ -5,7 +5,7 @@ use std::any::Any;
 
 use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::{FeedError, Forwarding, Law, Motion};
-use outrigger_core::mode::{Asker, Mode};
+use outrigger_core::mode::{ClientNumber, Mode};
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Tolerances, Waypoint};
 use outrigger_wire::robot::JointPositions;
@@ -13,7 +13,7 @@ use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::begins_beside;
-use super::request::{How, Ready};
+use super::request::{PreparedExecution, Ready};
 use super::stage::{MotionReport, MotionStage};
 use super::waypoint_feed::{Task, WaypointFeed};
 
@@ -54,7 +54,7 @@ impl MotionRefusal {
 /// The state of the requested motion that was started last.
 #[derive(Debug)]
 struct Started<const N: usize> {
-    asker: Option<Asker>,
+    asker: Option<ClientNumber>,
     standing: MotionReport,
     whole: Duration,
     /// The position at which a move to one goal started \[rad\].
@@ -134,7 +134,7 @@ impl<const N: usize> ActiveMotion<N> {
     pub(crate) fn begin<P: Controller<N>, L: Law<N>>(
         &mut self,
         ready: Ready<N>,
-        asker: Asker,
+        asker: ClientNumber,
         engine: &mut Engine<'_, N, P, L>,
     ) -> Result<u32, MotionRefusal> {
         if let Err(against) = self.may_begin(&ready, engine) {
@@ -143,19 +143,21 @@ impl<const N: usize> ActiveMotion<N> {
         }
         let Ready { how, whole, .. } = ready;
         let (task, from) = match how {
-            How::Follow { waypoints, begins, tolerances } => match follow(waypoints, begins, engine) {
+            PreparedExecution::Follow { waypoints, begins, tolerances } => match follow(waypoints, begins, engine) {
                 Ok(feeding) => (Task::Feed(feeding.held_to(tolerances)), None),
                 Err((against, waypoints)) => {
                     self.spend(waypoints);
                     return Err(against);
                 }
             },
-            How::Play(playing) => (Task::Play(*playing), None),
-            How::Give { giving, from } => (Task::Give(giving), Some(from)),
+            PreparedExecution::Play(playing) => (Task::Play(*playing), None),
+            PreparedExecution::Give { giving, from } => (Task::Give(giving), Some(from)),
             // The law's own motion moves the arm away.
-            How::Stay if engine.motion_status().progress == Progress::Running => return Err(MotionRefusal::Elsewhere),
+            PreparedExecution::Stay if engine.motion_status().progress == Progress::Running => {
+                return Err(MotionRefusal::Elsewhere);
+            }
             // The motion is done at once, and nothing is sent.
-            How::Stay => {
+            PreparedExecution::Stay => {
                 self.end_task();
                 self.count = self.count.wrapping_add(1);
                 self.begun = Some(Started::made(self.count));
@@ -175,7 +177,7 @@ impl<const N: usize> ActiveMotion<N> {
         engine: &Engine<'_, N, P, L>,
     ) -> Result<(), MotionRefusal> {
         // A motion that the law follows may be replaced at its current setpoint.
-        let follows = matches!((&ready.how, &self.task), (How::Follow { .. }, Some(Task::Feed(_))));
+        let follows = matches!((&ready.how, &self.task), (PreparedExecution::Follow { .. }, Some(Task::Feed(_))));
         let goes_on = |standing: &MotionReport| standing.stage.goes_on() && !(ready.replaces && follows);
         let standing = self.standing().filter(|standing| self.own || goes_on(standing));
         match standing {
@@ -237,7 +239,7 @@ impl<const N: usize> ActiveMotion<N> {
     /// it.
     pub(crate) fn gone<P: Controller<N>, L: Law<N>>(
         &mut self,
-        asker: Asker,
+        asker: ClientNumber,
         engine: &mut Engine<'_, N, P, L>,
         now: Instant,
     ) {
@@ -288,7 +290,7 @@ impl<const N: usize> ActiveMotion<N> {
 }
 
 impl<const N: usize> Started<N> {
-    const fn new(number: u32, asker: Option<Asker>, whole: Duration) -> Self {
+    const fn new(number: u32, asker: Option<ClientNumber>, whole: Duration) -> Self {
         let tenths = whole.as_micros() / 100_000;
         let tenths = if tenths > u32::MAX as u64 { u32::MAX } else { tenths as u32 };
         let standing = MotionReport { number, stage: MotionStage::Waits, percent: 0, tenths };

@@ -9,7 +9,7 @@ use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
 
 use super::columns::{Columns, Comment, DECIMAL_COMMAS, NO_SEPARATOR, OF_UNIT, may_be};
 use super::reading::{Zero, number, quoted};
-use super::{MOST_POINTS, Motion, Reading, Row, Unfit, micros, of_rows};
+use super::{MOST_POINTS, Motion, MotionError, Reading, Row, micros, of_rows};
 
 /// The longest accepted line \[B\], far beyond that of any table. The limit is checked before the line is split.
 const LONGEST_LINE: usize = 1 << 16;
@@ -127,7 +127,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
                 not_ambiguous::<N>(&lines, fewest..known.count)?;
             }
             let number = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            return Err(at(line, 1, &Unfit::Waypoints(Order(number)).to_string()));
+            return Err(at(line, 1, &MotionError::Waypoints(Order(number)).to_string()));
         }
         rows.push(row);
         lines.push(line);
@@ -153,8 +153,8 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     }
     of_rows(&rows).map_err(|unfit| {
         let place = match unfit {
-            Unfit::Waypoints(Order(number) | NotFinite(number)) => Some((number, 1)),
-            Unfit::Waypoints(NotAtRest { waypoint, joint }) => Some((waypoint, 2 + N + usize::from(joint))),
+            MotionError::Waypoints(Order(number) | NotFinite(number)) => Some((number, 1)),
+            MotionError::Waypoints(NotAtRest { waypoint, joint }) => Some((waypoint, 2 + N + usize::from(joint))),
             _ => None,
         };
         let line = place.and_then(|(number, column)| Some((lines.get(usize::try_from(number).ok()?)?, column)));

@@ -10,7 +10,7 @@ use outrigger_wire::time::Duration;
 use self::errors::placed;
 use self::fields::{JointTolerance, Level, List, Object, Point, Time, Trajectories};
 use super::reading::{Zero, number, quoted, short};
-use super::{LONGEST, Motion, Reading, Row, Unfit, of_rows};
+use super::{LONGEST, Motion, MotionError, Reading, Row, of_rows};
 
 /// The names of a UR's joints, base first. Each may have a prefix.
 const UR: [&str; 6] =
@@ -52,8 +52,8 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         })
         .collect();
     let motion = of_rows(&rows?).map_err(|unfit| match unfit {
-        Unfit::Empty | Unfit::Waypoints(_) => format!("points: {unfit}"),
-        Unfit::Beyond { .. } => unfit.to_string(),
+        MotionError::Empty | MotionError::Waypoints(_) => format!("points: {unfit}"),
+        MotionError::Beyond { .. } => unfit.to_string(),
     })?;
     Ok(motion.with_tolerances(tolerances))
 }

@@ -64,7 +64,7 @@ pub struct Motion<const N: usize> {
 
 /// A reason why waypoints are not a motion that an arm can follow.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Unfit {
+pub enum MotionError {
     /// The list of waypoints is empty.
     Empty,
     /// The waypoints are not a trajectory, for this reason.
@@ -78,7 +78,7 @@ pub enum Unfit {
     },
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for MotionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("found no waypoint, expected at least one"),
@@ -88,9 +88,9 @@ impl fmt::Display for Unfit {
     }
 }
 
-impl std::error::Error for Unfit {}
+impl std::error::Error for MotionError {}
 
-impl Unfit {
+impl MotionError {
     /// Returns the reason in words, with advice.
     pub fn with_remedy(&self) -> String {
         match self {
@@ -119,24 +119,24 @@ impl<const N: usize> Motion<N> {
     /// A speed below [`REST_SPEED`](outrigger_core::trajectory::REST_SPEED) counts as rest.
     ///
     /// # Errors
-    /// Returns [`Unfit::Empty`], or [`Unfit::Waypoints`] with the first waypoint that is not valid.
-    pub fn through(mut waypoints: Vec<Waypoint<N>>) -> Result<Self, Unfit> {
+    /// Returns [`MotionError::Empty`], or [`MotionError::Waypoints`] with the first waypoint that is not valid.
+    pub fn through(mut waypoints: Vec<Waypoint<N>>) -> Result<Self, MotionError> {
         let mut before = None;
         for (number, waypoint) in (0..).zip(&waypoints) {
             if !is_finite(waypoint) {
-                return Err(Unfit::Waypoints(TrajectoryError::NotFinite(number)));
+                return Err(MotionError::Waypoints(TrajectoryError::NotFinite(number)));
             }
             if before.is_some_and(|before| waypoint.at <= before) {
-                return Err(Unfit::Waypoints(TrajectoryError::Order(number)));
+                return Err(MotionError::Waypoints(TrajectoryError::Order(number)));
             }
             before = Some(waypoint.at);
         }
         if let Some(first) = waypoints.first_mut().filter(|first| first.at == Duration::ZERO) {
-            *first = first.at_rest(0).map_err(Unfit::Waypoints)?;
+            *first = first.at_rest(0).map_err(MotionError::Waypoints)?;
         }
         let end = u32::try_from(waypoints.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        let last = waypoints.last_mut().ok_or(Unfit::Empty)?;
-        *last = last.at_rest(end).map_err(Unfit::Waypoints)?;
+        let last = waypoints.last_mut().ok_or(MotionError::Empty)?;
+        *last = last.at_rest(end).map_err(MotionError::Waypoints)?;
         Ok(Self { waypoints, tolerances: Tolerances::DEFAULT })
     }
 
@@ -243,19 +243,19 @@ impl<const N: usize> Motion<N> {
     ///
     /// # Errors
     /// Returns the first limit that it would exceed, and where.
-    pub fn check(&self, limits: &Limits<N>) -> Result<(), Unfit> {
+    pub fn check(&self, limits: &Limits<N>) -> Result<(), MotionError> {
         if let [only] = self.waypoints.as_slice() {
             let setpoint = Setpoint { positions: only.setpoint.positions, ..Setpoint::default() };
             let stands = |at| Waypoint { setpoint, accelerations: None, at };
             let stands = Leg::between(&stands(Duration::ZERO), &stands(Duration::from_secs(1)));
             let held = survey(&stands, limits, Some(&JointPositions::ZERO));
-            held.map_err(|excess| Unfit::Beyond { to: 0, excess })?;
+            held.map_err(|excess| MotionError::Beyond { to: 0, excess })?;
         }
         let legs = self.waypoints.windows(2).map(|pair| match pair {
             [from, to] => survey(&Leg::between(from, to), limits, Some(&JointPositions::ZERO)),
             _ => Ok(()),
         });
-        (1..).zip(legs).try_for_each(|(to, held)| held.map_err(|excess| Unfit::Beyond { to, excess }))
+        (1..).zip(legs).try_for_each(|(to, held)| held.map_err(|excess| MotionError::Beyond { to, excess }))
     }
 
     /// Adds a waypoint at 0 s with the `positions` of an arm at rest, unless the motion has a waypoint at 0 s.
@@ -273,13 +273,13 @@ impl<const N: usize> Motion<N> {
     }
 
     /// Returns the part of the motion that an engine receives at once, and its number of waypoints.
-    pub(crate) fn beginning(&self) -> Result<(Trajectory<N>, usize), Unfit> {
+    pub(crate) fn beginning(&self) -> Result<(Trajectory<N>, usize), MotionError> {
         if self.waypoints.len() <= MAX_WAYPOINTS {
-            let whole = Trajectory::through(&self.waypoints).map_err(Unfit::Waypoints)?;
+            let whole = Trajectory::through(&self.waypoints).map_err(MotionError::Waypoints)?;
             return Ok((whole, self.waypoints.len()));
         }
         let first = self.waypoints.get(..MAX_WAYPOINTS).unwrap_or_default();
-        Ok((Trajectory::beginning(first).map_err(Unfit::Waypoints)?, MAX_WAYPOINTS))
+        Ok((Trajectory::beginning(first).map_err(MotionError::Waypoints)?, MAX_WAYPOINTS))
     }
 }
 
@@ -343,7 +343,7 @@ fn micros(seconds: f64) -> Duration {
 
 /// Creates the motion of these rows. A speed that is not given is the mean of the slopes on both sides, each weighted
 /// by the time on the other side. It is zero at both ends, and where a joint reverses.
-pub fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfit> {
+pub fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, MotionError> {
     let slope = |a: &Row<N>, b: &Row<N>, joint: usize| {
         let span = b.at - a.at;
         let way = f64::from(b.positions[joint]) - f64::from(a.positions[joint]);

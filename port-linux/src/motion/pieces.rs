@@ -251,10 +251,10 @@ mod tests {
     #[test]
     fn the_longest_piece_fits_into_a_line_of_a_request() {
         use outrigger_core::mode::Epoch;
-        use outrigger_remote::request::{Ask, Message};
+        use outrigger_remote::request::{ClientRequest, Message};
 
         let how = "r".repeat(LONGEST_PIECE);
-        let ask = Ask::Move { epoch: Epoch::from_number(u32::MAX), how: &how };
+        let ask = ClientRequest::Move { epoch: Epoch::from_number(u32::MAX), how: &how };
         let challenge = Some(outrigger_remote::request::Challenge::from_number(u32::MAX));
         assert!(Message { id: Some(u32::MAX), challenge, ask }.to_string().len() <= LINE_MAX);
     }

@@ -24,7 +24,7 @@ const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger 
 
 /// The component that executes the motions requested in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MadeBy {
+pub enum MotionExecutor {
     /// The law follows the motions, cycle by cycle.
     Law,
     /// The controller executes the motions by itself.
@@ -33,7 +33,7 @@ pub enum MadeBy {
 
 /// The kinds of client motions that a law never accepts. The default is that of a law that accepts all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Refuses {
+pub struct RejectedMotions {
     /// `true` if the law follows no trajectory.
     pub trajectories: bool,
     /// The reason why the law rejects every stream of speeds. `None` if it accepts them.
@@ -44,7 +44,7 @@ pub struct Refuses {
     pub torques: Option<ForwardError>,
 }
 
-impl Refuses {
+impl RejectedMotions {
     /// Determines which client motions are rejected by a law that is not armed yet, for a path that `takes_torques`
     /// or not. The query uses streams with a validity of zero, so that nothing is changed.
     pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>, takes_torques: bool) -> Self {
@@ -71,14 +71,14 @@ pub struct Moving<const N: usize> {
     /// The limits of the arm's motions.
     pub limits: Limits<N>,
     /// The component that executes the motions.
-    pub by: MadeBy,
+    pub by: MotionExecutor,
     /// The motions that the law rejects.
-    pub refuses: Refuses,
+    pub refuses: RejectedMotions,
 }
 
 /// The position and speed of the arm, the active setpoint, and the period of its states.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stands<const N: usize> {
+pub struct ArmMotionState<const N: usize> {
     /// The newest measured joint positions \[rad\].
     pub at: Option<JointPositions<N>>,
     /// The newest measured joint speeds \[rad/s\].
@@ -89,7 +89,7 @@ pub struct Stands<const N: usize> {
     pub cycle: Option<Duration>,
 }
 
-impl<const N: usize> Default for Stands<N> {
+impl<const N: usize> Default for ArmMotionState<N> {
     fn default() -> Self {
         Self { at: None, speed: JointVelocities::ZERO, wanted: None, cycle: None }
     }
@@ -98,7 +98,7 @@ impl<const N: usize> Default for Stands<N> {
 /// A motion that is ready to start.
 #[derive(Debug)]
 pub struct Ready<const N: usize> {
-    pub(super) how: How<N>,
+    pub(super) how: PreparedExecution<N>,
     /// `true` if the motion may replace another one that the law is following.
     pub replaces: bool,
     /// The duration of the motion at full speed. Zero if it is unknown.
@@ -106,7 +106,7 @@ pub struct Ready<const N: usize> {
 }
 
 #[derive(Debug)]
-pub(super) enum How<const N: usize> {
+pub(super) enum PreparedExecution<const N: usize> {
     /// Let the law follow the motion: the waypoints that are due after 0 s; the required start position, if there is
     /// one; and the motion's own tolerances, if it has some.
     Follow { waypoints: Vec<Waypoint<N>>, begins: Option<JointPositions<N>>, tolerances: Option<Tolerances<N>> },
@@ -120,24 +120,24 @@ pub(super) enum How<const N: usize> {
 
 impl<const N: usize> Ready<N> {
     /// The plan for an arm that is already at the goal.
-    const STAY: Self = Self { how: How::Stay, whole: Duration::ZERO, replaces: false };
+    const STAY: Self = Self { how: PreparedExecution::Stay, whole: Duration::ZERO, replaces: false };
 
     /// Returns `true` if the arm is already at the goal, so that nothing is sent.
     pub const fn stays(&self) -> bool {
-        matches!(self.how, How::Stay)
+        matches!(self.how, PreparedExecution::Stay)
     }
 }
 
 /// The content of a request for a motion.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish<const N: usize> {
+pub enum MotionRequest<const N: usize> {
     /// A motion with all its waypoints.
     Motion(Box<Motion<N>>),
     /// A move to one goal, without intermediate waypoints.
     Place(MoveRequest<N>),
 }
 
-impl<const N: usize> Wish<N> {
+impl<const N: usize> MotionRequest<N> {
     /// Parses a request for a move to one goal. A file named in it is never opened.
     ///
     /// # Errors
@@ -194,11 +194,15 @@ fn above_zero(name: &str, value: &str) -> Result<f32, String> {
 ///
 /// # Errors
 /// Returns the reason why the arm cannot follow it, with waypoint, joint and advice.
-pub fn ready<const N: usize>(wish: Wish<N>, moving: &Moving<N>, stands: &Stands<N>) -> Result<Ready<N>, String> {
+pub fn ready<const N: usize>(
+    wish: MotionRequest<N>,
+    moving: &Moving<N>,
+    stands: &ArmMotionState<N>,
+) -> Result<Ready<N>, String> {
     let at = stands.at.ok_or("the arm's position is not known yet: try again once states are received")?;
     match wish {
-        Wish::Motion(motion) => along(*motion, moving, at, stands),
-        Wish::Place(asked) => place(at, asked, moving, stands),
+        MotionRequest::Motion(motion) => along(*motion, moving, at, stands),
+        MotionRequest::Place(asked) => place(at, asked, moving, stands),
     }
 }
 
@@ -207,7 +211,7 @@ fn along<const N: usize>(
     motion: Motion<N>,
     moving: &Moving<N>,
     at: JointPositions<N>,
-    stands: &Stands<N>,
+    stands: &ArmMotionState<N>,
 ) -> Result<Ready<N>, String> {
     let checked = |motion: &Motion<N>| motion.check(&moving.limits).map_err(|unfit| unfit.with_remedy());
     checked(&motion)?;
@@ -217,7 +221,7 @@ fn along<const N: usize>(
     let begins = begins.map(|first| first.setpoint.positions);
     let begins_here = || begins.and_then(|begins| begins_beside(&at, &begins, &tolerances)).map_or(Ok(()), Err);
     let how = match moving.by {
-        MadeBy::Law => {
+        MotionExecutor::Law => {
             // A replacement starts from the setpoint of the active motion, not from the measured position.
             if stands.wanted.is_none() && matches!(motion.clone().start_at(at, &stands.speed)?, Start::There(_)) {
                 return Ok(Ready::STAY);
@@ -237,16 +241,20 @@ fn along<const N: usize>(
             if begins.is_some() {
                 waypoints.remove(0);
             }
-            How::Follow { waypoints, begins, tolerances: (tolerances != Tolerances::default()).then_some(tolerances) }
+            PreparedExecution::Follow {
+                waypoints,
+                begins,
+                tolerances: (tolerances != Tolerances::default()).then_some(tolerances),
+            }
         }
-        MadeBy::Controller => {
+        MotionExecutor::Controller => {
             let thin = Motion::through(thinned(motion.from_rest_at(at).into_waypoints())?);
             let thin = thin.map_err(|unfit| unfit.to_string())?.with_tolerances(tolerances);
             let Start::Moves(thin) = thin.start_at(at, &stands.speed)? else { return Ok(Ready::STAY) };
             begins_here()?;
             checked(&thin)?;
             let playing = PlaybackExecutor::new(thin.into_waypoints(), tolerances, moving.limits, Arc::default());
-            How::Play(Box::new(playing))
+            PreparedExecution::Play(Box::new(playing))
         }
     };
     Ok(Ready { how, whole, replaces: false })
@@ -258,16 +266,16 @@ fn place<const N: usize>(
     at: JointPositions<N>,
     asked: MoveRequest<N>,
     moving: &Moving<N>,
-    stands: &Stands<N>,
+    stands: &ArmMotionState<N>,
 ) -> Result<Ready<N>, String> {
     asked.check(&moving.limits)?;
     let MoveRequest { target, speed, acceleration, time } = asked;
-    let give = || How::Give { giving: MoveExecutor::new(asked, Arc::default()), from: at };
+    let give = || PreparedExecution::Give { giving: MoveExecutor::new(asked, Arc::default()), from: at };
     let to = match (target.known(), moving.by) {
         (Some(destination), _) => destination.joints,
         // The duration is unknown until the controller has located the goal.
-        (None, MadeBy::Controller) => return Ok(Ready { how: give(), whole: Duration::ZERO, replaces: false }),
-        (None, MadeBy::Law) => {
+        (None, MotionExecutor::Controller) => return Ok(Ready { how: give(), whole: Duration::ZERO, replaces: false }),
+        (None, MotionExecutor::Law) => {
             return Err("a pose or a straight line needs the controller's own motion: run with session.path = \
                         \"player\", or use 'outrigger move --to' while no run is active"
                 .into());
@@ -286,8 +294,10 @@ fn place<const N: usize>(
     let motion = Motion::through(vec![waypoint]).map_err(|unfit| format!("q: {unfit}"))?;
     motion.clone().from_rest_at(at).check(&moving.limits).map_err(|unfit| format!("q: {unfit}; reduce the motion"))?;
     let how = match moving.by {
-        MadeBy::Law => How::Follow { waypoints: motion.into_waypoints(), begins: None, tolerances: None },
-        MadeBy::Controller => give(),
+        MotionExecutor::Law => {
+            PreparedExecution::Follow { waypoints: motion.into_waypoints(), begins: None, tolerances: None }
+        }
+        MotionExecutor::Controller => give(),
     };
     Ok(Ready { how, whole, replaces: false })
 }
@@ -305,21 +315,21 @@ mod tests {
 
     const HOME: JointPositions<2> = JointPositions([0.0, 1.0]);
 
-    fn moving(by: MadeBy) -> Moving<2> {
-        Moving { limits: Limits::default(), by, refuses: Refuses::default() }
+    fn moving(by: MotionExecutor) -> Moving<2> {
+        Moving { limits: Limits::default(), by, refuses: RejectedMotions::default() }
     }
 
-    fn stands() -> Stands<2> {
-        Stands { at: Some(HOME), cycle: Some(Duration::from_millis(2)), ..Stands::default() }
+    fn stands() -> ArmMotionState<2> {
+        ArmMotionState { at: Some(HOME), cycle: Some(Duration::from_millis(2)), ..ArmMotionState::default() }
     }
 
-    fn ready(wish: &Wish<2>, moving: &Moving<2>, stands: &Stands<2>) -> Result<Ready<2>, String> {
+    fn ready(wish: &MotionRequest<2>, moving: &Moving<2>, stands: &ArmMotionState<2>) -> Result<Ready<2>, String> {
         super::ready(wish.clone(), moving, stands)
     }
 
     /// Reads the motion in a file of this name.
-    fn file(name: &str, text: &str) -> Wish<2> {
-        Wish::Motion(Box::new(Motion::parse(text.as_bytes(), name.ends_with(".json")).expect("a motion")))
+    fn file(name: &str, text: &str) -> MotionRequest<2> {
+        MotionRequest::Motion(Box::new(Motion::parse(text.as_bytes(), name.ends_with(".json")).expect("a motion")))
     }
 
     #[test]
@@ -329,18 +339,23 @@ mod tests {
         let source = SensorFeedForward { source: SourceId(0), gain: 1.0 };
         let still = Twist { linear: [0.0; 3], angular: [0.0; 3] };
         let twist = CartesianTwist::new(CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(still)));
-        let both = |why| Refuses { speeds: Some(why), positions: Some(why), torques: Some(why), ..Refuses::default() };
-        let without = Refuses { positions: Some(ForwardError::NoFeedback), ..Refuses::default() };
+        let both = |why| RejectedMotions {
+            speeds: Some(why),
+            positions: Some(why),
+            torques: Some(why),
+            ..RejectedMotions::default()
+        };
+        let without = RejectedMotions { positions: Some(ForwardError::NoFeedback), ..RejectedMotions::default() };
         for (mut law, expected) in [
-            (servo(default), Refuses::default()),
+            (servo(default), RejectedMotions::default()),
             (servo(JointServoConfig { sensor: Some(source), ..default }), both(ForwardError::Sensor)),
             (servo(JointServoConfig { proportional: 0.0, ..default }), without),
-            (AnyLaw::CartesianTwist(twist), Refuses { trajectories: true, ..both(ForwardError::NoJointLaw) }),
+            (AnyLaw::CartesianTwist(twist), RejectedMotions { trajectories: true, ..both(ForwardError::NoJointLaw) }),
         ] {
             let limits = Limits::default();
-            assert_eq!(Refuses::of(&mut law, &limits, true), expected);
+            assert_eq!(RejectedMotions::of(&mut law, &limits, true), expected);
             let none = Some(ForwardError::NoTorques);
-            assert_eq!(Refuses::of(&mut law, &limits, false), Refuses { torques: none, ..expected });
+            assert_eq!(RejectedMotions::of(&mut law, &limits, false), RejectedMotions { torques: none, ..expected });
             // The law was queried, and its state is unchanged.
             assert_eq!(MotionStatus::of(&law).forwarding, Forwarding::Idle);
         }
@@ -349,11 +364,11 @@ mod tests {
     #[test]
     fn a_place_is_asked_for_in_words_and_no_file() {
         let to = JointPositions([0.5, -1.0]);
-        let said = Wish::of("q=0.5,-1 speed=0.1");
-        assert_eq!(said, Ok(Wish::Place(MoveRequest::new(to.into(), Some(0.1), None))));
+        let said = MotionRequest::of("q=0.5,-1 speed=0.1");
+        assert_eq!(said, Ok(MotionRequest::Place(MoveRequest::new(to.into(), Some(0.1), None))));
         let pose = Pose { position: [0.4, -0.2, 0.3], rotation: [0.0, 3.0, 0.0] };
         let line = MoveRequest::new(MoveTarget::pose(pose).linear(), None, None);
-        assert_eq!(Wish::<2>::of("pose=0.4,-0.2,0.3,0,3,0 linear"), Ok(Wish::Place(line)));
+        assert_eq!(MotionRequest::<2>::of("pose=0.4,-0.2,0.3,0,3,0 linear"), Ok(MotionRequest::Place(line)));
         for (how, said) in [
             ("", "expected q=Q0,..."),
             ("file=/a b/c.csv", NO_FILE),
@@ -367,15 +382,15 @@ mod tests {
             ("linear", "expected q=Q0,..."),
             ("speed=1", "expected q=Q0,..."),
         ] {
-            let error = Wish::<2>::of(how).unwrap_err();
+            let error = MotionRequest::<2>::of(how).unwrap_err();
             assert!(error.starts_with(said), "{how}: {error}");
         }
     }
 
     #[test]
     fn a_motion_is_judged_whole_and_told_by_waypoint_and_joint() {
-        for by in [MadeBy::Law, MadeBy::Controller] {
-            let refused = |wish: Wish<2>| ready(&wish, &moving(by), &stands()).expect_err("no motion");
+        for by in [MotionExecutor::Law, MotionExecutor::Controller] {
+            let refused = |wish: MotionRequest<2>| ready(&wish, &moving(by), &stands()).expect_err("no motion");
             let fast = refused(file("fast.csv", "0,0,1\n10,1,1\n10.5,1,3\n20,0,1\n"));
             assert!(fast.contains("on the way to waypoint 2 joint 2 would reach"), "{fast}");
             let beside = refused(file("beside.csv", "0,0.1,1\n10,1,1\n"));
@@ -384,32 +399,35 @@ mod tests {
                 {"positions": [0.1, 1], "time_from_start": 5}]}, "goal_time_tolerance": 2}}"#;
             let heeded = ready(&file("goal.json", goal), &moving(by), &stands());
             match (by, &heeded) {
-                (MadeBy::Law, Ok(Ready { how: How::Follow { tolerances: Some(own), .. }, .. })) => {
+                (
+                    MotionExecutor::Law,
+                    Ok(Ready { how: PreparedExecution::Follow { tolerances: Some(own), .. }, .. }),
+                ) => {
                     assert_eq!(own.goal_time, Some(Duration::from_secs(2)));
                 }
-                (MadeBy::Controller, Ok(_)) => {}
+                (MotionExecutor::Controller, Ok(_)) => {}
                 _ => panic!("{heeded:?}"),
             }
         }
         let long: String =
             (0..=4_000).map(|i| format!("{},{},1\n", f64::from(i) * 0.05, 1e-4 * f64::from(i))).collect();
         let long = file("long.csv", &long);
-        let Ok(Ready { how: How::Follow { waypoints, begins, tolerances: None }, whole, .. }) =
-            ready(&long, &moving(MadeBy::Law), &stands())
+        let Ok(Ready { how: PreparedExecution::Follow { waypoints, begins, tolerances: None }, whole, .. }) =
+            ready(&long, &moving(MotionExecutor::Law), &stands())
         else {
             panic!("it is one");
         };
         assert_eq!((waypoints.len(), begins, whole), (4_000, Some(HOME), Duration::from_secs(200)));
-        let played = ready(&long, &moving(MadeBy::Controller), &stands());
-        assert!(matches!(played, Ok(Ready { how: How::Play(_), .. })), "{played:?}");
-        let nowhere = Stands { at: None, ..stands() };
-        assert!(ready(&long, &moving(MadeBy::Law), &nowhere).is_err_and(|said| said.contains("not known yet")));
+        let played = ready(&long, &moving(MotionExecutor::Controller), &stands());
+        assert!(matches!(played, Ok(Ready { how: PreparedExecution::Play(_), .. })), "{played:?}");
+        let nowhere = ArmMotionState { at: None, ..stands() };
+        assert!(ready(&long, &moving(MotionExecutor::Law), &nowhere).is_err_and(|said| said.contains("not known yet")));
     }
 
     #[test]
     fn a_motion_of_no_length_is_made_already_where_the_arm_rests_and_refused_elsewhere() {
-        let under_way = Stands { wanted: Some(Setpoint::default()), ..stands() };
-        for by in [MadeBy::Law, MadeBy::Controller] {
+        let under_way = ArmMotionState { wanted: Some(Setpoint::default()), ..stands() };
+        for by in [MotionExecutor::Law, MotionExecutor::Controller] {
             for (name, text) in [
                 ("here.csv", "0,0,1\n"),
                 ("here.json", r#"{"points": [{"positions": [0, 1], "time_from_start": 0}]}"#),
@@ -418,11 +436,11 @@ mod tests {
                 ("near.csv", "0,0.01,0.99\n"),
             ] {
                 let stays = ready(&file(name, text), &moving(by), &stands());
-                assert!(matches!(stays, Ok(Ready { how: How::Stay, .. })), "{by:?} {name}: {stays:?}");
+                assert!(matches!(stays, Ok(Ready { how: PreparedExecution::Stay, .. })), "{by:?} {name}: {stays:?}");
             }
             for text in ["0,0,1.019\n", "0,0,0.981\n2,0,0.981\n"] {
                 let near = ready(&file("19-mrad.csv", text), &moving(by), &stands());
-                assert!(matches!(near, Ok(Ready { how: How::Stay, .. })), "{by:?} {text}: {near:?}");
+                assert!(matches!(near, Ok(Ready { how: PreparedExecution::Stay, .. })), "{by:?} {text}: {near:?}");
             }
             for text in ["0,0,1.03\n", "0,0,1.03\n2,0,1.03\n"] {
                 let beside = ready(&file("beside-it.csv", text), &moving(by), &stands()).expect_err("it is elsewhere");
@@ -430,52 +448,59 @@ mod tests {
             }
         }
         // The law decides whether it replaces an active motion.
-        let one = ready(&file("one.csv", "0,0,1\n"), &moving(MadeBy::Law), &under_way).expect_err("no way to it");
+        let one =
+            ready(&file("one.csv", "0,0,1\n"), &moving(MotionExecutor::Law), &under_way).expect_err("no way to it");
         assert!(one.contains("a single waypoint at 0 s cannot replace it"), "{one}");
-        let back = ready(&file("back.csv", "5,0,1\n"), &moving(MadeBy::Law), &under_way);
-        assert!(matches!(back, Ok(Ready { how: How::Follow { .. }, .. })), "{back:?}");
+        let back = ready(&file("back.csv", "5,0,1\n"), &moving(MotionExecutor::Law), &under_way);
+        assert!(matches!(back, Ok(Ready { how: PreparedExecution::Follow { .. }, .. })), "{back:?}");
     }
 
     #[test]
     fn a_place_is_held_to_the_limits_and_gone_to_no_faster_than_asked() {
         let to = JointPositions([0.6, 1.0]);
-        let place = |speed, acceleration| Wish::Place(MoveRequest::new(to.into(), Some(speed), Some(acceleration)));
-        let ready = |wish: &Wish<2>, by| ready(wish, &moving(by), &stands());
-        let Ok(Ready { how: How::Follow { waypoints, begins: None, .. }, whole, .. }) =
-            ready(&place(0.5, 0.8), MadeBy::Law)
+        let place =
+            |speed, acceleration| MotionRequest::Place(MoveRequest::new(to.into(), Some(speed), Some(acceleration)));
+        let ready = |wish: &MotionRequest<2>, by| ready(wish, &moving(by), &stands());
+        let Ok(Ready { how: PreparedExecution::Follow { waypoints, begins: None, .. }, whole, .. }) =
+            ready(&place(0.5, 0.8), MotionExecutor::Law)
         else {
             panic!("it is one");
         };
         assert_eq!((waypoints.len(), waypoints[0].setpoint.positions, waypoints[0].at), (1, to, whole));
         // The longer of 1.5·0.6/0.5 s and √(6·0.6/0.8) s.
         assert!((whole.as_secs_f32() - 2.1213).abs() < 1e-3, "{whole:?}");
-        assert!(matches!(ready(&place(0.5, 0.8), MadeBy::Controller), Ok(Ready { how: How::Give { .. }, .. })));
-        for by in [MadeBy::Law, MadeBy::Controller] {
+        assert!(matches!(
+            ready(&place(0.5, 0.8), MotionExecutor::Controller),
+            Ok(Ready { how: PreparedExecution::Give { .. }, .. })
+        ));
+        for by in [MotionExecutor::Law, MotionExecutor::Controller] {
             let fast = ready(&place(50.0, 0.8), by).expect_err("too fast");
             assert!(fast.starts_with("found speed 50, expected at most"), "{fast}");
             let mut slow = moving(by);
             slow.limits.velocity.0[0] = 0.1;
             let fast = super::ready(place(0.5, 0.8), &slow, &stands()).expect_err("too fast for this joint");
             assert!(fast.starts_with("q: on the way to waypoint 1 joint 1 would reach"), "{fast}");
-            let slowly = |target| Wish::Place(MoveRequest::new(target, Some(0.1), Some(0.1)));
+            let slowly = |target| MotionRequest::Place(MoveRequest::new(target, Some(0.1), Some(0.1)));
             let far = ready(&slowly(JointPositions([9.0, 1.0]).into()), by).expect_err("too far");
             assert!(far.starts_with("joint 1: found 9 rad, expected"), "{far}");
-            assert!(matches!(ready(&slowly(HOME.into()), by), Ok(Ready { how: How::Stay, .. })));
-            let passes = Stands { speed: JointVelocities([0.0, 0.2]), ..stands() };
+            assert!(matches!(ready(&slowly(HOME.into()), by), Ok(Ready { how: PreparedExecution::Stay, .. })));
+            let passes = ArmMotionState { speed: JointVelocities([0.0, 0.2]), ..stands() };
             let passes = super::ready(slowly(HOME.into()), &moving(by), &passes).expect_err("it moves");
             assert!(passes.contains("still moving at 0.200 rad/s"), "{passes}");
             let line = ready(&slowly(MoveTarget::joints(to).linear()), by);
             match by {
-                MadeBy::Law => assert!(line.is_err_and(|said| said.contains("session.path = \"player\""))),
-                MadeBy::Controller => assert!(matches!(line, Ok(Ready { how: How::Give { .. }, .. })), "{line:?}"),
+                MotionExecutor::Law => assert!(line.is_err_and(|said| said.contains("session.path = \"player\""))),
+                MotionExecutor::Controller => {
+                    assert!(matches!(line, Ok(Ready { how: PreparedExecution::Give { .. }, .. })), "{line:?}");
+                }
             }
         }
     }
 
     #[test]
     fn what_is_beyond_a_limit_is_told_with_a_remedy_that_can_help() {
-        for by in [MadeBy::Law, MadeBy::Controller] {
-            let refused = |wish: Wish<2>| ready(&wish, &moving(by), &stands()).expect_err("no motion");
+        for by in [MotionExecutor::Law, MotionExecutor::Controller] {
+            let refused = |wish: MotionRequest<2>| ready(&wish, &moving(by), &stands()).expect_err("no motion");
             let degrees = refused(file("degrees.csv", "0,0,1\n100,90,1\n"));
             assert!(degrees.ends_with("its limit is 6.283 rad. Are these degrees?"), "{degrees}");
             let fast = refused(file("faster.csv", "0,0,1\n1,3,1\n"));
@@ -484,7 +509,8 @@ mod tests {
             narrow.limits.position_max = JointPositions([0.5, 2.0]);
             let far = ready(&file("far.csv", "0,0,1\n100,0.6,1\n"), &narrow, &stands()).expect_err("too far");
             assert!(far.contains("limits.position_min") && !far.contains("more time"), "{far}");
-            let place = Wish::Place(MoveRequest::new(JointPositions([90.0, 0.0]).into(), Some(0.1), Some(0.1)));
+            let place =
+                MotionRequest::Place(MoveRequest::new(JointPositions([90.0, 0.0]).into(), Some(0.1), Some(0.1)));
             assert!(refused(place).ends_with(". Are these degrees?"));
         }
     }

@@ -95,7 +95,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::motion::Unfit;
+    use crate::motion::MotionError;
 
     const HERE: JointPositions<2> = JointPositions([0.5, -1.0]);
     const STILL: JointVelocities<2> = JointVelocities::ZERO;
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn no_waypoint_at_all_is_no_motion() {
         let none = Motion::<2>::through(vec![]).expect_err("there is none");
-        assert_eq!(none, Unfit::Empty);
+        assert_eq!(none, MotionError::Empty);
         assert_eq!(none.to_string(), "found no waypoint, expected at least one");
     }
 

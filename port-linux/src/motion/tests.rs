@@ -466,7 +466,7 @@ fn tolerances_of_a_goal_are_taken_over_joint_by_joint_as_ros_means_them() {
 #[test]
 fn a_motion_beyond_the_limits_is_told_by_waypoint_and_joint() {
     let motion = table("0,0,0,0,0\n10,1,1,0,0\n10.5,1,2,0,0\n20,0,0,0,0\n").expect("a motion");
-    let Err(Unfit::Beyond { to, excess }) = motion.check(&Limits::default()) else { panic!("it fits") };
+    let Err(MotionError::Beyond { to, excess }) = motion.check(&Limits::default()) else { panic!("it fits") };
     assert_eq!((to, excess.joint, excess.quantity), (2, 1, Quantity::Velocity));
     let text = motion.check(&Limits::default()).expect_err("the same").to_string();
     assert!(text.starts_with("on the way to waypoint 2 joint 2 would reach "), "{text}");

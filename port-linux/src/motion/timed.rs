@@ -85,7 +85,9 @@ mod tests {
     use outrigger_wire::robot::Pose;
 
     use super::*;
-    use crate::motion::request::{How, MadeBy, Moving, Ready, Refuses, Stands, Wish, ready};
+    use crate::motion::request::{
+        ArmMotionState, MotionExecutor, MotionRequest, Moving, PreparedExecution, Ready, RejectedMotions, ready,
+    };
 
     const GOAL: JointPositions<6> = JointPositions([0.3, 0.0, 0.0, 0.0, 0.0, 0.0]);
 
@@ -143,16 +145,16 @@ mod tests {
             ("time=2 speed=1", "time: expected no speed= and no acceleration= with it"),
             ("time=2 acceleration=1", "time: expected no speed= and no acceleration= with it"),
         ] {
-            assert_eq!(Wish::<6>::of(&format!("q=0,0,0,0,0,0 {words}")), Err(expected.into()));
+            assert_eq!(MotionRequest::<6>::of(&format!("q=0,0,0,0,0,0 {words}")), Err(expected.into()));
         }
     }
 
     #[test]
     fn a_law_follows_a_cubic_of_the_time_that_is_asked_for_and_a_controller_gets_it_too() {
-        let stands = Stands::<6> { at: Some(JointPositions::ZERO), ..Stands::default() };
-        for by in [MadeBy::Law, MadeBy::Controller] {
-            let moving = Moving { limits: Limits::default(), by, refuses: Refuses::default() };
-            let wish = |words: &str| Wish::of(&format!("q=0.6,0,0,0,0,-0.3 {words}"));
+        let stands = ArmMotionState::<6> { at: Some(JointPositions::ZERO), ..ArmMotionState::default() };
+        for by in [MotionExecutor::Law, MotionExecutor::Controller] {
+            let moving = Moving { limits: Limits::default(), by, refuses: RejectedMotions::default() };
+            let wish = |words: &str| MotionRequest::of(&format!("q=0.6,0,0,0,0,-0.3 {words}"));
             let of = |words: &str| wish(words).and_then(|wish| ready(wish, &moving, &stands));
             // The limits are 1 rad/s and 2 rad/s²: √(6·0.6/2) s.
             let soon = of("time=1.341").expect_err("no joint gains speed like that");
@@ -161,8 +163,10 @@ mod tests {
                 let Ready { how, whole, .. } = of(words).expect("it can be made");
                 assert_eq!(whole, Duration::from_micros(micros), "{by:?} {words}");
                 match (by, how) {
-                    (MadeBy::Law, How::Follow { waypoints, .. }) => assert_eq!(waypoints[0].at, whole, "{words}"),
-                    (MadeBy::Controller, How::Give { .. }) => {}
+                    (MotionExecutor::Law, PreparedExecution::Follow { waypoints, .. }) => {
+                        assert_eq!(waypoints[0].at, whole, "{words}");
+                    }
+                    (MotionExecutor::Controller, PreparedExecution::Give { .. }) => {}
                     (_, how) => panic!("{by:?} {words}: {how:?}"),
                 }
             }

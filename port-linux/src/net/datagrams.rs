@@ -11,7 +11,7 @@ use super::pace::Pace;
 use crate::exit::Failure;
 use crate::feed::Tap;
 use crate::host::clock::Clock;
-use crate::host::reactor::{self, For};
+use crate::host::reactor::{self, Readiness};
 
 /// A UDP socket, bound from its creation on, that receives measurements and sends answers.
 #[derive(Debug)]
@@ -54,11 +54,11 @@ impl drive::Datagrams for Datagrams {
 
     async fn receive(&mut self, window: &mut [u8]) -> (usize, SocketAddr) {
         let Self { socket, .. } = self;
-        let received = poll_fn(|_| match socket.poll_io(For::Reading, |socket| socket.recv_from(window)) {
+        let received = poll_fn(|_| match socket.poll_io(Readiness::Reading, |socket| socket.recv_from(window)) {
             Poll::Ready(Ok(received)) => Poll::Ready(received),
             // An error concerns one datagram. If it persists, other tasks still get their turn.
             Poll::Ready(Err(_)) => {
-                socket.is_named(For::Reading);
+                socket.is_named(Readiness::Reading);
                 Poll::Pending
             }
             Poll::Pending => Poll::Pending,

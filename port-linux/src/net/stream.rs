@@ -16,7 +16,7 @@ use crate::exit::{TOO_FEW_FILES, is_too_few_files};
 use crate::feed::Tap;
 use crate::host::clock::Clock;
 use crate::host::os;
-use crate::host::reactor::{self, For, Watched};
+use crate::host::reactor::{self, Readiness, Watched};
 
 /// The interval for reading a connection that carries no states for the control cycle.
 const PUT_OFF: Duration = Duration::from_millis(50);
@@ -157,7 +157,7 @@ impl drive::Socket for Link {
         let (to, result) = match &self.state {
             LinkState::Closed | LinkState::Listening(_) => return false,
             LinkState::Open(..) => return true,
-            LinkState::Opening(to, stream) => (*to, poll_fn(|_| stream.poll_io(For::Writing, connected)).await),
+            LinkState::Opening(to, stream) => (*to, poll_fn(|_| stream.poll_io(Readiness::Writing, connected)).await),
         };
         match result {
             Ok(()) => {
@@ -185,7 +185,7 @@ impl drive::Socket for Link {
         let robot = self.robot.ip;
         let accepted = match self.listener_at(port) {
             Ok(listener) => {
-                let first = poll_fn(|_| listener.poll_io(For::Reading, TcpListener::accept)).await;
+                let first = poll_fn(|_| listener.poll_io(Readiness::Reading, TcpListener::accept)).await;
                 first.map(|first| newest(listener, first, robot))
             }
             Err(error) => Err(error),
@@ -340,9 +340,9 @@ impl embedded_io_async::Read for Link {
         }
         let mut read_now = |mut stream: &TcpStream| stream.read(window);
         let read = match put_off {
-            None => poll_fn(|_| stream.poll_io(For::Reading, &mut read_now)).await,
+            None => poll_fn(|_| stream.poll_io(Readiness::Reading, &mut read_now)).await,
             Some(at) => loop {
-                if !stream.is_named(For::Ending) && clock.now() < *at {
+                if !stream.is_named(Readiness::Ending) && clock.now() < *at {
                     reactor::sleep_until(*clock, *at + SLACK).await;
                 }
                 let read = read_now(stream);
@@ -385,7 +385,7 @@ impl embedded_io_async::Write for Link {
         let stream = self.stream()?;
         let written = match (&**stream).write(bytes) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                poll_fn(|_| stream.poll_io(For::Writing, |mut stream| stream.write(bytes))).await?
+                poll_fn(|_| stream.poll_io(Readiness::Writing, |mut stream| stream.write(bytes))).await?
             }
             written => written?,
         };

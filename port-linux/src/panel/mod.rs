@@ -1,7 +1,7 @@
 //! The part that all commands with a session share: the operator's keys, lines and signals, and the display.
 
-mod onlooker;
 mod operators;
+mod session_observer;
 
 use outrigger_core::engine::{Controller, Engine, Event};
 use outrigger_core::law::Law;
@@ -11,10 +11,10 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub(crate) use self::onlooker::Onlooker;
-pub(crate) use self::onlooker::{next_of, next_remark};
+pub use self::operators::OperatorInput;
 pub use self::operators::Operators;
-pub use self::operators::Wish;
+pub(crate) use self::session_observer::SessionObserver;
+pub(crate) use self::session_observer::{next_of, next_remark};
 use crate::exit::Failure;
 use crate::feed::{EntryContent, Feed};
 use crate::host::clock::Clock;
@@ -136,23 +136,23 @@ impl<M: VendorUi> Panel<M> {
     }
 
     /// Waits for the next input of the operator. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Wish {
+    pub async fn next(&mut self) -> OperatorInput {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
         let (first, time_up) = match deadline {
             Some(at) if at <= self.next_look => (at, true),
             _ => (self.next_look, false),
         };
         let wish = tokio::select! {
-            signal = next_signal(&mut self.signals) => Wish::End(ReleasedBy::of_signal(signal)),
+            signal = next_signal(&mut self.signals) => OperatorInput::End(ReleasedBy::of_signal(signal)),
             Some(key) = self.keys.recv() => key.into(),
             () = reactor::sleep_until(self.clock, first) => if time_up {
-                Wish::End(ReleasedBy::Time)
+                OperatorInput::End(ReleasedBy::Time)
             } else {
                 self.next_look = self.clock.now() + self.show.format().pace();
-                Wish::Look
+                OperatorInput::Look
             },
         };
-        if let Wish::End(_) = wish {
+        if let OperatorInput::End(_) = wish {
             self.end_now();
         }
         wish
@@ -366,12 +366,12 @@ mod tests {
 
     use super::*;
     use crate::host::os::INTERRUPT;
-    use crate::show::events::{PeerEvent, Surroundings, Words, notice};
+    use crate::show::events::{EventText, PeerEvent, Surroundings, notice};
 
     struct NoPeer;
 
     impl PeerEvent for NoPeer {
-        fn words(&self, _: &Surroundings<'_>) -> Option<Words> {
+        fn words(&self, _: &Surroundings<'_>) -> Option<EventText> {
             None
         }
 

@@ -12,7 +12,7 @@ use crate::show::Key;
 
 /// An input of a session's operator, by a key, a line or a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum OperatorInput {
     /// Ends the command, for this cause.
     End(ReleasedBy),
     /// Requests to command. Contains the epoch that the operator has seen.
@@ -27,7 +27,7 @@ pub enum Wish {
     Look,
 }
 
-impl Wish {
+impl OperatorInput {
     /// Converts the operator's input to an input of the engine.
     #[must_use]
     pub const fn input(self) -> Input {
@@ -62,7 +62,7 @@ impl Wish {
     }
 }
 
-impl From<Key> for Wish {
+impl From<Key> for OperatorInput {
     fn from(key: Key) -> Self {
         match key {
             Key::HangUp => Self::End(ReleasedBy::Signal(HANG_UP)),
@@ -121,19 +121,22 @@ mod tests {
     #[test]
     fn a_line_carries_the_epoch_that_was_seen_unless_it_names_one() {
         let seen = Epoch::from_number(4);
-        let of = |line| Wish::of_line(line, seen);
+        let of = |line| OperatorInput::of_line(line, seen);
         for (new, old) in
             [("start", "request"), ("start 3", "request 3"), ("stop", "release"), ("reset", "acknowledge")]
         {
             assert_eq!(of(new), of(old), "{new}");
         }
-        assert_eq!((of("request"), of("resume")), (Some(Wish::Request(seen)), Some(Wish::Resume(seen))));
-        assert_eq!(of("request 3"), Some(Wish::Request(Epoch::from_number(3))));
+        assert_eq!(
+            (of("request"), of("resume")),
+            (Some(OperatorInput::Request(seen)), Some(OperatorInput::Resume(seen)))
+        );
+        assert_eq!(of("request 3"), Some(OperatorInput::Request(Epoch::from_number(3))));
         assert_eq!(
             (of("release"), of("acknowledge")),
-            (Some(Wish::Release(ReleasedBy::Line)), Some(Wish::Acknowledge))
+            (Some(OperatorInput::Release(ReleasedBy::Line)), Some(OperatorInput::Acknowledge))
         );
-        assert_eq!(of("quit"), Some(Wish::End(ReleasedBy::Quit)));
+        assert_eq!(of("quit"), Some(OperatorInput::End(ReleasedBy::Quit)));
         for nonsense in ["", "requests", "request now", "request 3 4", "release 3", "request -1", "request 99999999999"]
         {
             assert_eq!(of(nonsense), None, "{nonsense}");

@@ -3,7 +3,7 @@
 //! The loop never waits for the disk. A recording that arrives while the disk is too slow is not written, and this is
 //! reported. A file gets its final name only after it is complete and synced to disk.
 
-mod kept;
+mod retention;
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-pub use self::kept::Kept;
-pub use self::kept::Whose;
+pub use self::retention::Kept;
+pub use self::retention::RecordingOwner;
 use crate::exit::Failure;
 use crate::host::worker::{Joined, Worker};
 

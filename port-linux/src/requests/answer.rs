@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::command::outputs::{Write, WriteOutcome};
 use outrigger_core::law::FeedError;
 use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode};
@@ -11,7 +11,7 @@ use outrigger_remote::request::{Challenge, Fault};
 use outrigger_wire::dashboard::Outcome;
 use serde::{Serialize, Serializer};
 
-use super::slot::Status;
+use super::run_status::Status;
 use crate::json;
 use crate::motion::impedance::{self, ImpedanceRefusal};
 use crate::motion::{MotionRefusal, MotionReport, MotionStage};
@@ -34,7 +34,7 @@ pub(super) enum Verdict {
     /// program would be running.
     BeginsUnasked,
     /// The result of setting an output.
-    Output(Write, WriteNews),
+    Output(Write, WriteOutcome),
     /// The result of changing stiffness and damping.
     Impedance(Result<(), ImpedanceRefusal>),
     /// No confirmation of an output arrived within its timeout.
@@ -122,9 +122,9 @@ struct Object<'l> {
 #[derive(Serialize)]
 struct InFull {
     grade: String,
-    latch: Option<Why>,
-    unmet: Vec<Why>,
-    left: Option<Why>,
+    latch: Option<ReasonObject>,
+    unmet: Vec<ReasonObject>,
+    left: Option<ReasonObject>,
     ending: bool,
     overrides_pendant: bool,
     held_by: Option<Held>,
@@ -160,7 +160,7 @@ enum OutcomeMembers<'l> {
     },
     Refused {
         error: Wrong<'l>,
-        reasons: Vec<Why>,
+        reasons: Vec<ReasonObject>,
     },
     Wrong {
         error: Wrong<'l>,
@@ -192,7 +192,7 @@ impl<'w> Wrong<'w> {
 
 /// The JSON object for a reason, with advice.
 #[derive(Serialize)]
-struct Why {
+struct ReasonObject {
     name: &'static str,
     text: String,
     advice: &'static str,
@@ -215,7 +215,7 @@ struct Moving {
     state: &'static str,
     percent: u8,
     seconds: f64,
-    reason: Option<Why>,
+    reason: Option<ReasonObject>,
 }
 
 impl Answer {
@@ -231,7 +231,7 @@ impl Answer {
         let ok = match verdict {
             Verdict::Done | Verdict::Moves | Verdict::Dashboard(Outcome::Taken) | Verdict::Withdrew(_) => true,
             Verdict::Impedance(set) => set.is_ok(),
-            Verdict::Output(_, news) => matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown),
+            Verdict::Output(_, news) => matches!(news, WriteOutcome::Confirmed(_) | WriteOutcome::NeverShown),
             _ => false,
         };
         let outcome = verdict.outcome(word, status, here);
@@ -299,13 +299,13 @@ impl Verdict {
 }
 
 /// Returns the members for the result `news` of setting an output.
-fn of_output<'l>(write: &Write, news: &WriteNews) -> OutcomeMembers<'l> {
+fn of_output<'l>(write: &Write, news: &WriteOutcome) -> OutcomeMembers<'l> {
     let (output, name, text) = (words::of_write(write), words::name_of_news(news), words::of_news(news));
     match news {
-        WriteNews::Confirmed(after) => {
+        WriteOutcome::Confirmed(after) => {
             OutcomeMembers::Set { output, news: name, after_ms: Some(json::millis(*after)), text }
         }
-        WriteNews::NeverShown => OutcomeMembers::Set { output, news: name, after_ms: None, text },
+        WriteOutcome::NeverShown => OutcomeMembers::Set { output, news: name, after_ms: None, text },
         _ => {
             let expected = "an output that the controller shows as set";
             OutcomeMembers::NotSet {
@@ -408,7 +408,7 @@ fn moving(MotionReport { number, stage, percent, tenths }: MotionReport, here: b
     let reason = match stage {
         MotionStage::Refused(reason) | MotionStage::Missed(reason) => Some(why(reason, None, here)),
         MotionStage::NotFound(why) => {
-            Some(Why { name: why.name(), text: why.text().to_owned(), advice: why.advice(), by: None })
+            Some(ReasonObject { name: why.name(), text: why.text().to_owned(), advice: why.advice(), by: None })
         }
         _ => None,
     };
@@ -463,16 +463,16 @@ fn line(object: &Object<'_>) -> String {
 }
 
 /// Returns the JSON object for the reason that ended commanding last. A release is described by its cause.
-fn left(of: Reason, released: Option<ReleasedBy>, here: bool) -> Why {
+fn left(of: Reason, released: Option<ReleasedBy>, here: bool) -> ReasonObject {
     let text = released.map_or_else(|| of.text().to_owned(), |by| by.to_string());
     // A cause at the pendant includes the name of its reason.
     let text = text.trim_end_matches(&format!(" ({})", of.name())).to_owned();
-    Why { name: of.name(), text, advice: words::advice(of, here), by: released.map(ReleasedBy::name) }
+    ReasonObject { name: of.name(), text, advice: words::advice(of, here), by: released.map(ReleasedBy::name) }
 }
 
-fn why(of: Reason, low: Option<&GradeLow>, here: bool) -> Why {
+fn why(of: Reason, low: Option<&GradeLow>, here: bool) -> ReasonObject {
     let text = words::of_reason(of, low, Observer::Process);
-    Why { name: of.name(), text, advice: words::advice(of, here), by: None }
+    ReasonObject { name: of.name(), text, advice: words::advice(of, here), by: None }
 }
 
 /// Returns the name of a mode in the JSON lines of requests.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use outrigger_core::mode::Asker;
+use outrigger_core::mode::ClientNumber;
 use outrigger_remote::request::{Challenge, Challenges};
 use outrigger_wire::time::Instant;
 
@@ -24,7 +24,7 @@ const TAKEN: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
 /// The identity of a request: the number of its client, and its own number among the requests of that client.
-pub(super) type Named = (Asker, u32);
+pub(super) type Named = (ClientNumber, u32);
 
 /// A request that causes motion, with its state and validity.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub(super) struct Issued(Mutex<Challenges<CHALLENGES>>);
 impl Issued {
     /// Creates the challenges of a client. The first number is different for each client, so that a number of an
     /// earlier connection is not valid.
-    pub(super) fn new(asker: Asker, now: Instant) -> Self {
+    pub(super) fn new(asker: ClientNumber, now: Instant) -> Self {
         let mixed = (u64::from(asker.0) << 32 | now.as_micros() & 0xffff_ffff).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self(Mutex::new(Challenges::new((mixed >> 32) as u32)))
     }
@@ -102,7 +102,7 @@ pub(super) enum Withdrawal {
 /// The requests of one client that cause motion.
 #[derive(Debug)]
 pub(super) struct Claims<'c> {
-    asker: Asker,
+    asker: ClientNumber,
     issued: &'c Issued,
     next: u32,
     /// The newest requests, with the `id` of each.
@@ -110,7 +110,7 @@ pub(super) struct Claims<'c> {
 }
 
 impl<'c> Claims<'c> {
-    pub(super) const fn new(asker: Asker, issued: &'c Issued) -> Self {
+    pub(super) const fn new(asker: ClientNumber, issued: &'c Issued) -> Self {
         Self { asker, issued, next: 0, newest: VecDeque::new() }
     }
 
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn a_request_is_accepted_once_by_a_challenge_of_its_own_client() {
-        let (ours, theirs) = (Issued::new(Asker(0), NOW), Issued::new(Asker(1), NOW));
-        let (mut one, mut other) = (Claims::new(Asker(0), &ours), Claims::new(Asker(1), &theirs));
+        let (ours, theirs) = (Issued::new(ClientNumber(0), NOW), Issued::new(ClientNumber(1), NOW));
+        let (mut one, mut other) = (Claims::new(ClientNumber(0), &ours), Claims::new(ClientNumber(1), &theirs));
         let challenge = one.issue(NOW);
         assert!(other.accept(Some(7), Some(challenge), NOW).is_none() && one.accept(Some(7), None, NOW).is_none());
         assert!(one.accept(Some(7), Some(challenge), NOW).is_some());
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn a_request_that_waits_is_taken_back_and_one_that_the_loop_has_is_named() {
-        let issued = Issued::new(Asker(3), NOW);
-        let mut claims = Claims::new(Asker(3), &issued);
+        let issued = Issued::new(ClientNumber(3), NOW);
+        let mut claims = Claims::new(ClientNumber(3), &issued);
         let accept = |claims: &mut Claims<'_>, id| {
             let challenge = claims.issue(NOW);
             claims.accept(Some(id), Some(challenge), NOW).expect("it is fresh")
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(claims.withdraw(7), Withdrawal::TakenBack);
         assert_eq!(claims.withdraw(7), Withdrawal::TakenBack, "again");
         assert_eq!(waits.take(NOW), Err(Verdict::Withdrawn));
-        assert_eq!(claims.withdraw(8), Withdrawal::AtTheLoop((Asker(3), 1)));
+        assert_eq!(claims.withdraw(8), Withdrawal::AtTheLoop((ClientNumber(3), 1)));
         assert_eq!(claims.withdraw(9), Withdrawal::Unknown);
         (0..100).for_each(|id| drop(accept(&mut claims, id)));
         assert_eq!(claims.newest.len(), REMEMBERED, "in bounded memory");
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_request_that_waited_for_too_long_is_not_fresh_unless_it_was_judged_before_its_checks() {
         let late = NOW + Duration::from_millis(2_001);
-        let claim = || MotionClaim::new((Asker(0), 0), NOW + Duration::from_secs(2));
+        let claim = || MotionClaim::new((ClientNumber(0), 0), NOW + Duration::from_secs(2));
         assert_eq!(claim().take(late), Err(Verdict::NotFresh));
         assert_eq!(claim().judged(late).map(|_| ()), Err(Verdict::NotFresh));
         assert_eq!(claim().judged(NOW).and_then(|claim| claim.take(late)), Ok(()));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration as StdDuration;
 
-use outrigger_core::mode::{Asker, Mode};
+use outrigger_core::mode::{ClientNumber, Mode};
 use outrigger_core::robot::Reason;
 use outrigger_remote::request::Lines;
 use outrigger_wire::time::Instant;
@@ -16,15 +16,15 @@ use tokio::time::MissedTickBehavior;
 
 use super::answer::{self, Answer, Line, Verdict};
 use super::claim::{Claims, Issued};
+use super::client_table::{OF_ONE_PROCESS, PLACES, Use};
 use super::envelope::{Envelope, Reply, RequestKind};
-use super::places::{OF_ONE_PROCESS, PLACES, Use};
 use super::plans::Planner;
+use super::run_status::Status;
 use super::shared::Shared;
-use super::slot::Status;
 use super::step::ClientAction;
 use crate::host::clock::std_duration;
 use crate::host::os::local::Stream;
-use crate::host::pace::Pace;
+use crate::host::rate_limit::Pace;
 
 /// The lines per second that one client may send in the long run, and the number that it may send at once.
 const LINES: (f32, f32) = (200.0, 50.0);
@@ -73,7 +73,7 @@ pub(super) async fn attend<const N: usize>(
     leaves: oneshot::Receiver<()>,
     closing: watch::Receiver<()>,
 ) {
-    let asker = Asker(shared.askers.fetch_add(1, Ordering::Relaxed));
+    let asker = ClientNumber(shared.askers.fetch_add(1, Ordering::Relaxed));
     let gives_way = {
         let (from, to) = stream.split();
         let leaves = async {
@@ -100,7 +100,7 @@ pub(super) async fn converse<const N: usize>(
     from: impl AsyncRead + Unpin,
     to: impl AsyncWrite + Unpin,
     shared: &Shared<N>,
-    (asker, presence): (Asker, &Presence),
+    (asker, presence): (ClientNumber, &Presence),
     mut closing: watch::Receiver<()>,
 ) {
     let (lines, waiting) = mpsc::channel(OWED);
@@ -125,7 +125,7 @@ pub(super) async fn converse<const N: usize>(
 /// Reads lines until the end of the stream, at the rate that one client may have.
 async fn read<const N: usize>(
     mut from: impl AsyncRead + Unpin,
-    (asker, presence, issued): (Asker, &Presence, &Issued),
+    (asker, presence, issued): (ClientNumber, &Presence, &Issued),
     shared: &Shared<N>,
     lines: &mpsc::Sender<Line>,
     watching: &Watching,
@@ -357,7 +357,7 @@ mod tests {
         tokio::spawn(async move {
             let (from, to) = tokio::io::split(theirs);
             let presence = Presence::default();
-            converse(from, to, &shared, (Asker(0), &presence), closing).await;
+            converse(from, to, &shared, (ClientNumber(0), &presence), closing).await;
         });
         ours
     }
@@ -463,8 +463,8 @@ mod tests {
             client.write_all(b"{\"do\":\"release\"}\n{\"do\":\"cancel\"}\n{\"do\":\"release\"}\n").await.unwrap();
             let (mut received, mut behind, presence) = (Lines::new(), None, Presence::default());
             let (lines, _answers) = mpsc::channel(OWED);
-            let issued = Issued::new(Asker(0), bench.shared.now());
-            let (mut planner, mut claims) = (Planner::new(&bench.shared.plans, Asker(0)), Claims::new(Asker(0), &issued));
+            let issued = Issued::new(ClientNumber(0), bench.shared.now());
+            let (mut planner, mut claims) = (Planner::new(&bench.shared.plans, ClientNumber(0)), Claims::new(ClientNumber(0), &issued));
             let ours = (&mut planner, &mut claims, &presence);
             let letter = tokio::select! {
                 biased;
@@ -480,8 +480,9 @@ mod tests {
 
     /// Returns the steps that result from lines of one client, each received at this time after the first \[ms\].
     fn understood(bench: &Bench, lines: &[(u64, &str)]) -> Vec<ClientAction<6>> {
-        let issued = Issued::new(Asker(0), Instant::ZERO);
-        let (mut planner, mut claims) = (Planner::new(&bench.shared.plans, Asker(0)), Claims::new(Asker(0), &issued));
+        let issued = Issued::new(ClientNumber(0), Instant::ZERO);
+        let (mut planner, mut claims) =
+            (Planner::new(&bench.shared.plans, ClientNumber(0)), Claims::new(ClientNumber(0), &issued));
         let mut steps: Vec<ClientAction<6>> = vec![];
         for (ms, line) in lines {
             let newest = steps.iter().rev().find_map(|step| match step {

@@ -2,13 +2,13 @@
 
 use outrigger_core::command::Guidance;
 use outrigger_core::command::outputs::Write;
-use outrigger_core::mode::{Asker, Epoch, GuideLimits};
+use outrigger_core::mode::{ClientNumber, Epoch, GuideLimits};
 use outrigger_wire::sensor::Sample;
 use tokio::sync::mpsc::OwnedPermit;
 
 use super::answer::{Answer, Line, Verdict};
 use super::claim::{MotionClaim, Named};
-use super::slot::Status;
+use super::run_status::Status;
 use crate::motion::impedance::Impedance;
 use crate::motion::request::Ready;
 use crate::released::ReleasedBy;
@@ -37,21 +37,21 @@ pub enum RequestKind {
     /// A permit to upload a third-party program: see [`UploadPermit`](super::upload_permit::UploadPermit).
     Script(Epoch),
     /// Starts freedrive or force mode, within these limits.
-    Guide(Epoch, Asker, Guidance, GuideLimits),
+    Guide(Epoch, ClientNumber, Guidance, GuideLimits),
     /// Sets whether a contact of the tool ends motions.
     ToolContact(Epoch, bool),
     /// Renews the freedrive or force mode of its sender.
-    Renew(Asker),
+    Renew(ClientNumber),
     /// Ends freedrive or force mode.
     Stiffen,
     /// Starts the prepared motion in the letter.
-    Move(Epoch, Asker),
+    Move(Epoch, ClientNumber),
     /// Cancels the requested motion.
     Cancel,
     /// Withdraws an earlier request of its sender that the control loop has already taken.
     Withdraw(Named),
     /// Reports that this client has disconnected.
-    Gone(Asker),
+    Gone(ClientNumber),
 }
 
 impl RequestKind {

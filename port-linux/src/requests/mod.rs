@@ -9,18 +9,18 @@ mod answer;
 mod board;
 mod claim;
 mod client;
+mod client_table;
 mod envelope;
 pub mod failure_text;
 pub mod guidance;
-mod inside;
+mod in_process_client;
 mod notify;
-mod places;
 mod planned;
 mod plans;
 mod queue;
+mod run_status;
 mod setting;
 mod shared;
-mod slot;
 mod step;
 mod streamed;
 mod upload_permit;
@@ -31,21 +31,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outrigger_config::{SourceSettings, VariableSettings};
-use outrigger_remote::request::Ask;
+use outrigger_remote::request::ClientRequest;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{Id, JoinSet};
 
 pub use self::board::line as board_line;
 use self::client::{Presence, attend};
+use self::client_table::Places;
 pub use self::envelope::RequestKind;
-pub use self::inside::{Client, Decided};
-use self::places::Places;
+pub use self::in_process_client::{Client, Decided};
 use self::queue::Spent;
 pub(crate) use self::queue::{RequestQueue, next_asked};
+pub use self::run_status::{Contacts, Status};
 pub use self::setting::{FORMS, Setting};
 use self::shared::Shared;
-pub use self::slot::{Contacts, Status};
-pub use self::streamed::{Streaming, Unheeded};
+pub use self::streamed::{StreamRejection, Streaming};
 pub use self::upload_permit::{UploadGuard, UploadPermit};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
@@ -58,8 +58,8 @@ use crate::show::complain;
 /// Returns `true` if a run accepts the request only with a valid challenge, because it can cause motion. A change of
 /// stiffness is such a request, because it moves an arm that an external force deflects.
 #[must_use]
-pub fn causes_motion(ask: &Ask<'_>) -> bool {
-    ask.causes_motion() || matches!(ask, Ask::Set { output, .. } if output.starts_with(impedance::WORD))
+pub fn causes_motion(ask: &ClientRequest<'_>) -> bool {
+    ask.causes_motion() || matches!(ask, ClientRequest::Set { output, .. } if output.starts_with(impedance::WORD))
 }
 
 /// The number of requests that can wait for the control loop. A client waits if there is no room.
@@ -192,7 +192,7 @@ async fn serve<const N: usize>(
                     }
                     // Other tasks run before so many clients were accepted that one of these would lose its place, so
                     // that their first lines are read.
-                    taken = (taken + 1) % places::NEWEST;
+                    taken = (taken + 1) % client_table::NEWEST;
                     if taken == 0 {
                         tokio::task::yield_now().await;
                     }
@@ -268,7 +268,7 @@ mod tests {
         let hung: Vec<_> = (0..HUNG).map(|_| connect()).collect();
         line.clear();
         // By the time that this client loses its place, all but a few were accepted.
-        BufReader::new(&hung[HUNG - 1 - places::PLACES]).read_line(&mut line).expect("a farewell");
+        BufReader::new(&hung[HUNG - 1 - client_table::PLACES]).read_line(&mut line).expect("a farewell");
         assert!(line.contains("\"what\":\"NoPlace\""), "{line}");
         let began = clock.now();
         let mut operator = connect();

@@ -9,7 +9,7 @@ use super::plans::{LATE, Planner};
 use super::shared::Shared;
 use super::step::ClientAction;
 use crate::motion::pieces::Piece;
-use crate::motion::request::Wish;
+use crate::motion::request::MotionRequest;
 
 impl<const N: usize> Shared<N> {
     /// Handles a piece of a motion, received at `at`. A motion is answered twice: at its beginning, and at its end or
@@ -43,7 +43,7 @@ impl<const N: usize> Shared<N> {
                 Piece::Rows(rows) => planner.add(epoch, rows, at).map(|()| ClientAction::Collected).map_err(unfit),
                 Piece::End => {
                     let motion = planner.end(epoch, at).map_err(unfit);
-                    motion.map(|motion| ClientAction::Move(id, epoch, Wish::Motion(Box::new(motion)), None))
+                    motion.map(|motion| ClientAction::Move(id, epoch, MotionRequest::Motion(Box::new(motion)), None))
                 }
             }
         };

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use outrigger_core::mode::{Asker, Epoch};
+use outrigger_core::mode::{ClientNumber, Epoch};
 use outrigger_core::trajectory::Waypoint;
 use outrigger_wire::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub(super) const LATE: &str = "the waypoints did not arrive in time: send each p
 /// A plan that is not complete yet.
 #[derive(Debug)]
 pub(super) struct Plan<const N: usize> {
-    asker: Asker,
+    asker: ClientNumber,
     pub(super) id: Option<u32>,
     epoch: Epoch,
     heading: Heading<N>,
@@ -68,7 +68,7 @@ impl<const N: usize> Plans<N> {
 #[derive(Debug)]
 pub(super) struct Planner<'s, const N: usize> {
     plans: &'s Plans<N>,
-    pub(super) asker: Asker,
+    pub(super) asker: ClientNumber,
     /// `true` while this client is sending a plan.
     collects: bool,
     /// `true` after an error of the plan was reported. The rest of the plan is then discarded without an answer.
@@ -82,7 +82,7 @@ impl<const N: usize> Drop for Planner<'_, N> {
 }
 
 impl<'s, const N: usize> Planner<'s, N> {
-    pub(super) const fn new(plans: &'s Plans<N>, asker: Asker) -> Self {
+    pub(super) const fn new(plans: &'s Plans<N>, asker: ClientNumber) -> Self {
         Self { plans, asker, collects: false, failed: false }
     }
 

@@ -9,7 +9,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
+use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteOutcome};
 use outrigger_core::engine::{Controller, Engine, Event, GuideError, Input};
 use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::link::{Grade, GradeLow};
@@ -25,12 +25,12 @@ use super::answer::{Effect, Verdict};
 use super::claim::Named;
 use super::envelope::{Envelope, Reply, RequestKind};
 use super::notify::Notify;
-use super::slot::{Contacts, LatestStatus, Status};
-use super::streamed::{LatestCommand, Streamed, Streaming, Unheeded};
+use super::run_status::{Contacts, LatestStatus, Status};
+use super::streamed::{LatestCommand, StreamRejection, Streamed, Streaming};
 use super::upload_permit::UploadPermits;
 use crate::host::clock::Clock;
 use crate::motion::impedance::{Impedance, ImpedanceRefusal};
-use crate::motion::request::{Ready, Stands};
+use crate::motion::request::{ArmMotionState, Ready};
 use crate::motion::{ActiveMotion, MotionRefusal, MotionReport};
 use crate::released::ReleasedBy;
 use crate::show::Variables;
@@ -75,8 +75,8 @@ pub(crate) struct RequestQueue<const N: usize> {
     /// The motion to be started by the request in `deciding`.
     motion: Option<Ready<N>>,
     /// The position of the arm and the period of its states, and the controller's time of the newest state.
-    seen: (Stands<N>, Option<ControllerTime>),
-    stands: Arc<Mutex<Stands<N>>>,
+    seen: (ArmMotionState<N>, Option<ControllerTime>),
+    stands: Arc<Mutex<ArmMotionState<N>>>,
     spent: UnboundedSender<Spent>,
     /// `true` if the input of the request in `deciding` was passed to the engine.
     handed_over: bool,
@@ -133,7 +133,7 @@ impl<const N: usize> RequestQueue<N> {
         (desk, dropped)
     }
 
-    pub(super) fn stands(&self) -> Arc<Mutex<Stands<N>>> {
+    pub(super) fn stands(&self) -> Arc<Mutex<ArmMotionState<N>>> {
         self.stands.clone()
     }
 
@@ -357,21 +357,21 @@ impl<const N: usize> RequestQueue<N> {
         engine: &mut Engine<'_, N, P, L>,
         under_way: &mut ActiveMotion<N>,
         now: Instant,
-    ) -> Result<(), Unheeded> {
+    ) -> Result<(), StreamRejection> {
         let Streamed { forward, epoch, at } = streamed;
         if now.since(*at) > forward.holds {
-            return Err(Unheeded::Late);
+            return Err(StreamRejection::Late);
         }
         if *epoch != engine.mode_machine().epoch() {
-            return Err(Unheeded::Epoch);
+            return Err(StreamRejection::Epoch);
         }
         if engine.is_guided() {
-            return Err(Unheeded::Guided);
+            return Err(StreamRejection::Guided);
         }
         if under_way.is_busy() {
-            return Err(Unheeded::Motion);
+            return Err(StreamRejection::Motion);
         }
-        engine.forward(forward, now).map_err(Unheeded::Law)?;
+        engine.forward(forward, now).map_err(StreamRejection::Law)?;
         under_way.give_up();
         Ok(())
     }
@@ -415,8 +415,8 @@ impl<const N: usize> RequestQueue<N> {
         self.told = false;
     }
 
-    fn news(&mut self, write: &Write, news: &WriteNews) {
-        if matches!(news, WriteNews::Sent | WriteNews::Overwritten) {
+    fn news(&mut self, write: &Write, news: &WriteOutcome) {
+        if matches!(news, WriteOutcome::Sent | WriteOutcome::Overwritten) {
             return;
         }
         let status = self.status;
@@ -467,7 +467,7 @@ impl<const N: usize> RequestQueue<N> {
             self.look_at = now + UNMET;
             // If a reader holds the lock, the next time is early enough.
             if let Ok(mut stands) = self.stands.try_lock() {
-                *stands = Stands { wanted: wanted(), ..self.seen.0 };
+                *stands = ArmMotionState { wanted: wanted(), ..self.seen.0 };
             }
             // The unmet preconditions are relevant only while nothing is commanded.
             let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet() } else { ReasonSet::EMPTY };

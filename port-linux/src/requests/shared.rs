@@ -7,8 +7,8 @@ use std::time::Duration as StdDuration;
 
 use outrigger_config::{SourceInput, SourceSettings, VariableSettings};
 use outrigger_core::law::Forward;
-use outrigger_core::mode::Asker;
-use outrigger_remote::request::{Ask, Challenge, Fault, Message};
+use outrigger_core::mode::ClientNumber;
+use outrigger_remote::request::{Challenge, ClientRequest, Fault, Message};
 use outrigger_wire::sensor::{Reading, Sample, SampleValue, Scale, SourceId};
 use outrigger_wire::time::Instant;
 use tokio::sync::mpsc;
@@ -19,17 +19,17 @@ use super::envelope::{Envelope, Reply, RequestKind};
 use super::guidance;
 use super::notify::Notify;
 use super::plans::{Planner, Plans};
+use super::run_status::{LatestStatus, Status};
 use super::setting::Setting;
-use super::slot::{LatestStatus, Status};
 use super::step::ClientAction;
 use super::streamed::LatestCommand;
 use super::streamed::Streamed;
 use super::upload_permit::{UploadPermit, UploadPermits};
 use crate::host::clock::Clock;
-use crate::host::pace::Pace;
+use crate::host::rate_limit::Pace;
 use crate::motion::impedance::{self, Impedance};
 use crate::motion::pieces::{Piece, Pieces};
-use crate::motion::request::{Moving, Ready, Stands, Wish, ready};
+use crate::motion::request::{ArmMotionState, MotionRequest, Moving, Ready, ready};
 use crate::released::ReleasedBy;
 
 /// The rate limit on lines of all clients together: lines per second in the long run, and lines at once. It limits
@@ -54,7 +54,7 @@ struct Source {
 
 /// The parts that the control loop owns: the session's status, the bell, the arm's position, upload permits and the
 /// streamed command.
-type LoopSide<const N: usize> = (LatestStatus, Notify, Arc<Mutex<Stands<N>>>, UploadPermits, LatestCommand<N>);
+type LoopSide<const N: usize> = (LatestStatus, Notify, Arc<Mutex<ArmMotionState<N>>>, UploadPermits, LatestCommand<N>);
 
 /// The state that all clients share.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub(super) struct Shared<const N: usize> {
     pub(super) slot: LatestStatus,
     bell: Notify,
     /// The position of the arm a short time ago, and the limits of its motions.
-    stands: Arc<Mutex<Stands<N>>>,
+    stands: Arc<Mutex<ArmMotionState<N>>>,
     /// The permits for clients that upload third-party programs.
     upload_permits: UploadPermits,
     newest: LatestCommand<N>,
@@ -180,8 +180,8 @@ impl<const N: usize> Shared<N> {
     }
 
     /// Returns the identity of a new client.
-    pub(super) fn next_asker(&self) -> Asker {
-        Asker(self.askers.fetch_add(1, Ordering::Relaxed))
+    pub(super) fn next_asker(&self) -> ClientNumber {
+        ClientNumber(self.askers.fetch_add(1, Ordering::Relaxed))
     }
 
     pub(super) fn upload_permit(&self) -> UploadPermit {
@@ -192,7 +192,7 @@ impl<const N: usize> Shared<N> {
         self.slot.get()
     }
 
-    pub(super) fn stands(&self) -> Stands<N> {
+    pub(super) fn stands(&self) -> ArmMotionState<N> {
         self.stands.lock().map(|stands| *stands).unwrap_or_default()
     }
 
@@ -217,7 +217,7 @@ impl<const N: usize> Shared<N> {
     ///
     /// # Errors
     /// Returns the reason why the motion is not valid; `None` if another motion is being checked.
-    pub(super) async fn ready(&self, wish: Wish<N>) -> Result<Ready<N>, Option<String>> {
+    pub(super) async fn ready(&self, wish: MotionRequest<N>) -> Result<Ready<N>, Option<String>> {
         let stands = self.stands.lock().map(|stands| *stands).unwrap_or_default();
         let moving = self.moving.clone();
         let read = self.read_alone(move || ready(wish, &moving, &stands)).await.ok_or(None)?;
@@ -241,7 +241,7 @@ impl<const N: usize> Shared<N> {
 
     /// Ends the motion or guidance of a client that has disconnected, if it has `asked` for any. If the future is
     /// dropped early, this must be called again.
-    pub(super) async fn gone(&self, asker: Asker, asked: &AtomicBool) {
+    pub(super) async fn gone(&self, asker: ClientNumber, asked: &AtomicBool) {
         if !asked.load(Ordering::Relaxed) {
             return;
         }
@@ -270,7 +270,7 @@ impl<const N: usize> Shared<N> {
         };
         // The claim is checked before the end of a plan consumes the plan. The rest of a failed plan is discarded
         // without an answer.
-        let ends = matches!(ask, Ask::Move { how: Pieces::END, .. }) && !planner.is_dropping();
+        let ends = matches!(ask, ClientRequest::Move { how: Pieces::END, .. }) && !planner.is_dropping();
         let early = if ends { claims.accept(id, challenge, at) } else { None };
         if ends && early.is_none() {
             return refused(claims);
@@ -290,24 +290,26 @@ impl<const N: usize> Shared<N> {
     fn meant(
         &self,
         (planner, claims): (&mut Planner<'_, N>, &Claims<'_>),
-        (id, ask): (Option<u32>, Ask<'_>),
+        (id, ask): (Option<u32>, ClientRequest<'_>),
         at: Instant,
         now: &Status,
     ) -> ClientAction<N> {
         let asker = planner.asker;
         let asked = match ask {
-            Ask::Status => return ClientAction::Say(self.status(id, ask.word(), now, Some(claims.issue(at)))),
-            Ask::Watch => return ClientAction::Watch(id),
-            Ask::Request(epoch) => RequestKind::Request(epoch),
-            Ask::Resume(epoch) => RequestKind::Resume(epoch),
-            Ask::Release => RequestKind::Release(ReleasedBy::Request),
-            Ask::Acknowledge => RequestKind::Acknowledge,
-            Ask::HandBack(epoch) => RequestKind::HandBack(epoch),
-            Ask::Resend(epoch) => RequestKind::Resend(epoch),
-            Ask::Renew => RequestKind::Renew(asker),
-            Ask::Stiffen => RequestKind::Stiffen,
-            Ask::Cancel => RequestKind::Cancel,
-            Ask::Withdraw { what } => match claims.withdraw(what) {
+            ClientRequest::Status => {
+                return ClientAction::Say(self.status(id, ask.word(), now, Some(claims.issue(at))));
+            }
+            ClientRequest::Watch => return ClientAction::Watch(id),
+            ClientRequest::Request(epoch) => RequestKind::Request(epoch),
+            ClientRequest::Resume(epoch) => RequestKind::Resume(epoch),
+            ClientRequest::Release => RequestKind::Release(ReleasedBy::Request),
+            ClientRequest::Acknowledge => RequestKind::Acknowledge,
+            ClientRequest::HandBack(epoch) => RequestKind::HandBack(epoch),
+            ClientRequest::Resend(epoch) => RequestKind::Resend(epoch),
+            ClientRequest::Renew => RequestKind::Renew(asker),
+            ClientRequest::Stiffen => RequestKind::Stiffen,
+            ClientRequest::Cancel => RequestKind::Cancel,
+            ClientRequest::Withdraw { what } => match claims.withdraw(what) {
                 Withdrawal::AtTheLoop(named) => RequestKind::Withdraw(named),
                 withdrawal => {
                     let back = withdrawal == Withdrawal::TakenBack;
@@ -317,43 +319,43 @@ impl<const N: usize> Shared<N> {
                     );
                 }
             },
-            Ask::Dashboard { how, .. } => {
+            ClientRequest::Dashboard { how, .. } => {
                 let expected = "a board: for a run, use `outrigger dashboard ROBOT`";
                 return ClientAction::Say(answer::value(id, now, "how", expected, how));
             }
-            Ask::Move { epoch, how } => {
+            ClientRequest::Move { epoch, how } => {
                 let piece = Piece::of(how).transpose();
                 return match piece {
                     Ok(Some(piece)) => self.planned(planner, (id, epoch), piece, at),
-                    Ok(None) => match Wish::of(how) {
+                    Ok(None) => match MotionRequest::of(how) {
                         Ok(wish) => ClientAction::Move(id, epoch, wish, None),
                         Err(expected) => ClientAction::Say(answer::value(id, now, "how", &expected, how)),
                     },
                     Err(expected) => ClientAction::Say(answer::value(id, now, "how", &expected, how)),
                 };
             }
-            Ask::Freedrive { epoch, how } | Ask::Force { epoch, how } => {
-                let hand = matches!(ask, Ask::Freedrive { .. });
+            ClientRequest::Freedrive { epoch, how } | ClientRequest::Force { epoch, how } => {
+                let hand = matches!(ask, ClientRequest::Freedrive { .. });
                 match if hand { guidance::freedrive(how) } else { guidance::force(how) } {
                     Ok((what, limits)) => RequestKind::Guide(epoch, asker, what, limits),
                     Err(expected) => return ClientAction::Say(answer::value(id, now, "how", &expected, how)),
                 }
             }
-            Ask::ToolContact { epoch, how } => match guidance::contact(how) {
+            ClientRequest::ToolContact { epoch, how } => match guidance::contact(how) {
                 Ok(stops) => RequestKind::ToolContact(epoch, stops),
                 Err(expected) => return ClientAction::Say(answer::value(id, now, "how", &expected, how)),
             },
-            Ask::Set { epoch, output } if let Some(how) = output.strip_prefix(impedance::WORD) => {
+            ClientRequest::Set { epoch, output } if let Some(how) = output.strip_prefix(impedance::WORD) => {
                 match Impedance::of(how) {
                     Ok(asked) => RequestKind::Impedance(epoch, asked),
                     Err(expected) => return ClientAction::Say(answer::value(id, now, "output", &expected, output)),
                 }
             }
-            Ask::Set { epoch, output } => match Setting::of(output, &self.variables) {
+            ClientRequest::Set { epoch, output } => match Setting::of(output, &self.variables) {
                 Ok(Setting(write)) => RequestKind::Set(epoch, write),
                 Err(expected) => return ClientAction::Say(answer::value(id, now, "output", &expected, output)),
             },
-            Ask::Sample { epoch, source, values, seq } => match self.sample((source, values, seq), at) {
+            ClientRequest::Sample { epoch, source, values, seq } => match self.sample((source, values, seq), at) {
                 Ok(sample) => RequestKind::Sample(epoch, sample),
                 Err((key, expected, found)) => {
                     return ClientAction::Say(answer::value(id, now, key, &expected, &found));
@@ -419,7 +421,7 @@ pub(super) mod tests {
     use tokio::sync::watch;
 
     use super::*;
-    use crate::motion::request::{MadeBy, Refuses};
+    use crate::motion::request::{MotionExecutor, RejectedMotions};
 
     fn source(name: &str, input: SourceInput) -> SourceSettings {
         let judged = SourceConfig::new(SourceId(0), 2, f32::MIN, f32::MAX);
@@ -449,7 +451,7 @@ pub(super) mod tests {
         let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
         let slot = LatestStatus::default();
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
-        let moving = Moving { limits: Limits::default(), by: MadeBy::Law, refuses: Refuses::default() };
+        let moving = Moving { limits: Limits::default(), by: MotionExecutor::Law, refuses: RejectedMotions::default() };
         let loop_side =
             (slot.clone(), Notify::default(), Arc::default(), UploadPermits::default(), LatestCommand::default());
         let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
@@ -471,12 +473,12 @@ pub(super) mod tests {
     fn an_asker_that_is_gone_ends_its_motion_once_and_one_without_a_motion_nothing() {
         let mut bench = bench();
         crate::host::runtime::one_threaded().unwrap().block_on(async {
-            bench.shared.gone(Asker(3), &AtomicBool::new(false)).await;
+            bench.shared.gone(ClientNumber(3), &AtomicBool::new(false)).await;
             assert!(bench.asks.try_recv().is_err());
             let moves = AtomicBool::new(true);
-            bench.shared.gone(Asker(3), &moves).await;
-            bench.shared.gone(Asker(3), &moves).await;
-            assert_eq!(bench.asks.try_recv().expect("a letter").asked, RequestKind::Gone(Asker(3)));
+            bench.shared.gone(ClientNumber(3), &moves).await;
+            bench.shared.gone(ClientNumber(3), &moves).await;
+            assert_eq!(bench.asks.try_recv().expect("a letter").asked, RequestKind::Gone(ClientNumber(3)));
             assert!(bench.asks.try_recv().is_err(), "it was told once");
         });
     }
@@ -522,13 +524,13 @@ pub(super) mod tests {
             while bench.shared.asks.try_send(letter()).is_ok() {}
             let moves = AtomicBool::new(true);
             {
-                let mut attempt = std::pin::pin!(bench.shared.gone(Asker(3), &moves));
+                let mut attempt = std::pin::pin!(bench.shared.gone(ClientNumber(3), &moves));
                 let pending = std::future::poll_fn(|cx| Poll::Ready(attempt.as_mut().poll(cx).is_pending())).await;
                 assert!(pending, "the lane is full");
             }
             while bench.asks.try_recv().is_ok() {}
-            bench.shared.gone(Asker(3), &moves).await;
-            assert_eq!(bench.asks.try_recv().expect("a letter").asked, RequestKind::Gone(Asker(3)));
+            bench.shared.gone(ClientNumber(3), &moves).await;
+            assert_eq!(bench.asks.try_recv().expect("a letter").asked, RequestKind::Gone(ClientNumber(3)));
         });
     }
 }

@@ -45,7 +45,7 @@ impl<const N: usize> LatestCommand<N> {
 
 /// A reason why a streamed command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Unheeded {
+pub enum StreamRejection {
     /// The law rejects the command.
     Law(ForwardError),
     /// A motion is active, or the run is for a single motion.
@@ -58,7 +58,7 @@ pub enum Unheeded {
     Late,
 }
 
-impl Unheeded {
+impl StreamRejection {
     /// Returns the name of the reason in status messages.
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Unheeded {
     }
 }
 
-impl fmt::Display for Unheeded {
+impl fmt::Display for StreamRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Law(ForwardError::NotCommanding) => f.write_str(Reason::NotCommanding.text()),
@@ -94,11 +94,11 @@ pub struct Streaming {
     /// The number of commands that were rejected.
     pub refused: u32,
     /// The reason for which the last command was rejected.
-    pub why: Option<Unheeded>,
+    pub why: Option<StreamRejection>,
 }
 
 impl Streaming {
-    pub(super) fn refuse(&mut self, why: Unheeded) {
+    pub(super) fn refuse(&mut self, why: StreamRejection) {
         self.refused = self.refused.saturating_add(1);
         self.why = Some(why);
     }

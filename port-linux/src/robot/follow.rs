@@ -180,7 +180,14 @@ where
                     let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
                     let cancelled = trace.cancelled;
                     let (against, refused, touched) = (None, None, false);
-                    Stands { progress: trace.progress, elapsed: trace.elapsed, against, refused, touched, cancelled }
+                    FollowProgress {
+                        progress: trace.progress,
+                        elapsed: trace.elapsed,
+                        against,
+                        refused,
+                        touched,
+                        cancelled,
+                    }
                 };
                 attended(running, stands, patience, &mut || watch(&trace), asks)?
             }
@@ -222,7 +229,7 @@ where
 
 /// The progress of a motion, as [`attended`] observes it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stands {
+pub(super) struct FollowProgress {
     pub(super) progress: Progress,
     /// The part of the motion that was completed, as time since its start at full speed.
     pub(super) elapsed: CoreDuration,
@@ -239,7 +246,7 @@ pub(super) struct Stands {
 /// Waits until the motion is done, or abandoned.
 pub(super) fn attended<const N: usize, E: Send + 'static>(
     running: Running<N, E>,
-    stands: impl Fn() -> Stands,
+    stands: impl Fn() -> FollowProgress,
     patience: Duration,
     watch: &mut dyn FnMut(),
     asks: &mut dyn FnMut(&Stopped) -> bool,
@@ -410,7 +417,7 @@ mod tests {
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let beside: Arc<dyn SessionRunner<6, Ur<'static>>> = Arc::new(Interrupted);
         let running = Running::start(&beside, robot.job(law, None).expect("a job"), false).expect("a thread");
-        let stands = || Stands {
+        let stands = || FollowProgress {
             progress: Progress::Suspended,
             elapsed: CoreDuration::from_secs(1),
             against: None,

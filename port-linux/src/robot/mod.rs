@@ -1,10 +1,10 @@
 //! The main interface of this library: a robot, a law, and its sensors.
 
 mod follow;
-mod place;
+mod goal_move;
 mod play;
-mod running;
 mod sensor;
+mod session_handle;
 mod session_runner;
 mod states;
 
@@ -19,9 +19,9 @@ use outrigger_core::mode::OperatorConfig;
 use outrigger_wire::time::Duration;
 
 pub use self::follow::{Followed, Stopped};
-pub use self::place::Arrival;
-pub use self::running::{Ended, Running};
+pub use self::goal_move::Arrival;
 pub use self::sensor::Sensor;
+pub use self::session_handle::{Ended, Running};
 use self::session_runner::{Job, SessionRunner};
 pub use self::states::States;
 use crate::companion::{Companion, Companions};

@@ -8,7 +8,7 @@ use outrigger_core::engine::ur::{CommandPath, Ur};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 
-use super::follow::{Stands, attended};
+use super::follow::{FollowProgress, attended};
 use super::{Followed, Robot, Running, Stopped};
 use crate::exit::Failure;
 use crate::motion::{Motion, PlaybackExecutor, PlaybackProgress, Start, Task, Trace, begins_beside, thinned};
@@ -93,7 +93,7 @@ impl Robot<6, Ur<'static>> {
             let rests = matches!(trace.mode, Mode::Monitor | Mode::Offline);
             let refused = if rests { refused.take() } else { *refused };
             let (against, touched, cancelled) = (*against, *touched, trace.cancelled);
-            Stands { progress: trace.progress, elapsed: trace.elapsed, against, refused, touched, cancelled }
+            FollowProgress { progress: trace.progress, elapsed: trace.elapsed, against, refused, touched, cancelled }
         };
         let nobody = &mut |_: &Stopped| false;
         let ended = attended(running, stands, patience, &mut || watch(&look().trace), asks.unwrap_or(nobody))?;

@@ -16,7 +16,7 @@ use crate::law::BoxedLaw;
 use crate::motion::Task;
 use crate::panel::Operators;
 use crate::run::tee::Subscriber;
-use crate::run::{Look, Plan, RunResult, session, watch};
+use crate::run::{ObservationSettings, Plan, RunResult, session, watch};
 use crate::show::{Format, complain};
 use crate::vendor::Vendor;
 use crate::vendor::krc::KrcController;
@@ -95,7 +95,8 @@ where
         operators: Operators,
         watcher: Subscriber<N, C::Event>,
     ) -> Outcome {
-        let look = Look { title: "states", format, seconds: None, for_a_reader: false, companions: vec![] };
+        let look =
+            ObservationSettings { title: "states", format, seconds: None, for_a_reader: false, companions: vec![] };
         let config = (self.judging)(config);
         watch((self.controller)(), config, &look, operators, Some(watcher), &mut Ends::default())
     }

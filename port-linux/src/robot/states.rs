@@ -9,7 +9,7 @@ use outrigger_core::engine::{Config, Controller};
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::running::in_thread;
+use super::session_handle::in_thread;
 use super::session_runner::SessionRunner;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;

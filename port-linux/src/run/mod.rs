@@ -1,25 +1,25 @@
 //! A session that commands: as a service, or beside an application's own program.
 
-mod chosen;
 mod ending;
 mod finished;
-mod look;
+mod observation;
 mod operator;
 mod plan;
 mod service;
+mod session_kinds;
 mod start;
 pub mod tail;
 pub(crate) mod tee;
 
 use outrigger_core::engine::Config;
 
-pub use self::chosen::*;
 pub(crate) use self::finished::RunResult;
-pub use self::look::Look;
-use self::look::look;
-pub(crate) use self::look::watch;
+pub use self::observation::ObservationSettings;
+use self::observation::look;
+pub(crate) use self::observation::watch;
 pub use self::plan::Plan;
 use self::service::Service;
+pub use self::session_kinds::*;
 use crate::companion::{Ended, Ends, Needs, RunningCompanions, Shown};
 use crate::dashboard::LockedPendant;
 use crate::exit::{Failure, Outcome, despite};
@@ -28,7 +28,7 @@ use crate::host::clock::Clock;
 use crate::host::lock::RobotLock;
 use crate::host::signals::OnSignal;
 use crate::law::BoxedLaw;
-use crate::motion::request::{MadeBy, Moving, Refuses};
+use crate::motion::request::{MotionExecutor, Moving, RejectedMotions};
 use crate::motion::{ActiveMotion, Task};
 use crate::panel::Operators;
 use crate::requests::{Local, RequestQueue};
@@ -71,8 +71,8 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
     let needs = Needs::of(&plan.companions);
-    let by = if C::makes_moves(&config) { MadeBy::Controller } else { MadeBy::Law };
-    let refuses = Refuses::of(&mut law, &config.limits, C::commands_torques(&config));
+    let by = if C::makes_moves(&config) { MotionExecutor::Controller } else { MotionExecutor::Law };
+    let refuses = RejectedMotions::of(&mut law, &config.limits, C::commands_torques(&config));
     let moving = Moving { limits: config.limits, by, refuses };
     let taken = plan.requests(controller.seat(), moving, clock, needs.commands).transpose();
     let (requests, mut desk, local) = match taken {

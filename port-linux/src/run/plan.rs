@@ -9,7 +9,7 @@ use crate::companion::{Companion, Companions};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
 use crate::motion::request::Moving;
-use crate::record::fallbacks::{Kept, Recordings, Whose};
+use crate::record::fallbacks::{Kept, RecordingOwner, Recordings};
 use crate::requests::{Local, RequestQueue, Requests};
 use crate::show::Format;
 
@@ -101,7 +101,7 @@ impl<const N: usize> Plan<N> {
     pub(super) fn recordings(&self) -> Option<Result<Recordings, Failure>> {
         let directory = self.run.recordings.as_ref()?;
         let files = usize::try_from(self.run.recordings_kept).unwrap_or(usize::MAX);
-        let kept = Kept { files, bytes: self.run.recordings_bytes, whose: Whose::Run };
+        let kept = Kept { files, bytes: self.run.recordings_bytes, whose: RecordingOwner::Run };
         Some(Recordings::start(directory, RECORDER + AROUND, Some(kept)))
     }
 }

@@ -35,7 +35,7 @@ use crate::law::BoxedLaw;
 use crate::motion::impedance::{Impedance, SET as IMPEDANCE_SET};
 use crate::motion::{ActiveMotion, MotionReport};
 use crate::panel::Ends;
-use crate::panel::{Operators, Panel, Wish, next_of, next_remark};
+use crate::panel::{OperatorInput, Operators, Panel, next_of, next_remark};
 use crate::record::fallbacks::{Recordings, Report, next_report};
 use crate::released::ReleasedBy;
 use crate::requests::{RequestQueue, next_asked};
@@ -179,13 +179,13 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
     }
 
     /// Converts an operator's input to an input of the engine.
-    fn wish(&mut self, wish: Wish) -> Option<Input> {
-        if let Wish::End(by) = wish {
+    fn wish(&mut self, wish: OperatorInput) -> Option<Input> {
+        if let OperatorInput::End(by) = wish {
             self.end(Ending::By(by));
             return None;
         }
         let input = wish.input();
-        if let Wish::Release(by) = wish {
+        if let OperatorInput::Release(by) = wish {
             self.releases.pass_on(&input, Some(by));
         }
         if matches!(input, Input::Request(_) | Input::Resume(_))
@@ -199,7 +199,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
     }
 
     /// Converts an input from another source than a client.
-    fn wished(&mut self, wish: Wish) -> Option<Input> {
+    fn wished(&mut self, wish: OperatorInput) -> Option<Input> {
         let input = self.wish(wish);
         self.desk.iter_mut().zip(&input).for_each(|(desk, input)| desk.taken_over(input));
         input
@@ -208,7 +208,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
     /// Converts a line that an operator has entered to an input of the engine. `seen` is the epoch that the operator
     /// had seen.
     fn line(&mut self, line: &str, seen: Epoch) -> Option<Input> {
-        let wish = Wish::of_line(line, seen);
+        let wish = OperatorInput::of_line(line, seen);
         if wish.is_none() && !line.is_empty() {
             self.panel.say("operator", unknown_word(line), vec![]);
         }

@@ -12,7 +12,7 @@ use outrigger_core::client::script::{ScriptFile, UploadConfig, UploadEvent, Uplo
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::upload::{Carried, Hears, ready, upload};
+use super::upload::{Carried, UploadListener, ready, upload};
 use crate::exit::{Failure, Outcome};
 use crate::host::clock::Clock;
 use crate::net::cannot_connect;
@@ -32,7 +32,7 @@ pub struct InterpreterPorts {
 }
 
 /// An observer of a program in interpreter mode, and of its statements.
-pub trait Observes {
+pub trait InterpreterObserver {
     /// Receives an event of the statements' connection.
     fn statements(&mut self, event: &InterpreterEvent);
 
@@ -84,7 +84,7 @@ pub async fn interpret(
     uploads: UploadConfig,
     file: StatementFile<'_>,
     at: InterpreterPorts,
-    observer: &mut impl Observes,
+    observer: &mut impl InterpreterObserver,
     interrupted: impl AsyncFnMut() -> &'static str,
 ) -> Result<Interpreted, Failure> {
     let between = Between::default();
@@ -140,7 +140,7 @@ struct ConnectionObserver<'a, 'o, O> {
     sent: Option<&'a Cell<bool>>,
 }
 
-impl<O: Observes> Hears for ConnectionObserver<'_, '_, O> {
+impl<O: InterpreterObserver> UploadListener for ConnectionObserver<'_, '_, O> {
     fn event(&mut self, event: &UploadEvent<'_>) {
         if let (UploadEvent::Started(_), Some(runs)) = (event, self.runs) {
             runs.notify_one();
@@ -161,7 +161,7 @@ impl<O: Observes> Hears for ConnectionObserver<'_, '_, O> {
 }
 
 /// Sends the statements and follows them. Returns their result, and the name of a signal that interrupted them.
-async fn follow<O: Observes>(
+async fn follow<O: InterpreterObserver>(
     config: InterpreterConfig,
     file: StatementFile<'_>,
     at: SocketAddr,

@@ -8,7 +8,7 @@ use outrigger_core::client::script::{ScriptFile, UploadEvent, UploadOutcome};
 use outrigger_wire::robot::Text;
 use serde::Serialize;
 
-use super::interpreter::{Interpreted, InterpreterPorts, Observes};
+use super::interpreter::{Interpreted, InterpreterObserver, InterpreterPorts};
 use super::words::Words;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json;
@@ -30,7 +30,7 @@ pub struct InterpreterReport<'t> {
     executed: u32,
 }
 
-impl Observes for InterpreterReport<'_> {
+impl InterpreterObserver for InterpreterReport<'_> {
     fn statements(&mut self, event: &InterpreterEvent) {
         if let InterpreterEvent::Executed { .. } = event {
             self.executed = self.executed.saturating_add(1);

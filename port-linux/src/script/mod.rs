@@ -8,8 +8,8 @@ mod interpreter_report;
 mod upload;
 mod words;
 
-pub use self::interpreter::{Interpreted, InterpreterPorts, Observes, interpret};
+pub use self::interpreter::{Interpreted, InterpreterObserver, InterpreterPorts, interpret};
 pub use self::interpreter_report::InterpreterReport;
 pub(crate) use self::upload::{Carried, ready};
-pub use self::upload::{Hears, upload};
+pub use self::upload::{UploadListener, upload};
 pub use self::words::Words;

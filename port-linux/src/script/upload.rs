@@ -15,7 +15,7 @@ use crate::net::cannot_connect;
 const MEMORY: usize = 64 * 1024;
 
 /// An observer of an upload, which may also end it.
-pub trait Hears {
+pub trait UploadListener {
     /// Receives an event of the upload.
     fn event(&mut self, event: &UploadEvent<'_>);
 
@@ -49,7 +49,7 @@ pub async fn upload(
     config: UploadConfig,
     file: ScriptFile<'_>,
     at: SocketAddr,
-    hears: &mut impl Hears,
+    hears: &mut impl UploadListener,
     mut interrupted: impl AsyncFnMut() -> &'static str,
 ) -> Result<UploadOutcome, Failure> {
     let clock = Clock::start();

@@ -11,7 +11,7 @@ use outrigger_wire::primary::ReportKind;
 use outrigger_wire::robot::{RobotMode, SoftwareVersion};
 use serde::Serialize;
 
-use super::upload::Hears;
+use super::upload::UploadListener;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json;
 
@@ -33,7 +33,7 @@ pub struct Words<'t> {
     unread: bool,
 }
 
-impl Hears for Words<'_> {
+impl UploadListener for Words<'_> {
     /// Prints an event of the upload.
     fn event(&mut self, event: &UploadEvent<'_>) {
         self.learn(event);

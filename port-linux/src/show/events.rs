@@ -36,12 +36,12 @@ impl Surroundings<'_> {
 }
 
 /// The kind, the text and the fields of an event, for people and scripts.
-pub type Words = (&'static str, String, Vec<(&'static str, String)>);
+pub type EventText = (&'static str, String, Vec<(&'static str, String)>);
 
 /// An event that only one kind of controller reports, with its description.
 pub trait PeerEvent {
     /// Describes the event for people and scripts. Returns `None` if the event is not shown.
-    fn words(&self, around: &Surroundings<'_>) -> Option<Words>;
+    fn words(&self, around: &Surroundings<'_>) -> Option<EventText>;
 
     /// Returns `true` if the event is the start of a session.
     fn begins(&self) -> bool;
@@ -141,7 +141,7 @@ pub fn name_figures(notice: &mut Notice, low: &GradeLow, observer: Observer) {
 #[cfg(test)]
 mod tests {
     use outrigger_core::command::Bridged;
-    use outrigger_core::command::outputs::{DigitalOutput, Write, WriteNews};
+    use outrigger_core::command::outputs::{DigitalOutput, Write, WriteOutcome};
     use outrigger_core::engine::ur::UrEvent;
     use outrigger_core::link::{Grade, GradeCause, GradeChange, Metric};
     use outrigger_core::mode::{Epoch, Mode, OperatorAction, Transition};
@@ -200,7 +200,7 @@ mod tests {
     struct Other;
 
     impl PeerEvent for Other {
-        fn words(&self, _: &Surroundings<'_>) -> Option<Words> {
+        fn words(&self, _: &Surroundings<'_>) -> Option<EventText> {
             None
         }
 
@@ -272,7 +272,7 @@ mod tests {
             Event::Held(Some(Reason::ProgramPaused)),
             Event::Held(None),
             Event::Bridged(Bridged { source: SourceId(1), cycle: 2 }),
-            Event::Output { write, news: WriteNews::Confirmed(Duration::from_micros(2_500)) },
+            Event::Output { write, news: WriteOutcome::Confirmed(Duration::from_micros(2_500)) },
             Event::Lost(9),
         ];
         let around = around(Observer::Process);

@@ -7,15 +7,15 @@ mod advice;
 pub mod events;
 pub mod grade;
 pub mod histogram;
-pub mod link_story;
+pub mod link_history;
 pub mod log;
 mod progress;
 mod seen_epoch;
 pub mod sheet;
 pub mod snapshot;
 mod states;
-mod straight;
 mod terminals;
+mod unbuffered_output;
 pub mod values;
 mod variables;
 pub mod words;
@@ -34,10 +34,10 @@ pub use self::progress::Progress;
 pub use self::seen_epoch::seen;
 pub use self::snapshot::{Arm, Joint, LawError, ReportedState, Snapshot};
 pub use self::states::States;
-pub use self::straight::complain;
-pub use self::straight::tell;
-use self::straight::{Standard, Straight};
 pub use self::terminals::Terminals;
+pub use self::unbuffered_output::complain;
+pub use self::unbuffered_output::tell;
+use self::unbuffered_output::{Standard, Straight};
 pub use self::variables::Variables;
 use crate::exit::output_failed;
 use crate::feed::Reader;
@@ -370,7 +370,7 @@ impl Show {
         if speaker.join(LAST_WORDS) == Joined::Hangs {
             // Counts at least the message in whose write the thread is blocked.
             self.lost.add(1);
-            straight::takes_nothing();
+            unbuffered_output::takes_nothing();
             within(GIVEN_BACK, give_back);
         }
     }

@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 
 use super::is_quiet;
-use super::straight::{Standard, Straight};
+use super::unbuffered_output::{Standard, Straight};
 
 /// The progress line that the terminal displays.
 static LINE: Mutex<Option<String>> = Mutex::new(None);

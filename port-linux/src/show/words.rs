@@ -1,7 +1,7 @@
 //! Descriptions of reasons, holds and outputs of the controller.
 
 use outrigger_core::command::outputs::{
-    AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteNews, WriteRefusal,
+    AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteOutcome, WriteRefusal,
 };
 use outrigger_core::link::GradeLow;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -120,29 +120,29 @@ fn rounded(value: f32) -> f32 {
 
 /// Describes the result of setting an output, for people.
 #[must_use]
-pub fn of_news(news: &WriteNews) -> String {
+pub fn of_news(news: &WriteOutcome) -> String {
     match news {
-        WriteNews::Sent => "sent".into(),
-        WriteNews::Confirmed(after) => format!("confirmed after {:.0} ms", after.as_micros() as f64 / 1e3),
-        WriteNews::NeverShown => "sent; this controller does not report it".into(),
-        WriteNews::NotConfirmed => "not confirmed: the controller reports another value".into(),
-        WriteNews::Superseded => "replaced by a later one".into(),
-        WriteNews::Overwritten => "changed by another client or the controller".into(),
-        WriteNews::Refused(refusal) => format!("refused: {refusal}"),
+        WriteOutcome::Sent => "sent".into(),
+        WriteOutcome::Confirmed(after) => format!("confirmed after {:.0} ms", after.as_micros() as f64 / 1e3),
+        WriteOutcome::NeverShown => "sent; this controller does not report it".into(),
+        WriteOutcome::NotConfirmed => "not confirmed: the controller reports another value".into(),
+        WriteOutcome::Superseded => "replaced by a later one".into(),
+        WriteOutcome::Overwritten => "changed by another client or the controller".into(),
+        WriteOutcome::Refused(refusal) => format!("refused: {refusal}"),
     }
 }
 
 /// Returns the result of setting an output, for scripts.
 #[must_use]
-pub const fn name_of_news(news: &WriteNews) -> &'static str {
+pub const fn name_of_news(news: &WriteOutcome) -> &'static str {
     match news {
-        WriteNews::Sent => "sent",
-        WriteNews::Confirmed(_) => "confirmed",
-        WriteNews::NeverShown => "never-shown",
-        WriteNews::NotConfirmed => "not-confirmed",
-        WriteNews::Superseded => "superseded",
-        WriteNews::Overwritten => "overwritten",
-        WriteNews::Refused(refusal) => match refusal {
+        WriteOutcome::Sent => "sent",
+        WriteOutcome::Confirmed(_) => "confirmed",
+        WriteOutcome::NeverShown => "never-shown",
+        WriteOutcome::NotConfirmed => "not-confirmed",
+        WriteOutcome::Superseded => "superseded",
+        WriteOutcome::Overwritten => "overwritten",
+        WriteOutcome::Refused(refusal) => match refusal {
             WriteRefusal::NotConnected => "refused-not-connected",
             WriteRefusal::Full => "refused-full",
             WriteRefusal::Impossible(_) => "refused-impossible",

@@ -2,7 +2,7 @@
 //! to people and to scripts, and no meaning is claimed.
 
 use outrigger_core::engine::krc::KrcEvent;
-use outrigger_core::engine::ur::{ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{ProgramEvent, UrEvent};
 use outrigger_wire::dashboard::{Reply, RequestKind};
 use outrigger_wire::primary::{Report, ReportKind};
 use outrigger_wire::robot::{
@@ -84,7 +84,7 @@ fn a_number_without_a_name_is_shown_as_that_number_wherever_it_comes_from() {
         ("word for a program state", answered(RequestKind::ProgramState, "STATE_77 weld.urp")),
         ("word for a user role", answered(RequestKind::UserRole, "ROLE_77")),
         ("word for an operational mode", answered(RequestKind::OperationalMode, "MODE_77")),
-        ("end of a program of ours", event(&UrEvent::Program(ProgramNews::Ended(program::Ending::from_raw(byte))))),
+        ("end of a program of ours", event(&UrEvent::Program(ProgramEvent::Ended(program::Ending::from_raw(byte))))),
         ("kind of a program of ours", program::Kind::from_raw(int).to_string()),
         ("order to a program of ours", program::What::from_raw(int).to_string()),
         ("External Control's mode", external_control::ControlMode::from_raw(int).to_string()),
@@ -93,7 +93,7 @@ fn a_number_without_a_name_is_shown_as_that_number_wherever_it_comes_from() {
         ("External Control's spline", forward::SplineKind::from_raw(int).to_string()),
         (
             "External Control's result",
-            event(&UrEvent::Program(ProgramNews::Trajectory(forward::TrajectoryResult::from_raw(int)))),
+            event(&UrEvent::Program(ProgramEvent::Trajectory(forward::TrajectoryResult::from_raw(int)))),
         ),
     ];
     for (of, shown) in shown {

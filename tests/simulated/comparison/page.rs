@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, NUMBERS, Row, Sample};
 
-use crate::plot::{Line, Mark, Paper, SCRIPT, STYLE as SHARED, Span, TimeChart, escape};
+use crate::plot::{ChartMedium, Line, Mark, SCRIPT, STYLE as SHARED, Span, TimeChart, escape};
 
 /// The contents of the comparison's HTML page.
 pub(crate) struct Page<'a> {
@@ -338,7 +338,7 @@ fn chart(page: &mut String, title: &str, unit: &str, time: Span, values: Option<
     };
     let keys: String = curves.iter().map(key).collect();
     let _ = write!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>", escape(title));
-    for (paper, class) in Paper::ALL {
+    for (paper, class) in ChartMedium::ALL {
         let _ = write!(page, "<div class=\"{class}\">{}</div>", chart.svg(paper));
     }
     page.push_str("</figure>\n");

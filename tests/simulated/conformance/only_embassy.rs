@@ -8,7 +8,7 @@ use outrigger_core::engine::ur::DownCause;
 use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_embassy::Trouble;
+use outrigger_embassy::ConnectionFault;
 use outrigger_emulated::peer::PeerOptions;
 use outrigger_emulated::wire::{Conditions, Loss};
 use outrigger_sim::controller::Action;
@@ -139,7 +139,7 @@ fn a_robot_whose_stack_has_forgotten_the_connection_resets_it_and_a_new_session_
     rig.forget_connections();
     rig.wait("a fallback", |rig| rig.mode() != Mode::Command);
     assert_eq!(rig.record().fallbacks(), [Reason::LinkClosed]);
-    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::Reset));
+    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(ConnectionFault::Reset));
     rig.wait("a new session", |rig| rig.mode() == Mode::Monitor);
     assert_eq!(rig.handle().trouble(LinkId::REALTIME), None);
 }
@@ -149,7 +149,7 @@ fn a_wrong_address_is_told_as_no_answer_and_tried_on_with_pauses() {
     let network = Network { robot: Ipv4Addr::new(10, 0, 2, 77), ..Network::default() };
     let mut rig = UrRig::new(slow_turn(E_SERIES), &network);
     rig.run_for(secs(60));
-    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::NoAnswer));
+    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(ConnectionFault::NoAnswer));
     let attempts = downs(&rig, LinkId::REALTIME);
     assert!(attempts.iter().all(|cause| *cause == DownCause::OpenTimeout), "{attempts:?}");
     assert!((4..20).contains(&attempts.len()), "{} attempts in a minute", attempts.len());
@@ -161,7 +161,7 @@ fn an_address_outside_the_network_is_told_as_no_route() {
     let network = Network { robot: Ipv4Addr::new(192, 168, 1, 2), ..Network::default() };
     let mut rig = UrRig::new(slow_turn(E_SERIES), &network);
     rig.run_for(secs(20));
-    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::NoRoute));
+    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(ConnectionFault::NoRoute));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_closed_port_is_told_as_refused() {
     let mut rig = UrRig::new(slow_turn(E_SERIES), &Network::default());
     rig.peer().controller_mut().act(Action::Restart(secs(10)));
     rig.run_for(secs(5));
-    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::Refused));
+    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(ConnectionFault::Refused));
     assert!(downs(&rig, LinkId::REALTIME).contains(&DownCause::Refused));
     rig.wait("a session", |rig| rig.mode() == Mode::Monitor);
     assert_eq!(LINKS.map(|link| rig.handle().trouble(link)), [None; LINKS.len()]);
@@ -180,14 +180,14 @@ fn a_pulled_cable_is_told_as_no_link_and_found_again_when_it_is_back() {
     let mut rig = UrRig::new(slow_turn(E_SERIES), &Network::default());
     rig.plug(false);
     rig.run_for(secs(10));
-    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::NoLink));
+    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(ConnectionFault::NoLink));
     rig.plug(true);
     rig.command();
     rig.plug(false);
     rig.wait("a fallback", |rig| rig.mode() != Mode::Command);
     assert_eq!(rig.record().fallbacks().len(), 1);
     rig.run_for(secs(5));
-    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(Trouble::NoLink));
+    assert_eq!(rig.handle().trouble(LinkId::REALTIME), Some(ConnectionFault::NoLink));
     rig.plug(true);
     rig.wait("a new session", |rig| rig.mode() == Mode::Monitor);
 }

@@ -1,8 +1,8 @@
 //! Events in words that do not depend on the names of their types.
 
-use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::command::outputs::{Write, WriteOutcome};
 use outrigger_core::engine::krc::KrcEvent;
-use outrigger_core::engine::ur::{DownCause, KnownBy, Next, UrEvent, link_name};
+use outrigger_core::engine::ur::{DownCause, Next, UrEvent, VersionSource, link_name};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::link::Metric;
 use outrigger_core::mode::{Contact, Lapse, Transition};
@@ -31,9 +31,9 @@ impl PeerEvent for UrEvent {
             }
             Self::Established(identity) => {
                 let by = match identity.known_by {
-                    KnownBy::Message => "message",
-                    KnownBy::Configuration => "configuration",
-                    KnownBy::Packet => "packet",
+                    VersionSource::Message => "message",
+                    VersionSource::Configuration => "configuration",
+                    VersionSource::Packet => "packet",
                 };
                 let (software, size, period) = (identity.software, identity.packet_size, micros(identity.period));
                 format!(
@@ -179,15 +179,15 @@ pub(crate) fn set(write: &Write) -> String {
 }
 
 /// Returns the result of an output write in words.
-pub(crate) fn became(news: &WriteNews) -> String {
+pub(crate) fn became(news: &WriteOutcome) -> String {
     match news {
-        WriteNews::Sent => "sent".into(),
-        WriteNews::Confirmed(after) => format!("confirmed {}", micros(*after)),
-        WriteNews::NeverShown => "never-shown".into(),
-        WriteNews::NotConfirmed => "not-confirmed".into(),
-        WriteNews::Superseded => "superseded".into(),
-        WriteNews::Overwritten => "overwritten".into(),
-        WriteNews::Refused(refusal) => format!("refused: {refusal}"),
+        WriteOutcome::Sent => "sent".into(),
+        WriteOutcome::Confirmed(after) => format!("confirmed {}", micros(*after)),
+        WriteOutcome::NeverShown => "never-shown".into(),
+        WriteOutcome::NotConfirmed => "not-confirmed".into(),
+        WriteOutcome::Superseded => "superseded".into(),
+        WriteOutcome::Overwritten => "overwritten".into(),
+        WriteOutcome::Refused(refusal) => format!("refused: {refusal}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compares the controllers that the ROS 2 node lists as active with the commands that the engine accepts: on every
 //! path, with every law, in `Command` and outside.
 
-use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::command::outputs::{Write, WriteOutcome};
 use outrigger_core::command::{ForceMode, ForceType, Guidance, JointMove};
 use outrigger_core::engine::Input;
 use outrigger_core::engine::ur::CommandPath;
@@ -9,7 +9,7 @@ use outrigger_core::law::{
     AnyLaw, CartesianTwist, CartesianTwistConfig, Forward, ForwardError, Forwarded, JointServo, JointServoConfig, Law,
     Reference, TwistFrame, TwistInput,
 };
-use outrigger_core::mode::{Asker, GuideLimits, Mirrored, Mode};
+use outrigger_core::mode::{ClientNumber, GuideLimits, Mirrored, Mode};
 use outrigger_core::trajectory::{Setpoint, Waypoint};
 use outrigger_ros2::acceptance::{Command, MotionSource, Run, SessionFacts};
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way, core_time};
@@ -123,13 +123,13 @@ fn engine_accepts(rig: &mut Rig<'_>, way: Way, command: Command) -> bool {
                 gain_scaling: 0.5,
             };
             let what = if command == Command::Force { Guidance::Force(mode) } else { Guidance::Freedrive };
-            rig.ask(|engine, now| engine.guide(what, Asker(1), GuideLimits::default(), now)).is_ok()
+            rig.ask(|engine, now| engine.guide(what, ClientNumber(1), GuideLimits::default(), now)).is_ok()
         }
         Command::Gravity => {
             let write = Write::Gravity([0.0, 0.0, 9.82]);
             rig.input(Input::Set(write));
             rig.run_for(ms(50));
-            rig.record().news().all(|(of, news)| of != write || !matches!(news, WriteNews::Refused(_)))
+            rig.record().news().all(|(of, news)| of != write || !matches!(news, WriteOutcome::Refused(_)))
         }
     }
 }

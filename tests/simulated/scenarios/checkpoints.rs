@@ -11,7 +11,7 @@ use outrigger_core::engine::ur::rtde::RtdeMemory;
 use outrigger_core::engine::ur::{CommandPath, Memory, Ur, UrEvent};
 use outrigger_core::engine::{Event, Input, dump_end, replay_watched};
 use outrigger_core::law::{AnyLaw, Forward, Forwarded, JointServo, JointServoConfig, Reference};
-use outrigger_core::mode::{Asker, GuideLimits, Mode};
+use outrigger_core::mode::{ClientNumber, GuideLimits, Mode};
 use outrigger_core::recorder::{Kind, entries};
 use outrigger_sim::controller::Action;
 use outrigger_sim::world::Surface;
@@ -150,7 +150,7 @@ fn moves_of_the_controller_are_the_same_from_every_call_on() {
                 rig.controller.act(Action::ResumeProgram);
                 rig.run_for(secs(1));
                 let limits = GuideLimits::default();
-                let _ = rig.ask(|engine, now| engine.guide(Guidance::Freedrive, Asker(1), limits, now));
+                let _ = rig.ask(|engine, now| engine.guide(Guidance::Freedrive, ClientNumber(1), limits, now));
                 rig.run_for(ms(400));
                 let _ = rig.ask(|engine, _| engine.end_guide());
                 rig.run_for(ms(500));

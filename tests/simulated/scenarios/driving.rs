@@ -1,7 +1,7 @@
 //! Connecting, arming and driving an arm without faults.
 
 use outrigger_core::engine::Input;
-use outrigger_core::engine::ur::KnownBy;
+use outrigger_core::engine::ur::VersionSource;
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
@@ -32,7 +32,7 @@ fn a_session_knows_its_controller_and_the_link_becomes_perfect() {
         let mut rig = Rig::new(Setup::new(software), &mut buffers);
         rig.ready();
         let identity = rig.engine().peer().identity().unwrap();
-        assert_eq!((identity.software, identity.known_by), (software, KnownBy::Message));
+        assert_eq!((identity.software, identity.known_by), (software, VersionSource::Message));
         assert_eq!(identity.period.as_micros(), rig.controller.period().as_micros() as u64);
         assert!(rig.engine().grade() >= Grade::Ok);
         rig.run_for(secs(3));

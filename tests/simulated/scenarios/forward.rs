@@ -2,7 +2,7 @@
 //! after each end.
 
 use outrigger_core::command::JointMove;
-use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramEvent, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::{Mirrored, Mode};
 use outrigger_core::robot::Reason;
@@ -43,7 +43,7 @@ fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
 /// Returns the results of trajectories that the program has reported.
 fn results(rig: &Rig<'_>) -> Vec<TrajectoryResult> {
     let result = |event: &Event<UrEvent>| match event {
-        Event::Peer(UrEvent::Program(ProgramNews::Trajectory(result))) => Some(*result),
+        Event::Peer(UrEvent::Program(ProgramEvent::Trajectory(result))) => Some(*result),
         _ => None,
     };
     rig.record().events.iter().filter_map(|(_, event)| result(event)).collect()
@@ -52,7 +52,7 @@ fn results(rig: &Rig<'_>) -> Vec<TrajectoryResult> {
 /// Returns the reported delays of the arm.
 fn lateness(rig: &Rig<'_>) -> Vec<Duration> {
     let late = |event: &Event<UrEvent>| match event {
-        Event::Peer(UrEvent::Program(ProgramNews::Late(by))) => Some(*by),
+        Event::Peer(UrEvent::Program(ProgramEvent::Late(by))) => Some(*by),
         _ => None,
     };
     rig.record().events.iter().filter_map(|(_, event)| late(event)).collect()
@@ -88,7 +88,7 @@ fn ends_for_good(rig: &mut Rig<'_>, software: &str) {
 }
 
 fn sent(rig: &Rig<'_>) -> usize {
-    let is_sent = |event: &Event<UrEvent>| matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Sent)));
+    let is_sent = |event: &Event<UrEvent>| matches!(event, Event::Peer(UrEvent::Program(ProgramEvent::Sent)));
     rig.record().events.iter().filter(|(_, event)| is_sent(event)).count()
 }
 

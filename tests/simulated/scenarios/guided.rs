@@ -1,9 +1,9 @@
 //! Motion by a hand or by a force: only while its requester renews it, and at rest after each end.
 
 use outrigger_core::command::{ForceMode, Guidance, JointMove};
-use outrigger_core::engine::ur::{ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{ProgramEvent, UrEvent};
 use outrigger_core::engine::{Event, GuideError, Input};
-use outrigger_core::mode::{Asker, Drive, GuideLimits, Mirrored, Mode, MoveNumber};
+use outrigger_core::mode::{ClientNumber, Drive, GuideLimits, Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Setpoint, Tolerances, Waypoint};
 use outrigger_sim::arm::Drive as Drives;
@@ -19,8 +19,8 @@ use super::{ms, secs};
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
 
-const WE: Asker = Asker(1);
-const THEY: Asker = Asker(2);
+const WE: ClientNumber = ClientNumber(1);
+const THEY: ClientNumber = ClientNumber(2);
 /// The force and torque of a person who pushes the tool upwards \[N, Nm\].
 const HAND: [f64; 6] = [0.0, 0.0, 10.0, 0.0, 0.0, 0.0];
 
@@ -51,11 +51,16 @@ fn over(software: SoftwareVersion, distance: f64) -> Setup {
     setup
 }
 
-fn guide(rig: &mut Rig<'_>, what: Guidance, asker: Asker, limits: GuideLimits) -> Result<MoveNumber, GuideError> {
+fn guide(
+    rig: &mut Rig<'_>,
+    what: Guidance,
+    asker: ClientNumber,
+    limits: GuideLimits,
+) -> Result<MoveNumber, GuideError> {
     rig.ask(|engine, now| engine.guide(what, asker, limits, now))
 }
 
-fn renew(rig: &mut Rig<'_>, asker: Asker) -> Result<(), Reason> {
+fn renew(rig: &mut Rig<'_>, asker: ClientNumber) -> Result<(), Reason> {
     rig.ask(|engine, now| engine.renew_guide(asker, now))
 }
 
@@ -351,11 +356,10 @@ fn a_contact_of_the_tool_ends_a_move_within_two_cycles() {
         assert!(slower <= 2 * period, "{software}: {slower:?} of cycles of {period:?}\n{}", rig.record().story());
         assert_eq!(mirrored(&rig), Some(Mirrored::Ended(number)), "{software}\n{}", rig.record().story());
         assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{}", rig.record().story());
-        let told = rig
-            .record()
-            .events
-            .iter()
-            .any(|(_, event)| matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Contact { cycles: 1.. }))));
+        let told =
+            rig.record().events.iter().any(|(_, event)| {
+                matches!(event, Event::Peer(UrEvent::Program(ProgramEvent::Contact { cycles: 1.. })))
+            });
         assert!(told, "{software}\n{}", rig.record().story());
         rests(&mut rig, software);
     }
@@ -389,7 +393,7 @@ fn a_contact_of_the_tool_ends_a_motion_of_legs_and_its_tolerances_are_none_of_it
         assert_eq!((rig.engine().mode(), rig.engine().latch()), (Mode::Command, None), "{software}");
         let contacts =
             rig.record().events.iter().filter(|(_, event)| {
-                matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Contact { cycles: 1.. })))
+                matches!(event, Event::Peer(UrEvent::Program(ProgramEvent::Contact { cycles: 1.. })))
             });
         assert_eq!(contacts.count(), 1, "{software}\n{}", rig.record().story());
         rests(&mut rig, software);

@@ -4,7 +4,7 @@
 use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
 
-use outrigger_core::engine::ur::{DownCause, FormChoice, KnownBy};
+use outrigger_core::engine::ur::{DownCause, FormChoice, VersionSource};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::{Mode, Proof};
 use outrigger_core::robot::Reason;
@@ -155,7 +155,7 @@ fn without_the_primary_port_the_secondary_one_tells_the_same() {
         rig.command();
         let identity = rig.engine().peer().identity().unwrap();
         // From 3.1 on, 30002 begins with the version message; before, the version is known by the packet.
-        let by = if software.at_least(3, 1) { KnownBy::Message } else { KnownBy::Packet };
+        let by = if software.at_least(3, 1) { VersionSource::Message } else { VersionSource::Packet };
         assert_eq!((identity.known_by, identity.software), (by, software), "{}", rig.record().story());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramEvent, UrEvent};
 use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -38,7 +38,7 @@ fn imposter(says: &str, ports: &[u16]) -> String {
 
 fn other(rig: &Rig<'_>) -> HashSet<LinkId> {
     let of = |(_, event): &(_, Event<UrEvent>)| match event {
-        Event::Peer(UrEvent::Program(ProgramNews::Other { link, .. })) => Some(*link),
+        Event::Peer(UrEvent::Program(ProgramEvent::Other { link, .. })) => Some(*link),
         _ => None,
     };
     rig.record().events.iter().filter_map(of).collect()
@@ -84,7 +84,7 @@ fn a_program_without_a_proof_is_never_commanded_and_is_named_at_each_port() {
             let missing = links.filter(|link| !other(&rig).contains(link)).count();
             assert!(missing <= ports.len() / 3, "{path:?} {what}: {:?}\n{story}", other(&rig));
             let connected = |event: &Event<UrEvent>| {
-                matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Connected | ProgramNews::Trajectory(_))))
+                matches!(event, Event::Peer(UrEvent::Program(ProgramEvent::Connected | ProgramEvent::Trajectory(_))))
             };
             assert!(!rig.record().events.iter().any(|(_, event)| connected(event)), "{path:?} {what}\n{story}");
         }

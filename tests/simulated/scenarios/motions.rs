@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::engine::ur::{CommandPath, ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{CommandPath, ProgramEvent, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{AnyLaw, FeedError, JointServo, JointServoConfig, Reference, Replaced};
 use outrigger_core::mode::Mode;
@@ -394,7 +394,7 @@ fn starves(software: SoftwareVersion, way: Way, times: u32) -> usize {
     }
     let beyond = rig.record().motion.iter().find(|motion| !(-0.01..0.16).contains(&(motion.q[0] - home)));
     assert!(beyond.is_none(), "a point that came late: {beyond:?}");
-    let sent = |(_, event): &&(_, Event<UrEvent>)| matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Sent)));
+    let sent = |(_, event): &&(_, Event<UrEvent>)| matches!(event, Event::Peer(UrEvent::Program(ProgramEvent::Sent)));
     rig.record().events.iter().filter(sent).count()
 }
 

@@ -2,7 +2,7 @@
 
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::SourceConfig;
-use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteOutcome, WriteRefusal};
 use outrigger_core::engine::ur::{FormChoice, OutputsBy, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::JointServoConfig;
@@ -84,7 +84,7 @@ fn the_arm_follows_the_same_path_to_the_bit_with_and_without_outputs_being_set()
             assert!(without.settings.is_empty());
             for every in [ms(5), ms(37)] {
                 let with = driven(software, form, Some(every));
-                let sent = with.news().filter(|(_, news)| *news == WriteNews::Sent).count();
+                let sent = with.news().filter(|(_, news)| *news == WriteOutcome::Sent).count();
                 assert!(sent > 150, "{software} {form:?}: {sent} writes");
                 // The motion of each joint, and every byte that caused it.
                 assert!(without.motion == with.motion, "{software} {form:?}: another path");
@@ -130,7 +130,7 @@ fn every_output_arrives_and_is_confirmed_where_the_controller_shows_it() {
         let last = |write: Write| rig.record().news().rfind(|(of, _)| *of == write).map(|(_, news)| news);
         for (write, shown) in writes {
             let news = last(write).unwrap();
-            let right = matches!((news, shown), (WriteNews::Confirmed(_), true) | (WriteNews::NeverShown, false));
+            let right = matches!((news, shown), (WriteOutcome::Confirmed(_), true) | (WriteOutcome::NeverShown, false));
             assert!(right, "{software}: {write:?} {news:?}\n{story}");
         }
         let (truth, slider) = (rig.controller.io(), rig.controller.robot().slider);
@@ -156,8 +156,8 @@ fn a_tool_centre_point_is_set_and_shown_and_gravity_is_set() {
         rig.input(Input::Set(gravity));
         rig.run_for(ms(1_600));
         let last = |write: Write| rig.record().news().rfind(|(of, _)| *of == write).map(|(_, news)| news);
-        assert!(matches!(last(tcp), Some(WriteNews::Confirmed(_))), "{software}\n{}", rig.record().story());
-        assert_eq!(last(gravity), Some(WriteNews::NeverShown), "{software}");
+        assert!(matches!(last(tcp), Some(WriteOutcome::Confirmed(_))), "{software}\n{}", rig.record().story());
+        assert_eq!(last(gravity), Some(WriteOutcome::NeverShown), "{software}");
         let [x, y, z, .., rz] = rig.controller.truth().tcp;
         assert!(x.abs() < 1e-6 && (y + 0.05).abs() < 1e-6 && (z - 0.1).abs() < 1e-6 && (rz + 1.25).abs() < 1e-6);
     }
@@ -170,7 +170,7 @@ fn what_would_change_motion_is_refused_while_the_arm_is_commanded() {
     rig.ready();
     let changing = [Write::Tcp(TOOL), Write::Gravity([0.0, 0.0, 9.0])];
     let refused = |rig: &Rig<'_>| {
-        let commanding = WriteNews::Refused(WriteRefusal::Commanding);
+        let commanding = WriteOutcome::Refused(WriteRefusal::Commanding);
         rig.record().news().filter(|(write, news)| changing.contains(write) && *news == commanding).count()
     };
     // Set just before the request, it is withdrawn rather than sent.
@@ -191,7 +191,7 @@ fn what_would_change_motion_is_refused_while_the_arm_is_commanded() {
     assert!(rig.record().settings.is_empty() && rig.controller.truth().tcp == [0.0; 6]);
     rig.input(Input::Set(changing[0]));
     rig.run_for(ms(500));
-    assert!(matches!(rig.record().news().last(), Some((_, WriteNews::Confirmed(_)))), "{}", rig.record().story());
+    assert!(matches!(rig.record().news().last(), Some((_, WriteOutcome::Confirmed(_)))), "{}", rig.record().story());
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_payload_beyond_what_the_arm_is_rated_for_is_refused() {
     rig.ready();
     rig.input(Input::Set(Write::Payload { mass: 5.1, center_of_gravity: None }));
     let refused = rig.record().news().next();
-    let Some((_, WriteNews::Refused(refusal))) = refused else { panic!("{refused:?}") };
+    let Some((_, WriteOutcome::Refused(refusal))) = refused else { panic!("{refused:?}") };
     assert_eq!(refusal.to_string(), "mass is 5.1, allowed 0 to 5");
 }
 
@@ -229,10 +229,10 @@ fn a_payload_with_inertia_is_in_force_where_the_software_takes_one_and_refused_e
         let takes = software.at_least(5, 10);
         let (news, io) = (last(&rig, with), rig.controller.io());
         if takes {
-            assert!(matches!(news, WriteNews::Confirmed(_)), "{software}: {news:?}");
+            assert!(matches!(news, WriteOutcome::Confirmed(_)), "{software}: {news:?}");
             assert_eq!((io.payload, io.payload_inertia), (1.25, inertia.map(f64::from)), "{software}");
         } else {
-            let WriteNews::Refused(refusal) = news else { panic!("{software}: {news:?}") };
+            let WriteOutcome::Refused(refusal) = news else { panic!("{software}: {news:?}") };
             let said = refusal.to_string();
             assert!(said.ends_with("cannot do this, only 5.10 and later"), "{software}: {said}");
             assert_eq!((io.payload, io.payload_inertia), (0.0, [0.0; 6]), "{software}");
@@ -241,11 +241,11 @@ fn a_payload_with_inertia_is_in_force_where_the_software_takes_one_and_refused_e
         rig.input(Input::Set(without));
         rig.run_for(ms(1_600));
         if !takes {
-            assert_eq!(last(&rig, without), WriteNews::Sent, "{software}: its transition is waited for");
+            assert_eq!(last(&rig, without), WriteOutcome::Sent, "{software}: its transition is waited for");
         }
         rig.run_for(ms(1_000));
         let news = last(&rig, without);
-        let right = matches!((news, takes), (WriteNews::Confirmed(_), true) | (WriteNews::NeverShown, false));
+        let right = matches!((news, takes), (WriteOutcome::Confirmed(_), true) | (WriteOutcome::NeverShown, false));
         assert!(right, "{software}: {news:?}");
         assert_eq!((rig.controller.io().payload, rig.controller.io().payload_inertia), (1.25, [0.0; 6]), "{software}");
     }
@@ -268,10 +268,10 @@ fn another_writer_is_noticed_and_left_alone() {
         };
         write(&mut rig, "5,True");
         rig.run_for(ms(300));
-        assert!(rig.record().news().all(|(_, news)| news != WriteNews::Overwritten), "that one is not ours");
+        assert!(rig.record().news().all(|(_, news)| news != WriteOutcome::Overwritten), "that one is not ours");
         write(&mut rig, "2,False");
         rig.run_for(secs(1));
-        assert_eq!(rig.record().news().last(), Some((ours, WriteNews::Overwritten)), "{software}");
+        assert_eq!(rig.record().news().last(), Some((ours, WriteOutcome::Overwritten)), "{software}");
         assert_eq!(rig.record().settings.len(), 1, "nobody fights");
         assert_eq!(rig.controller.io().digital_out, 1 << 5);
     }
@@ -281,8 +281,8 @@ fn another_writer_is_noticed_and_left_alone() {
 fn local_control_is_told_as_such_where_the_controller_says_so_and_shows_as_silence_elsewhere() {
     let write = digital(DigitalOutput::Standard(2), true);
     for (software, expected) in [
-        (SoftwareVersion::new(5, 25), WriteNews::Refused(WriteRefusal::LocalControl)),
-        (SoftwareVersion::new(5, 0), WriteNews::NotConfirmed),
+        (SoftwareVersion::new(5, 25), WriteOutcome::Refused(WriteRefusal::LocalControl)),
+        (SoftwareVersion::new(5, 0), WriteOutcome::NotConfirmed),
     ] {
         let mut buffers = Buffers::default();
         let mut setup = Setup::new(software);
@@ -321,7 +321,8 @@ fn claimed_inputs_of_rtde_set_what_they_can_and_text_sets_the_rest() {
     ];
     by_input.into_iter().for_each(|write| rig.input(Input::Set(write)));
     rig.run_for(ms(400));
-    let confirmed = |rig: &Rig<'_>| rig.record().news().filter(|(_, n)| matches!(n, WriteNews::Confirmed(_))).count();
+    let confirmed =
+        |rig: &Rig<'_>| rig.record().news().filter(|(_, n)| matches!(n, WriteOutcome::Confirmed(_))).count();
     assert_eq!(confirmed(&rig), by_input.len(), "{}", rig.record().story());
     assert_eq!(rig.record().settings, [], "no text");
     assert_eq!(rig.controller.io().digital_out, 1 << 3 | 1 << 5 | 1 << 9 | 1 << 16);
@@ -351,7 +352,7 @@ fn what_another_writer_set_is_not_set_back_by_the_next_package() {
     rig.run_for(ms(100));
     assert_eq!(rig.controller.io().digital_out, 0b1000_0101, "{}", rig.record().story());
     assert!(
-        rig.record().news().any(|news| news == (digital(DigitalOutput::Standard(1), true), WriteNews::Overwritten))
+        rig.record().news().any(|news| news == (digital(DigitalOutput::Standard(1), true), WriteOutcome::Overwritten))
     );
 }
 
@@ -378,7 +379,7 @@ fn an_input_in_use_is_named_and_what_it_sets_goes_as_text_or_not_at_all() {
         assert!((rig.controller.robot().slider - 0.5).abs() < 1e-6, "the other claim stands");
         let forced = by == OutputsBy::Rtde;
         assert_eq!(rig.controller.io().digital_out, if forced { 0 } else { 8 });
-        let refused = (write, WriteNews::Refused(WriteRefusal::NoInput));
+        let refused = (write, WriteOutcome::Refused(WriteRefusal::NoInput));
         assert_eq!(rig.record().news().any(|news| news == refused), forced);
     }
 }

@@ -2,7 +2,7 @@
 //! each end.
 
 use outrigger_core::command::JointMove;
-use outrigger_core::engine::ur::{ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{ProgramEvent, UrEvent};
 use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::mode::{Drive, Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::Reason;
@@ -64,7 +64,7 @@ fn has_ended(rig: &Rig<'_>, number: MoveNumber) -> bool {
 
 /// Returns the number of programs sent to the controller.
 fn sent(rig: &Rig<'_>) -> usize {
-    let is_sent = |event: &Event<UrEvent>| matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Sent)));
+    let is_sent = |event: &Event<UrEvent>| matches!(event, Event::Peer(UrEvent::Program(ProgramEvent::Sent)));
     rig.record().events.iter().filter(|(_, event)| is_sent(event)).count()
 }
 

@@ -2,7 +2,7 @@
 //! legs moves the arm later.
 
 use outrigger_core::command::JointMove;
-use outrigger_core::engine::ur::{ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{ProgramEvent, UrEvent};
 use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::Reason;
@@ -298,7 +298,7 @@ fn a_starved_one_rests_and_the_next_needs_no_program_and_no_stale_leg_moves_the_
         .record()
         .events
         .iter()
-        .filter(|(_, event)| matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Sent))))
+        .filter(|(_, event)| matches!(event, Event::Peer(UrEvent::Program(ProgramEvent::Sent))))
         .count();
     assert_eq!((programs, rig.record().fallback()), (1, None), "{}", rig.record().story());
 }

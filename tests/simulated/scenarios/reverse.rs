@@ -1,6 +1,6 @@
 //! Commands through one of our programs that connects to us: the events that end it, and the arm at rest afterwards.
 
-use outrigger_core::engine::ur::{CommandPath, Delivery, Orders, ProgramNews, UrEvent};
+use outrigger_core::engine::ur::{CommandPath, Delivery, Orders, ProgramEvent, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::{Channel, Mode, OperatorAction, Refusal};
 use outrigger_core::robot::Reason;
@@ -49,7 +49,7 @@ fn setup_by(software: SoftwareVersion, way: Way, speed: f32) -> Setup {
     setup
 }
 
-fn news(rig: &Rig<'_>) -> Vec<ProgramNews> {
+fn news(rig: &Rig<'_>) -> Vec<ProgramEvent> {
     let of = |(_, event): &(_, Event<UrEvent>)| match event {
         Event::Peer(UrEvent::Program(news)) => Some(*news),
         _ => None,
@@ -86,7 +86,11 @@ fn a_program_of_ours_carries_joint_speeds_and_ends_with_the_release() {
         assert!(rig.controller.truth().at_rest(), "{software}\n{story}");
         assert_eq!(rig.engine().latch(), None, "{story}");
         assert!(!rig.controller.program().0, "the program has ended\n{story}");
-        assert_eq!(news(rig), [ProgramNews::Sent, ProgramNews::Connected, ProgramNews::Ended(Ending::Told)], "{story}");
+        assert_eq!(
+            news(rig),
+            [ProgramEvent::Sent, ProgramEvent::Connected, ProgramEvent::Ended(Ending::Told)],
+            "{story}"
+        );
         rig.command();
         rig.run_for(ms(500));
         assert!((rig.controller.truth().qd[0] - 0.5).abs() < 0.01, "{software}: again");
@@ -253,7 +257,7 @@ fn software_that_has_no_read_with_a_time_out_is_refused_before_anything_is_sent(
     rig.request();
     rig.run_for(secs(2));
     let story = rig.record().story();
-    assert_eq!(news(&rig), [ProgramNews::Unfit], "{story}");
+    assert_eq!(news(&rig), [ProgramEvent::Unfit], "{story}");
     let refused = outrigger_tests::refused(Reason::PathUnfit);
     assert!(rig.record().events.iter().any(|(_, event)| *event == refused), "{story}");
     assert_eq!(rig.record().commands, []);
@@ -414,7 +418,7 @@ fn a_program_is_handed_back_and_sent_again_at_rest_only_and_a_refusal_says_why()
         rig.run_for(secs(2));
         let story = rig.record().story();
         assert!(!rig.controller.program().0, "{what}: it has ended\n{story}");
-        assert_eq!(news(&rig).last(), Some(&ProgramNews::Ended(Ending::Told)), "{what}\n{story}");
+        assert_eq!(news(&rig).last(), Some(&ProgramEvent::Ended(Ending::Told)), "{what}\n{story}");
         assert_eq!(stops(&rig), before, "{what}: nothing else is said\n{story}");
         assert_eq!(rig.record().rest_after(at), Some(std::time::Duration::ZERO), "{what}: nothing moves\n{story}");
     }
@@ -472,7 +476,7 @@ fn the_wire_of_external_control_carries_joint_speeds_and_its_program_stays_until
                 let rests = rig.controller.truth().qd.iter().all(|qd| qd.abs() < 1e-3);
                 assert!(rests && rig.controller.program().0, "{software}: it stays\n{story}");
             }
-            assert_eq!(news(&rig), [ProgramNews::Sent, ProgramNews::Connected], "{}", rig.record().story());
+            assert_eq!(news(&rig), [ProgramEvent::Sent, ProgramEvent::Connected], "{}", rig.record().story());
             if ending == 0 {
                 rig.input(Input::HandBack);
             } else {

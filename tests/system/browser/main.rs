@@ -26,7 +26,7 @@ use outrigger_tests::require::{self, Need};
 use serde_json::{Value, json};
 
 use self::driver::Browser;
-use self::plot::{Line, Paper, SCRIPT, STYLE, Span, TimeChart};
+use self::plot::{ChartMedium, Line, SCRIPT, STYLE, Span, TimeChart};
 
 fn main() -> ExitCode {
     require::main_one_by_one(vec![require::test(
@@ -246,7 +246,7 @@ fn reports_heed_pointers(browser: &Browser, folder: &Path) {
     };
     let page = format!(
         "<!doctype html><meta charset=\"utf-8\"><style>{STYLE}</style><figure><figcaption></figcaption>{}</figure><script>{SCRIPT}</script>",
-        chart.svg(Paper::Wide)
+        chart.svg(ChartMedium::Wide)
     );
     let file = folder.join("chart.html");
     std::fs::write(&file, page).expect("a file");

@@ -6,7 +6,7 @@ use core::cell::Cell;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
-use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::command::outputs::{Write, WriteOutcome};
 use outrigger_core::engine::{Controller, Engine, Event};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Channel as By, Mode, Refusal};
@@ -27,7 +27,7 @@ pub(crate) struct Inquiry {
     seen: Cell<(Mode, Option<Reason>)>,
     standing: Cell<Reply>,
     refused: Cell<Option<Refusal>>,
-    news: Channel<NoopRawMutex, (Write, WriteNews), NEWS>,
+    news: Channel<NoopRawMutex, (Write, WriteOutcome), NEWS>,
     /// Signalled when the engine has received all requests.
     observed: Signal<NoopRawMutex, ()>,
 }
@@ -59,7 +59,7 @@ impl Inquiry {
         self.refused.take()
     }
 
-    pub(super) fn news(&self) -> Option<(Write, WriteNews)> {
+    pub(super) fn news(&self) -> Option<(Write, WriteOutcome)> {
         self.news.try_receive().ok()
     }
 

@@ -1,9 +1,9 @@
 //! The outputs that the request `set` can set, in the notation of `outrigger io`.
 
 use outrigger_core::command::outputs::{
-    DigitalOutput, ToolVoltage, VARIABLES, VariableValue, Write, WriteNews, WriteRefusal,
+    DigitalOutput, ToolVoltage, VARIABLES, VariableValue, Write, WriteOutcome, WriteRefusal,
 };
-use outrigger_remote::request::keyed::News;
+use outrigger_remote::request::keyed::OutputOutcome;
 use outrigger_remote::request::number;
 use outrigger_wire::robot::Pose;
 
@@ -66,23 +66,23 @@ fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
 }
 
 /// Returns the result of setting an output, as it is reported to a client; `None` while it is undecided.
-pub(super) const fn news(of: WriteNews) -> Option<News> {
+pub(super) const fn news(of: WriteOutcome) -> Option<OutputOutcome> {
     Some(match of {
-        WriteNews::Sent | WriteNews::Overwritten => return None,
-        WriteNews::Confirmed(after) => News::Confirmed(after),
-        WriteNews::NeverShown => News::NeverShown,
-        WriteNews::NotConfirmed => News::NotConfirmed,
-        WriteNews::Superseded => News::Superseded,
-        WriteNews::Refused(WriteRefusal::NotConnected) => News::NotConnected,
-        WriteNews::Refused(WriteRefusal::LocalControl) => News::LocalControl,
-        WriteNews::Refused(WriteRefusal::NoInput) => News::NoInput,
-        WriteNews::Refused(WriteRefusal::Off) => News::Off,
-        WriteNews::Refused(WriteRefusal::LinkStale) => News::LinkStale,
-        WriteNews::Refused(WriteRefusal::Full) => News::Full,
-        WriteNews::Refused(WriteRefusal::Commanding) => News::Commanding,
-        WriteNews::Refused(WriteRefusal::NoSuchOutput) => News::NoSuchOutput,
-        WriteNews::Refused(WriteRefusal::Reserved) => News::Reserved,
-        WriteNews::Refused(_) => News::Impossible,
+        WriteOutcome::Sent | WriteOutcome::Overwritten => return None,
+        WriteOutcome::Confirmed(after) => OutputOutcome::Confirmed(after),
+        WriteOutcome::NeverShown => OutputOutcome::NeverShown,
+        WriteOutcome::NotConfirmed => OutputOutcome::NotConfirmed,
+        WriteOutcome::Superseded => OutputOutcome::Superseded,
+        WriteOutcome::Refused(WriteRefusal::NotConnected) => OutputOutcome::NotConnected,
+        WriteOutcome::Refused(WriteRefusal::LocalControl) => OutputOutcome::LocalControl,
+        WriteOutcome::Refused(WriteRefusal::NoInput) => OutputOutcome::NoInput,
+        WriteOutcome::Refused(WriteRefusal::Off) => OutputOutcome::Off,
+        WriteOutcome::Refused(WriteRefusal::LinkStale) => OutputOutcome::LinkStale,
+        WriteOutcome::Refused(WriteRefusal::Full) => OutputOutcome::Full,
+        WriteOutcome::Refused(WriteRefusal::Commanding) => OutputOutcome::Commanding,
+        WriteOutcome::Refused(WriteRefusal::NoSuchOutput) => OutputOutcome::NoSuchOutput,
+        WriteOutcome::Refused(WriteRefusal::Reserved) => OutputOutcome::Reserved,
+        WriteOutcome::Refused(_) => OutputOutcome::Impossible,
     })
 }
 
@@ -134,13 +134,13 @@ mod tests {
     #[test]
     fn a_refusal_is_told_by_its_own_reason() {
         for (refusal, told) in [
-            (WriteRefusal::Commanding, News::Commanding),
-            (WriteRefusal::NoSuchOutput, News::NoSuchOutput),
-            (WriteRefusal::Reserved, News::Reserved),
-            (WriteRefusal::Full, News::Full),
-            (WriteRefusal::NotFinite, News::Impossible),
+            (WriteRefusal::Commanding, OutputOutcome::Commanding),
+            (WriteRefusal::NoSuchOutput, OutputOutcome::NoSuchOutput),
+            (WriteRefusal::Reserved, OutputOutcome::Reserved),
+            (WriteRefusal::Full, OutputOutcome::Full),
+            (WriteRefusal::NotFinite, OutputOutcome::Impossible),
         ] {
-            assert_eq!(news(WriteNews::Refused(refusal)), Some(told));
+            assert_eq!(news(WriteOutcome::Refused(refusal)), Some(told));
         }
     }
 }

@@ -7,7 +7,7 @@ use outrigger_core::mode::{Epoch, Mode, OperatorAction, Refusal};
 use outrigger_core::robot::Reason;
 use outrigger_embassy::Handle;
 use outrigger_remote::request::keyed::{KeyedRequest, Reply, Service, Ticket, Verdict};
-use outrigger_remote::request::{Armed, Ask};
+use outrigger_remote::request::{Armed, ClientRequest};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::inquiry::Inquiry;
@@ -80,35 +80,35 @@ impl<'d> RequestServer<'d> {
         }
         let (waits, patience) = match ask {
             Err(verdict) => return self.decided(ticket, verdict),
-            Ok(Ask::Status | Ask::Watch) => (Waits::Look, LOOKED_IN),
-            Ok(Ask::Request(epoch)) => {
+            Ok(ClientRequest::Status | ClientRequest::Watch) => (Waits::Look, LOOKED_IN),
+            Ok(ClientRequest::Request(epoch)) => {
                 robot.request(epoch);
                 (Waits::Request(epoch, self.is_commanded()), DECIDED_IN)
             }
-            Ok(Ask::Resume(epoch)) => {
+            Ok(ClientRequest::Resume(epoch)) => {
                 robot.resume(epoch);
                 (Waits::Request(epoch, self.is_commanded()), DECIDED_IN)
             }
-            Ok(Ask::Release) => {
+            Ok(ClientRequest::Release) => {
                 robot.release();
                 (Waits::Look, DECIDED_IN)
             }
-            Ok(Ask::Withdraw { what }) => {
+            Ok(ClientRequest::Withdraw { what }) => {
                 self.withdraw(ticket.of(what));
                 (Waits::Look, DECIDED_IN)
             }
-            Ok(Ask::Acknowledge) => {
+            Ok(ClientRequest::Acknowledge) => {
                 robot.acknowledge();
                 (Waits::Acknowledge, DECIDED_IN)
             }
-            Ok(Ask::Set { output, .. }) => {
+            Ok(ClientRequest::Set { output, .. }) => {
                 let Some(write) = output::parsed(output) else { return self.decided(ticket, Verdict::BadValue) };
                 if robot.set(write).is_err() {
                     return self.decided(ticket, Verdict::Full);
                 }
                 (Waits::Output(write), NEWS_IN)
             }
-            Ok(Ask::Dashboard { how, .. }) => {
+            Ok(ClientRequest::Dashboard { how, .. }) => {
                 let Some(arm_command) = ArmCommand::of_word(how) else {
                     return self.decided(ticket, Verdict::BadValue);
                 };
@@ -118,33 +118,33 @@ impl<'d> RequestServer<'d> {
                 (Waits::Dashboard, READY_IN)
             }
             #[cfg(feature = "programs")]
-            Ok(Ask::HandBack(_)) => {
+            Ok(ClientRequest::HandBack(_)) => {
                 robot.hand_back();
                 (Waits::Program(OperatorAction::HandBack), DECIDED_IN)
             }
             #[cfg(feature = "programs")]
-            Ok(Ask::Resend(_)) => {
+            Ok(ClientRequest::Resend(_)) => {
                 robot.resend();
                 (Waits::Program(OperatorAction::Resend), DECIDED_IN)
             }
             #[cfg(not(feature = "programs"))]
-            Ok(Ask::HandBack(_) | Ask::Resend(_)) => {
+            Ok(ClientRequest::HandBack(_) | ClientRequest::Resend(_)) => {
                 return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
             }
             // Hand guiding, force mode and motions can only be requested from a host.
             Ok(
-                Ask::Freedrive { .. }
-                | Ask::Force { .. }
-                | Ask::ToolContact { .. }
-                | Ask::Renew
-                | Ask::Stiffen
-                | Ask::Move { .. }
-                | Ask::Cancel,
+                ClientRequest::Freedrive { .. }
+                | ClientRequest::Force { .. }
+                | ClientRequest::ToolContact { .. }
+                | ClientRequest::Renew
+                | ClientRequest::Stiffen
+                | ClientRequest::Move { .. }
+                | ClientRequest::Cancel,
             ) => {
                 return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
             }
             // No sensor source of a board accepts readings from the network.
-            Ok(Ask::Sample { .. }) => return self.decided(ticket, Verdict::BadValue),
+            Ok(ClientRequest::Sample { .. }) => return self.decided(ticket, Verdict::BadValue),
         };
         if self.pending.is_full() {
             self.pending.remove(0);

@@ -34,16 +34,16 @@
 //! assert_eq!(kept.as_deref().and_then(Image::from_bytes), Some(image));
 //! ```
 
-mod caller;
 mod image;
 mod intake;
+mod provision_client;
 mod service;
 #[cfg(test)]
 mod tests;
 mod wire;
 
-pub use caller::{Caller, Event};
 pub use image::{Image, REQUESTS_LEN};
+pub use provision_client::{Caller, Event};
 pub use service::{PendingRequest, Service, admits};
 pub use wire::{
     Answer, BootInfo, CHUNK_MAX, Copy, FRAME_MAX, Fingerprint, Origin, Refusal, Refused, Request, Unread, VERSION,

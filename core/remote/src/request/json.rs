@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
-use super::fresh::Challenge;
 use super::key::{Key, WORDS};
-use super::message::{Ask, Message};
+use super::message::{ClientRequest, Message};
 use super::number::f32_of;
+use super::request_freshness::Challenge;
 use super::{Fault, FaultKind};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
@@ -73,7 +73,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The list of all kinds, in the order of [`Ask::WORDS`].
+    /// The list of all kinds, in the order of [`ClientRequest::WORDS`].
     const ALL: [Self; 19] = [
         Self::Status,
         Self::Watch,
@@ -159,28 +159,28 @@ impl Found {
             core::str::from_utf8(bytes).map_err(|_| Flaw::at(FaultKind::NotText, 0, UTF8))
         };
         let ask = match kind {
-            Kind::Status => Ask::Status,
-            Kind::Watch => Ask::Watch,
-            Kind::Request => Ask::Request(epoch),
-            Kind::Resume => Ask::Resume(epoch),
-            Kind::Release => Ask::Release,
-            Kind::Acknowledge => Ask::Acknowledge,
-            Kind::Set => Ask::Set { epoch, output: text(&self.output)? },
+            Kind::Status => ClientRequest::Status,
+            Kind::Watch => ClientRequest::Watch,
+            Kind::Request => ClientRequest::Request(epoch),
+            Kind::Resume => ClientRequest::Resume(epoch),
+            Kind::Release => ClientRequest::Release,
+            Kind::Acknowledge => ClientRequest::Acknowledge,
+            Kind::Set => ClientRequest::Set { epoch, output: text(&self.output)? },
             Kind::Sample => {
                 let values = self.values.unwrap_or(SampleValue::scalar(0.0));
-                Ask::Sample { epoch, source: text(&self.source)?, values, seq: self.seq }
+                ClientRequest::Sample { epoch, source: text(&self.source)?, values, seq: self.seq }
             }
-            Kind::HandBack => Ask::HandBack(epoch),
-            Kind::Resend => Ask::Resend(epoch),
-            Kind::Freedrive => Ask::Freedrive { epoch, how: text(&self.how)? },
-            Kind::Force => Ask::Force { epoch, how: text(&self.how)? },
-            Kind::ToolContact => Ask::ToolContact { epoch, how: text(&self.how)? },
-            Kind::Renew => Ask::Renew,
-            Kind::Stiffen => Ask::Stiffen,
-            Kind::Move => Ask::Move { epoch, how: text(&self.how)? },
-            Kind::Cancel => Ask::Cancel,
-            Kind::Dashboard => Ask::Dashboard { epoch, how: text(&self.how)? },
-            Kind::Withdraw => Ask::Withdraw { what: self.what.unwrap_or_default() },
+            Kind::HandBack => ClientRequest::HandBack(epoch),
+            Kind::Resend => ClientRequest::Resend(epoch),
+            Kind::Freedrive => ClientRequest::Freedrive { epoch, how: text(&self.how)? },
+            Kind::Force => ClientRequest::Force { epoch, how: text(&self.how)? },
+            Kind::ToolContact => ClientRequest::ToolContact { epoch, how: text(&self.how)? },
+            Kind::Renew => ClientRequest::Renew,
+            Kind::Stiffen => ClientRequest::Stiffen,
+            Kind::Move => ClientRequest::Move { epoch, how: text(&self.how)? },
+            Kind::Cancel => ClientRequest::Cancel,
+            Kind::Dashboard => ClientRequest::Dashboard { epoch, how: text(&self.how)? },
+            Kind::Withdraw => ClientRequest::Withdraw { what: self.what.unwrap_or_default() },
         };
         Ok(Message { id: self.id, challenge: self.challenge.map(Challenge::from_number), ask })
     }
@@ -302,7 +302,7 @@ impl Scanner<'_> {
             Key::Do => {
                 let text = self.text_of(key)?;
                 let word = self.line.get(text.clone()).unwrap_or_default();
-                let index = Ask::WORDS.iter().position(|known| known.as_bytes() == word);
+                let index = ClientRequest::WORDS.iter().position(|known| known.as_bytes() == word);
                 let unknown = || Flaw::at(FaultKind::UnknownWord, at, WORDS).found(text);
                 found.kind = Some(index.and_then(|index| Kind::ALL.get(index).copied()).ok_or_else(unknown)?);
             }

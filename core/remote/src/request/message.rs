@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Write as _};
 
-use super::fresh::Challenge;
 use super::key::Key;
+use super::request_freshness::Challenge;
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
@@ -12,15 +12,15 @@ use outrigger_wire::sensor::SampleValue;
 pub struct Message<'a> {
     /// A number chosen by the sender, which the answer repeats.
     pub id: Option<u32>,
-    /// The challenge of a recent answer. A request that [causes motion](Ask::causes_motion) needs one.
+    /// The challenge of a recent answer. A request that [causes motion](ClientRequest::causes_motion) needs one.
     pub challenge: Option<Challenge>,
     /// The requested action.
-    pub ask: Ask<'a>,
+    pub ask: ClientRequest<'a>,
 }
 
 /// A request. The epoch in a request is the one that the sender observed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Ask<'a> {
+pub enum ClientRequest<'a> {
     /// Report the state of the session once.
     Status,
     /// Report the state of the session now and after each change.
@@ -103,7 +103,7 @@ pub enum Ask<'a> {
     },
 }
 
-impl Ask<'_> {
+impl ClientRequest<'_> {
     /// The values of the key `do`, one for each kind of request.
     pub const WORDS: [&'static str; 19] = [
         "status",
@@ -211,17 +211,17 @@ impl fmt::Display for Message<'_> {
             write!(f, ",\"{}\":{}", Key::Challenge.name(), challenge.number())?;
         }
         match &self.ask {
-            Ask::Set { output, .. } => write!(f, ",\"{}\":{}", Key::Output.name(), Quoted(output))?,
-            Ask::Freedrive { how: "", .. } => {}
-            Ask::Withdraw { what } => write!(f, ",\"{}\":{what}", Key::What.name())?,
-            Ask::Freedrive { how, .. }
-            | Ask::Force { how, .. }
-            | Ask::ToolContact { how, .. }
-            | Ask::Move { how, .. }
-            | Ask::Dashboard { how, .. } => {
+            ClientRequest::Set { output, .. } => write!(f, ",\"{}\":{}", Key::Output.name(), Quoted(output))?,
+            ClientRequest::Freedrive { how: "", .. } => {}
+            ClientRequest::Withdraw { what } => write!(f, ",\"{}\":{what}", Key::What.name())?,
+            ClientRequest::Freedrive { how, .. }
+            | ClientRequest::Force { how, .. }
+            | ClientRequest::ToolContact { how, .. }
+            | ClientRequest::Move { how, .. }
+            | ClientRequest::Dashboard { how, .. } => {
                 write!(f, ",\"{}\":{}", Key::How.name(), Quoted(how))?;
             }
-            Ask::Sample { source, values, seq, .. } => {
+            ClientRequest::Sample { source, values, seq, .. } => {
                 write!(f, ",\"{}\":{},\"{}\":[", Key::Source.name(), Quoted(source), Key::Values.name())?;
                 for (index, value) in values.as_slice().iter().enumerate() {
                     let comma = if index > 0 { "," } else { "" };

@@ -27,7 +27,7 @@
 //!
 //! `epoch` is the number in the last answer that the sender received: a request with another one than the present is
 //! refused by the process that carries it out. In requests that do not need it, it is permitted and ignored. The same
-//! applies to `challenge`, the number of a recent answer: a request that [causes motion](Ask::causes_motion) is refused
+//! applies to `challenge`, the number of a recent answer: a request that [causes motion](ClientRequest::causes_motion) is refused
 //! without one that was issued to its sender within [`FRESH_FOR`]; each is valid for one request. `id`, `epoch`, `seq`,
 //! `challenge` and `what` are integers from 0 to 4294967295. Any other key, a repeated key, and a key that this `do`
 //! does not have, are faults.
@@ -37,7 +37,7 @@
 //!
 //! ```
 //! use outrigger_core::mode::Epoch;
-//! use outrigger_remote::request::{Ask, Challenge, Lines, Message};
+//! use outrigger_remote::request::{Challenge, ClientRequest, Lines, Message};
 //!
 //! let mut lines = Lines::new();
 //! for piece in [&b"{\"id\":7,\"do\":\"req"[..], b"uest\",\"epoch\":3,\"challenge\":9}\n"] {
@@ -45,28 +45,28 @@
 //!     lines.commit(piece.len());
 //! }
 //! let challenge = Some(Challenge::from_number(9));
-//! let message = Message { id: Some(7), challenge, ask: Ask::Request(Epoch::from_number(3)) };
+//! let message = Message { id: Some(7), challenge, ask: ClientRequest::Request(Epoch::from_number(3)) };
 //! assert_eq!(lines.poll_message(), Some(Ok(message)));
 //! assert_eq!(message.to_string(), "{\"id\":7,\"do\":\"request\",\"epoch\":3,\"challenge\":9}");
 //! ```
 
 mod armed;
-mod fresh;
 mod json;
 mod key;
 pub mod keyed;
 mod lines;
 mod message;
 mod number;
+mod request_freshness;
 #[cfg(test)]
 mod tests;
 
 pub use armed::Armed;
-pub use fresh::{Challenge, Challenges, FRESH_FOR};
 pub use key::Key;
 pub use lines::{LINE_MAX, Lines};
-pub use message::{Ask, Message};
+pub use message::{ClientRequest, Message};
 pub use number::number;
+pub use request_freshness::{Challenge, Challenges, FRESH_FOR};
 
 /// An error in a line. No part of such a line is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -153,34 +153,34 @@ fn every_fault_is_told_with_its_place_and_what_stands_there() {
 #[test]
 fn what_moves_the_arm_needs_a_challenge_and_what_stops_it_none() {
     let epoch = Epoch::from_number(3);
-    let moving = |how| Ask::Move { epoch, how };
-    let set = |output| Ask::Set { epoch, output };
+    let moving = |how| ClientRequest::Move { epoch, how };
+    let set = |output| ClientRequest::Set { epoch, output };
     for ask in [
-        Ask::Request(epoch),
-        Ask::Resume(epoch),
-        Ask::HandBack(epoch),
-        Ask::Freedrive { epoch, how: "" },
-        Ask::Force { epoch, how: "z=-20" },
-        Ask::Renew,
+        ClientRequest::Request(epoch),
+        ClientRequest::Resume(epoch),
+        ClientRequest::HandBack(epoch),
+        ClientRequest::Freedrive { epoch, how: "" },
+        ClientRequest::Force { epoch, how: "z=-20" },
+        ClientRequest::Renew,
         moving("q=0,-1.57,-1.57,-1.57,1.57,0"),
         moving("end"),
-        Ask::Dashboard { epoch, how: "brake-release" },
+        ClientRequest::Dashboard { epoch, how: "brake-release" },
         set("speed-slider=1"),
     ] {
         assert!(ask.causes_motion(), "{ask:?}");
     }
     let values = SampleValue::scalar(1.0);
     for ask in [
-        Ask::Release,
-        Ask::Cancel,
-        Ask::Stiffen,
-        Ask::Acknowledge,
-        Ask::Withdraw { what: 7 },
-        Ask::Status,
-        Ask::Watch,
-        Ask::Resend(epoch),
-        Ask::ToolContact { epoch, how: "on" },
-        Ask::Sample { epoch, source: "seam", values, seq: None },
+        ClientRequest::Release,
+        ClientRequest::Cancel,
+        ClientRequest::Stiffen,
+        ClientRequest::Acknowledge,
+        ClientRequest::Withdraw { what: 7 },
+        ClientRequest::Status,
+        ClientRequest::Watch,
+        ClientRequest::Resend(epoch),
+        ClientRequest::ToolContact { epoch, how: "on" },
+        ClientRequest::Sample { epoch, source: "seam", values, seq: None },
         moving("begin=3"),
         moving("rows=0,0,0,0,0,0,0,0,0,0,0,0,0"),
         set("digital-out.3=on"),
@@ -227,25 +227,25 @@ proptest! {
         let (number, source, values, seq) = &sample;
         let epoch = Epoch::from_number(*number);
         let ask = match word {
-            0 => Ask::Status,
-            1 => Ask::Watch,
-            2 => Ask::Request(epoch),
-            3 => Ask::Resume(epoch),
-            4 => Ask::Release,
-            5 => Ask::Acknowledge,
-            6 => Ask::Set { epoch, output: &output },
-            7 => Ask::HandBack(epoch),
-            8 => Ask::Resend(epoch),
-            9 => Ask::Freedrive { epoch, how: if seq.is_some() { &output } else { "" } },
-            10 => Ask::Force { epoch, how: &output },
-            11 => Ask::ToolContact { epoch, how: &output },
-            12 => Ask::Renew,
-            13 => Ask::Stiffen,
-            14 => Ask::Move { epoch, how: &output },
-            15 => Ask::Cancel,
-            16 => Ask::Dashboard { epoch, how: &output },
-            17 => Ask::Withdraw { what: *number },
-            _ => Ask::Sample { epoch, source, values: SampleValue::new(values).expect("1 to 6"), seq: *seq },
+            0 => ClientRequest::Status,
+            1 => ClientRequest::Watch,
+            2 => ClientRequest::Request(epoch),
+            3 => ClientRequest::Resume(epoch),
+            4 => ClientRequest::Release,
+            5 => ClientRequest::Acknowledge,
+            6 => ClientRequest::Set { epoch, output: &output },
+            7 => ClientRequest::HandBack(epoch),
+            8 => ClientRequest::Resend(epoch),
+            9 => ClientRequest::Freedrive { epoch, how: if seq.is_some() { &output } else { "" } },
+            10 => ClientRequest::Force { epoch, how: &output },
+            11 => ClientRequest::ToolContact { epoch, how: &output },
+            12 => ClientRequest::Renew,
+            13 => ClientRequest::Stiffen,
+            14 => ClientRequest::Move { epoch, how: &output },
+            15 => ClientRequest::Cancel,
+            16 => ClientRequest::Dashboard { epoch, how: &output },
+            17 => ClientRequest::Withdraw { what: *number },
+            _ => ClientRequest::Sample { epoch, source, values: SampleValue::new(values).expect("1 to 6"), seq: *seq },
         };
         let message = Message { id, challenge: challenge.map(Challenge::from_number), ask };
         let line = format!("{message}\n");

@@ -1,7 +1,7 @@
 //! The sequence that brings an arm from any power state to running: power on, release of the brakes.
 
-use super::course::{Acted, Course, Sequence, SequenceEvent, SequenceInput};
-use super::obstacle::Obstacle;
+use super::sequence_base::{Acted, Course, Sequence, SequenceEvent, SequenceInput};
+use super::sequence_error::SequenceError;
 use outrigger_wire::dashboard::{Reply, Request, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
@@ -77,12 +77,12 @@ impl BringUp {
             RobotMode::Running => self.course.done(),
             RobotMode::Idle if !self.asked_brakes => self.state = State::BrakeRelease,
             RobotMode::PowerOff if !self.asked_power && !self.asked_brakes => self.state = State::PowerOn,
-            RobotMode::ConfirmSafety | RobotMode::Backdrive => self.course.stop(Obstacle::RobotMode(mode)),
+            RobotMode::ConfirmSafety | RobotMode::Backdrive => self.course.stop(SequenceError::RobotMode(mode)),
             _ => {
                 let (wanted, since, limit) = *self.waits.get_or_insert((RobotMode::PowerOff, now, config.boot));
                 let waited = now.since(since);
                 if waited > limit {
-                    self.course.stop(Obstacle::NotReached { wanted, found: mode, waited });
+                    self.course.stop(SequenceError::NotReached { wanted, found: mode, waited });
                 }
                 self.state = State::Pause(now + config.poll);
             }
@@ -93,7 +93,7 @@ impl BringUp {
         match self.state {
             State::Safety | State::Pause(_) => match self.course.safety(reply) {
                 Some(SafetyMode::Normal | SafetyMode::Reduced) => self.state = State::Mode,
-                Some(stop) => self.course.stop(Obstacle::Safety(stop)),
+                Some(stop) => self.course.stop(SequenceError::Safety(stop)),
                 None => {}
             },
             State::Mode => {

@@ -54,7 +54,7 @@ pub enum InterlockInput {
 /// The action that the caller of [`CommandInterlock`] has to take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
-pub enum LeaveOutput {
+pub enum InterlockOutput {
     /// No action is needed.
     Nothing,
     /// Connect to the dashboard server.
@@ -91,23 +91,25 @@ impl CommandInterlock {
     }
 
     /// Processes one input in this mode of the engine.
-    pub const fn handle(&mut self, input: InterlockInput, mode: Mode) -> LeaveOutput {
+    pub const fn handle(&mut self, input: InterlockInput, mode: Mode) -> InterlockOutput {
         let (stage, output) = match (self.stage, input) {
             (stage, InterlockInput::Asked) if !matches!(stage, InterlockState::Idle) => {
-                (stage, LeaveOutput::End(Outcome::Busy))
+                (stage, InterlockOutput::End(Outcome::Busy))
             }
-            (_, InterlockInput::Over) => (InterlockState::Idle, LeaveOutput::Nothing),
+            (_, InterlockInput::Over) => (InterlockState::Idle, InterlockOutput::Nothing),
             (InterlockState::Idle, InterlockInput::Asked)
             | (InterlockState::Connecting, InterlockInput::Listens | InterlockInput::Looked)
             | (InterlockState::Releasing, InterlockInput::Released | InterlockInput::Looked)
                 if !Self::admits(mode) =>
             {
-                (InterlockState::Idle, LeaveOutput::End(Outcome::Commanding))
+                (InterlockState::Idle, InterlockOutput::End(Outcome::Commanding))
             }
-            (InterlockState::Idle, InterlockInput::Asked) => (InterlockState::Connecting, LeaveOutput::Connect),
-            (InterlockState::Connecting, InterlockInput::Listens) => (InterlockState::Releasing, LeaveOutput::Release),
-            (InterlockState::Releasing, InterlockInput::Released) => (InterlockState::Sent, LeaveOutput::Send),
-            (stage, _) => (stage, LeaveOutput::Nothing),
+            (InterlockState::Idle, InterlockInput::Asked) => (InterlockState::Connecting, InterlockOutput::Connect),
+            (InterlockState::Connecting, InterlockInput::Listens) => {
+                (InterlockState::Releasing, InterlockOutput::Release)
+            }
+            (InterlockState::Releasing, InterlockInput::Released) => (InterlockState::Sent, InterlockOutput::Send),
+            (stage, _) => (stage, InterlockOutput::Nothing),
         };
         self.stage = stage;
         output

@@ -4,7 +4,7 @@
 //!   [`robot_api::Client`](super::robot_api::Client) to the Robot API of PolyScope X.
 //! * A [`Sequence`] makes several requests with one goal: [`BringUp`], [`Diagnosis`], [`Recovery`], [`ProgramControl`],
 //!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; if it stops
-//!   early, its [`Obstacle`] says why and what a person can do.
+//!   early, its [`SequenceError`] says why and what a person can do.
 //! * A [`ServiceCommand`] sends one command that makes an arm ready, over a connection of its own: for devices that
 //!   have none open. [`CommandInterlock`] decides when it may be sent: nothing is commanded then, and no request to command is
 //!   pending that it could bring into effect. A [`BrakeLine`] requests one by a contact at the device.
@@ -29,13 +29,13 @@
 mod brake_line;
 mod bring_up;
 mod client;
-mod course;
 mod interlock;
-mod obstacle;
 mod pendant;
 mod pendant_lock;
 mod program;
 mod recovery;
+mod sequence_base;
+mod sequence_error;
 mod service;
 mod service_command;
 #[cfg(test)]
@@ -44,13 +44,13 @@ mod tests;
 pub use brake_line::{BrakeConditions, BrakeLine, BrakeRefusal};
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::Client;
-pub use course::{Progress, Sequence, SequenceEvent, SequenceInput};
-pub use interlock::{CommandInterlock, InterlockInput, LeaveOutput};
-pub use obstacle::Obstacle;
+pub use interlock::{CommandInterlock, InterlockInput, InterlockOutput};
 pub use outrigger_wire::dashboard::Outcome;
 pub use pendant::{Before, Pendant};
-pub use pendant_lock::{LockInput, LockNews, LockOutput, PendantLock};
+pub use pendant_lock::{LockEvent, LockInput, LockOutput, PendantLock};
 pub use program::{ProgramConfig, ProgramControl, ProgramGoal};
 pub use recovery::{Acknowledgement, Diagnosis, Finding, Recovery, RecoveryConfig};
+pub use sequence_base::{Progress, Sequence, SequenceEvent, SequenceInput};
+pub use sequence_error::SequenceError;
 pub use service::{Event, Input, Service, Timeouts};
 pub use service_command::{ArmCommand, ServiceCommand, ServiceCommandInput, ServiceCommandOutput};

@@ -1,8 +1,8 @@
 //! The permissions of the teach pendant: locked so that it cannot move the arm while we command it, and restored
 //! afterwards.
 
-use super::course::{Course, Progress, Sequence, SequenceEvent, SequenceInput};
-use super::obstacle::Obstacle;
+use super::sequence_base::{Course, Progress, Sequence, SequenceEvent, SequenceInput};
+use super::sequence_error::SequenceError;
 use outrigger_wire::dashboard::{OperationalMode, Reply, Request, RequestKind, UserRole};
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::time::Instant;
@@ -116,7 +116,7 @@ impl Pendant {
                 if Some(*role) == wanted {
                     self.course.done();
                 } else {
-                    self.course.stop(Obstacle::Role(*role));
+                    self.course.stop(SequenceError::Role(*role));
                 }
             }
             (State::GiveBack, Reply::Done(_)) => {

@@ -59,7 +59,7 @@ pub struct PendantLock {
     until: Option<Instant>,
     /// `true` if the lack of a reply was already reported.
     silent: bool,
-    news: Deque<LockNews, 8>,
+    news: Deque<LockEvent, 8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub enum LockOutput {
 /// An event that people should be informed of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum LockNews {
+pub enum LockEvent {
     /// The pendant is locked; its user had this role before.
     Locked(UserRole),
     /// The pendant's user has this earlier role again.
@@ -172,7 +172,7 @@ impl PendantLock {
             }
             LockInput::Kept(kept) if core::mem::take(&mut self.asked) => {
                 if let State::Keep(role) = self.state {
-                    self.state = if kept { State::Lock(role) } else { self.give_up(LockNews::NotKept) };
+                    self.state = if kept { State::Lock(role) } else { self.give_up(LockEvent::NotKept) };
                 }
             }
             LockInput::Reply(reply) if core::mem::take(&mut self.asked) => {
@@ -182,7 +182,7 @@ impl PendantLock {
             LockInput::NoAnswer if core::mem::take(&mut self.asked) => {
                 self.until = Some(now + Self::RETRY);
                 if !core::mem::replace(&mut self.silent, true) {
-                    self.say(LockNews::NoAnswer);
+                    self.say(LockEvent::NoAnswer);
                 }
             }
             LockInput::Kept(_) | LockInput::Reply(_) | LockInput::NoAnswer => {}
@@ -198,22 +198,22 @@ impl PendantLock {
     /// Returns the state that follows from the controller's reply.
     fn after(&mut self, reply: &Reply<'_>, now: Instant) -> State {
         match (self.state, reply) {
-            (State::Look, Reply::UserRole(UserRole::Locked)) => self.give_up(LockNews::LockedAlready),
+            (State::Look, Reply::UserRole(UserRole::Locked)) => self.give_up(LockEvent::LockedAlready),
             (State::Look, Reply::UserRole(role)) => State::Keep(*role),
-            (State::Look, _) => self.give_up(LockNews::NotTold),
+            (State::Look, _) => self.give_up(LockEvent::NotTold),
             (State::Lock(role), Reply::Done(_)) => {
-                self.say(LockNews::Locked(role));
+                self.say(LockEvent::Locked(role));
                 State::Held(role)
             }
             (State::Lock(role), _) => {
-                self.give_up(LockNews::Refused(UserRole::Locked));
+                self.give_up(LockEvent::Refused(UserRole::Locked));
                 State::Check(role)
             }
             (State::Check(role), Reply::UserRole(UserRole::Locked)) => State::Back(role),
             (State::Check(role), Reply::UserRole(found)) => {
                 // If the lock was refused, nothing has changed.
                 if !self.given_up {
-                    self.say(if *found == role { LockNews::GivenBack(role) } else { LockNews::Changed(*found) });
+                    self.say(if *found == role { LockEvent::GivenBack(role) } else { LockEvent::Changed(*found) });
                 }
                 self.forget = true;
                 State::Open
@@ -224,7 +224,7 @@ impl PendantLock {
             }
             (State::Back(role), Reply::Done(_)) => State::Check(role),
             (State::Back(role), _) => {
-                self.say(LockNews::Refused(role));
+                self.say(LockEvent::Refused(role));
                 self.until = Some(now + Self::RETRY);
                 State::Check(role)
             }
@@ -249,13 +249,13 @@ impl PendantLock {
         };
     }
 
-    fn give_up(&mut self, news: LockNews) -> State {
+    fn give_up(&mut self, news: LockEvent) -> State {
         self.given_up = true;
         self.say(news);
         State::Open
     }
 
-    fn say(&mut self, news: LockNews) {
+    fn say(&mut self, news: LockEvent) {
         // If the caller takes no events, the newest are lost; the state machine continues.
         let _ = self.news.push_back(news);
     }
@@ -281,7 +281,7 @@ impl PendantLock {
     }
 
     /// Returns the next event; `None` if there is none.
-    pub fn poll_event(&mut self) -> Option<LockNews> {
+    pub fn poll_event(&mut self) -> Option<LockEvent> {
         self.news.pop_front()
     }
 
@@ -292,7 +292,7 @@ impl PendantLock {
     }
 }
 
-impl core::fmt::Display for LockNews {
+impl core::fmt::Display for LockEvent {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Locked(before) => {

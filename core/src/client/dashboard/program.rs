@@ -1,7 +1,7 @@
 //! The sequences that load, play, pause or stop a program, each until the controller shows the result.
 
-use super::course::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
-use super::obstacle::Obstacle;
+use super::sequence_base::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
+use super::sequence_error::SequenceError;
 use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind};
 use outrigger_wire::primary::Text;
 use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
@@ -122,7 +122,7 @@ impl<'a> ProgramControl<'a> {
                 if reached {
                     self.course.done();
                 } else if waited > self.config.limit {
-                    self.course.stop(Obstacle::Program { request: kind, found, waited });
+                    self.course.stop(SequenceError::Program { request: kind, found, waited });
                 } else {
                     self.state = State::Pause(now + self.config.poll);
                 }

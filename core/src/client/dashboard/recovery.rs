@@ -1,8 +1,8 @@
 //! The diagnosis of a stop, and the recovery from it after a person has acknowledged it.
 
 use super::bring_up::{BringUp, BringUpConfig};
-use super::course::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
-use super::obstacle::Obstacle;
+use super::sequence_base::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
+use super::sequence_error::SequenceError;
 use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
 use outrigger_wire::robot::{Generation, RobotMode, SafetyMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
@@ -118,24 +118,24 @@ impl Finding {
 
     /// Returns the obstacle to a [`BringUp`]; `None` if there is none.
     #[must_use]
-    pub const fn obstacle(&self) -> Option<Obstacle> {
+    pub const fn obstacle(&self) -> Option<SequenceError> {
         match self.safety {
             _ if self.is_clear() => None,
-            Some(stop) => Some(Obstacle::Safety(stop)),
-            None => Some(Obstacle::RobotMode(self.robot_mode)),
+            Some(stop) => Some(SequenceError::Safety(stop)),
+            None => Some(SequenceError::RobotMode(self.robot_mode)),
         }
     }
 
     /// Records that a person has seen the cause of the stop and permits the robot to be made ready again.
     ///
     /// # Errors
-    /// Returns the [`Obstacle`] if no request can clear it: an emergency stop has to be released by hand, a safeguard
+    /// Returns the [`SequenceError`] if no request can clear it: an emergency stop has to be released by hand, a safeguard
     /// closed; or if this software has no request for it.
-    pub fn acknowledge(self) -> Result<Acknowledgement, Obstacle> {
+    pub fn acknowledge(self) -> Result<Acknowledgement, SequenceError> {
         let Self { software, safety, robot_mode, seen } = self;
-        let Some(stop) = safety else { return Err(Obstacle::RobotMode(robot_mode)) };
-        let Some(clearing) = clears(stop) else { return Err(Obstacle::Safety(stop)) };
-        clearing.kind().check(software).map_err(Obstacle::Unsupported)?;
+        let Some(stop) = safety else { return Err(SequenceError::RobotMode(robot_mode)) };
+        let Some(clearing) = clears(stop) else { return Err(SequenceError::Safety(stop)) };
+        clearing.kind().check(software).map_err(SequenceError::Unsupported)?;
         Ok(Acknowledgement { stop, software, seen })
     }
 }
@@ -235,7 +235,7 @@ impl Recovery {
         let Acknowledgement { stop, seen, .. } = self.acknowledged;
         match found {
             SafetyMode::Normal | SafetyMode::Reduced => self.ready(),
-            _ if found != stop => self.course.stop(Obstacle::OtherStop { acknowledged: stop, found }),
+            _ if found != stop => self.course.stop(SequenceError::OtherStop { acknowledged: stop, found }),
             SafetyMode::ProtectiveStop => self.lock(now, seen + self.config.lock),
             _ => self.state = State::Clear,
         }
@@ -278,7 +278,7 @@ impl Recovery {
         let waited = now.since(self.cleared);
         match found {
             SafetyMode::Normal | SafetyMode::Reduced => self.ready(),
-            mode if waited > limit => self.course.stop(Obstacle::NotCleared { mode, waited }),
+            mode if waited > limit => self.course.stop(SequenceError::NotCleared { mode, waited }),
             _ => self.state = State::Pause(now + self.config.bring_up.poll),
         }
     }

@@ -2,7 +2,7 @@
 //! the pendant.
 
 use super::client::Client;
-use super::interlock::{CommandInterlock, InterlockInput, LeaveOutput};
+use super::interlock::{CommandInterlock, InterlockInput, InterlockOutput};
 use super::service::{Event, Input, Service, Timeouts};
 use crate::client::Output;
 use crate::mode::Mode;
@@ -177,16 +177,16 @@ impl<'m> ServiceCommand<'m> {
     fn judge(&mut self, now: Instant, input: InterlockInput, mode: Mode) {
         self.mode = mode;
         match (self.leave.handle(input, mode), self.asked) {
-            (LeaveOutput::Connect, _) => self.client.handle(now, Input::Start),
-            (LeaveOutput::Release, _) => (self.release, self.released_by) = (true, Some(now + RELEASED_IN)),
-            (LeaveOutput::Send, Some(arm_command)) => {
+            (InterlockOutput::Connect, _) => self.client.handle(now, Input::Start),
+            (InterlockOutput::Release, _) => (self.release, self.released_by) = (true, Some(now + RELEASED_IN)),
+            (InterlockOutput::Send, Some(arm_command)) => {
                 self.released_by = None;
                 self.client.handle(now, Input::Request(arm_command.request()));
             }
             // Another command is in progress; the later one is rejected.
-            (LeaveOutput::End(Outcome::Busy), _) => self.event = Some(Outcome::Busy),
-            (LeaveOutput::End(outcome), _) => self.end(now, outcome),
-            (LeaveOutput::Nothing | LeaveOutput::Send, _) => {}
+            (InterlockOutput::End(Outcome::Busy), _) => self.event = Some(Outcome::Busy),
+            (InterlockOutput::End(outcome), _) => self.end(now, outcome),
+            (InterlockOutput::Nothing | InterlockOutput::Send, _) => {}
         }
     }
 

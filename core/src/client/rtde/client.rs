@@ -2,12 +2,12 @@
 
 use heapless::Deque;
 
-use super::cadence::Cadence;
 use super::config::ClientConfig;
 use super::conversation::RtdeCounts;
 use super::event::{Data, Event};
 use super::inputs::{Inputs, WriteError};
 use super::memory::{ClientError, ClientMemory};
+use super::package_monitor::Cadence;
 use super::packages::Packages;
 use crate::client::Output;
 use crate::link::Sequence;

@@ -1,10 +1,10 @@
 //! The protocol of one connection: requests, replies and data. Packages in, packages and events out.
 
-use super::cadence::{Cadence, Watch};
 use super::config::ClientConfig;
 use super::event::{Data, Event, Failure, SetupStep};
 use super::inputs::{Inputs, WriteError};
 use super::outbox::Outbox;
+use super::package_monitor::{Cadence, Watch};
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;

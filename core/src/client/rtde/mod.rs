@@ -49,7 +49,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod cadence;
 mod claims;
 mod client;
 mod config;
@@ -57,14 +56,14 @@ mod conversation;
 mod event;
 mod inputs;
 mod memory;
-mod mirrored;
 mod outbox;
+mod package_monitor;
 mod packages;
+mod register_commands;
 mod registers;
 #[cfg(test)]
 mod tests;
 
-pub use cadence::Cadence;
 pub use claims::{Claim, Claims, RegisterConflict, UnownedInput};
 pub use client::{Client, Input};
 pub use config::ClientConfig;
@@ -72,5 +71,6 @@ pub use conversation::RtdeCounts;
 pub use event::{Data, Event, Failure, SetupStep};
 pub use inputs::{Inputs, WriteError};
 pub use memory::{ClientError, ClientMemory};
-pub use mirrored::{Echo, RegisterCommands, SendError};
+pub use package_monitor::Cadence;
+pub use register_commands::{Echo, RegisterCommands, SendError};
 pub use registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};

@@ -21,7 +21,7 @@
 //! ```
 
 pub(super) mod file;
-mod judge;
+mod message_evaluator;
 #[cfg(all(test, feature = "texts"))]
 mod tests;
 mod upload;

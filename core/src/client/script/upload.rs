@@ -1,6 +1,6 @@
 //! The state machine of an upload: connect, observe the state, send, receive, decide.
 
-use super::judge::{Evaluator, News, message};
+use super::message_evaluator::{Evaluator, EvaluatorEvent, message};
 use super::{ScriptFile, ScriptKind, UploadConfig, UploadEvent, UploadOutcome};
 use crate::client::Output;
 use outrigger_wire::WireError;
@@ -178,11 +178,11 @@ impl<'t, 'm> Upload<'t, 'm> {
                 continue;
             };
             return Some(match news {
-                News::Software(software) => UploadEvent::Software(software),
-                News::Sent { replaces } => UploadEvent::Sent { replaces },
-                News::Started(evidence) => UploadEvent::Started(evidence),
-                News::Paused(paused) => UploadEvent::Paused(paused),
-                News::Message => {
+                EvaluatorEvent::Software(software) => UploadEvent::Software(software),
+                EvaluatorEvent::Sent { replaces } => UploadEvent::Sent { replaces },
+                EvaluatorEvent::Started(evidence) => UploadEvent::Started(evidence),
+                EvaluatorEvent::Paused(paused) => UploadEvent::Paused(paused),
+                EvaluatorEvent::Message => {
                     return message(self.assembler.taken(self.message), self.judge.software).map(UploadEvent::Message);
                 }
             });

@@ -1,6 +1,6 @@
 //! The output values that this session has written, and whether the controller has confirmed each.
 
-use super::shown::{Shown, digital_bit};
+use super::reported_outputs::{ReportedOutputs, digital_bit};
 use super::write::{SLOTS, Write};
 use outrigger_urscript::DigitalOutput;
 
@@ -65,7 +65,7 @@ impl Image {
 
     /// Removes and returns a confirmed write that the controller now shows with another value, because another writer
     /// changed it.
-    pub(super) fn overwritten(&mut self, shown: &Shown, tolerance: f32) -> Option<Write> {
+    pub(super) fn overwritten(&mut self, shown: &ReportedOutputs, tolerance: f32) -> Option<Write> {
         let changed = shown.digital.map_or(0, |levels| (levels ^ self.digital) & self.confirmed);
         if let Some(output) = lowest(changed) {
             let bit = digital_bit(output);

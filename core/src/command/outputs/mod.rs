@@ -23,7 +23,7 @@
 //! ```
 
 mod image;
-mod shown;
+mod reported_outputs;
 #[cfg(all(test, feature = "outputs"))]
 mod tests;
 mod variable;
@@ -33,9 +33,9 @@ use heapless::Vec;
 pub use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
 
 pub use image::Image;
-pub use shown::{Shown, ShownAnalog, digital_bit, digital_levels};
+pub use reported_outputs::{ReportedOutputs, ShownAnalog, digital_bit, digital_levels};
 pub use variable::{VARIABLES, VariableKind, VariableValue};
-pub use write::{Write, WriteNews, WriteRefusal};
+pub use write::{Write, WriteOutcome, WriteRefusal};
 
 use crate::robot::settings;
 use outrigger_wire::time::{Duration, Instant};
@@ -103,7 +103,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn take_in(&mut self, shown: &Shown) {
+    fn take_in(&mut self, shown: &ReportedOutputs) {
         self.digital |= shown.digital.is_some();
         self.analog |= shown.analog.is_some();
         self.tool_voltage |= shown.tool_voltage.is_some();
@@ -147,7 +147,7 @@ impl Outputs {
     }
 
     /// Queues `write`. It replaces an earlier one for the same output that is not confirmed yet, which is returned:
-    /// that one is [superseded](WriteNews::Superseded).
+    /// that one is [superseded](WriteOutcome::Superseded).
     ///
     /// # Errors
     /// [`WriteRefusal::Full`] if there is no room.
@@ -159,7 +159,7 @@ impl Outputs {
     }
 
     /// Returns the writes to send now, in the order in which they were requested: several statements of one program, or
-    /// one that [must be sent alone](Write::goes_alone). They count as [sent](WriteNews::Sent) from now on.
+    /// one that [must be sent alone](Write::goes_alone). They count as [sent](WriteOutcome::Sent) from now on.
     pub fn send(&mut self, now: Instant) -> Vec<Write, BATCH> {
         let mut batch = Vec::new();
         for entry in &mut self.entries {
@@ -181,12 +181,17 @@ impl Outputs {
 
     /// Compares the pending writes with the published values of a message that arrived at `arrival`. Returns the news
     /// of one write; call it until it returns `None`.
-    pub fn observe(&mut self, config: &OutputsConfig, shown: &Shown, arrival: Instant) -> Option<(Write, WriteNews)> {
+    pub fn observe(
+        &mut self,
+        config: &OutputsConfig,
+        shown: &ReportedOutputs,
+        arrival: Instant,
+    ) -> Option<(Write, WriteOutcome)> {
         self.seen.take_in(shown);
         let tolerance = config.analog_tolerance;
         // Checked first, so that a message that confirms a write does not contradict it as well.
         if let Some(write) = self.image.overwritten(shown, tolerance) {
-            return Some((write, WriteNews::Overwritten));
+            return Some((write, WriteOutcome::Overwritten));
         }
         let confirmed = self.take(|entry| {
             // A message that arrived together with the sending, or before it, was composed before it.
@@ -194,16 +199,16 @@ impl Outputs {
             after && shown.shows(&entry.write, tolerance) == Some(true)
         })?;
         self.image.confirm(&confirmed.write);
-        Some((confirmed.write, WriteNews::Confirmed(arrival.since(confirmed.since))))
+        Some((confirmed.write, WriteOutcome::Confirmed(arrival.since(confirmed.since))))
     }
 
     /// Returns the news of one write whose time has run out; call it until it returns `None`.
-    pub fn overdue(&mut self, config: &OutputsConfig, now: Instant) -> Option<(Write, WriteNews)> {
+    pub fn overdue(&mut self, config: &OutputsConfig, now: Instant) -> Option<(Write, WriteOutcome)> {
         let entry = self.take(|entry| now >= entry.due(config))?;
         let news = match entry.stage {
-            OutputState::Waiting => WriteNews::Refused(WriteRefusal::LinkStale),
-            OutputState::Sent if self.seen.has(&entry.write) => WriteNews::NotConfirmed,
-            OutputState::Sent => WriteNews::NeverShown,
+            OutputState::Waiting => WriteOutcome::Refused(WriteRefusal::LinkStale),
+            OutputState::Sent if self.seen.has(&entry.write) => WriteOutcome::NotConfirmed,
+            OutputState::Sent => WriteOutcome::NeverShown,
         };
         Some((entry.write, news))
     }

@@ -8,14 +8,14 @@ const fn digital(index: u8, high: bool) -> Write {
     Write::Digital { output: DigitalOutput::Standard(index), high }
 }
 
-fn levels(digital: u32) -> Shown {
-    Shown { digital: Some(digital), ..Shown::default() }
+fn levels(digital: u32) -> ReportedOutputs {
+    ReportedOutputs { digital: Some(digital), ..ReportedOutputs::default() }
 }
 
 /// Outputs, with the news about their writes.
 struct Desk {
     outputs: Outputs,
-    news: std::vec::Vec<(Write, WriteNews)>,
+    news: std::vec::Vec<(Write, WriteOutcome)>,
 }
 
 impl Desk {
@@ -25,17 +25,17 @@ impl Desk {
 
     fn set(&mut self, write: Write, at: u64) -> Result<(), WriteRefusal> {
         let superseded = self.outputs.set(write, ms(at))?;
-        self.news.extend(superseded.map(|write| (write, WriteNews::Superseded)));
+        self.news.extend(superseded.map(|write| (write, WriteOutcome::Superseded)));
         Ok(())
     }
 
     fn send(&mut self, at: u64) -> std::vec::Vec<Write> {
         let sent = self.outputs.send(ms(at)).to_vec();
-        self.news.extend(sent.iter().map(|write| (*write, WriteNews::Sent)));
+        self.news.extend(sent.iter().map(|write| (*write, WriteOutcome::Sent)));
         sent
     }
 
-    fn show(&mut self, shown: &Shown, at: u64) {
+    fn show(&mut self, shown: &ReportedOutputs, at: u64) {
         self.news.extend(core::iter::from_fn(|| self.outputs.observe(&OutputsConfig::default(), shown, ms(at))));
     }
 
@@ -43,7 +43,7 @@ impl Desk {
         self.news.extend(core::iter::from_fn(|| self.outputs.overdue(&OutputsConfig::default(), ms(at))));
     }
 
-    fn told(&mut self) -> std::vec::Vec<(Write, WriteNews)> {
+    fn told(&mut self) -> std::vec::Vec<(Write, WriteOutcome)> {
         core::mem::take(&mut self.news)
     }
 }
@@ -57,9 +57,9 @@ fn a_write_is_confirmed_by_what_arrives_after_it_was_sent() {
     assert_eq!(desk.send(2), [digital(3, true)]);
     desk.show(&levels(8), 2);
     desk.show(&levels(0), 4);
-    assert_eq!(desk.told(), [(digital(3, true), WriteNews::Sent)]);
+    assert_eq!(desk.told(), [(digital(3, true), WriteOutcome::Sent)]);
     desk.show(&levels(8), 6);
-    assert_eq!(desk.told(), [(digital(3, true), WriteNews::Confirmed(Duration::from_millis(4)))]);
+    assert_eq!(desk.told(), [(digital(3, true), WriteOutcome::Confirmed(Duration::from_millis(4)))]);
     assert_eq!((desk.outputs.pending(), desk.outputs.next_deadline(&OutputsConfig::default())), (0, None));
 }
 
@@ -82,11 +82,11 @@ fn the_last_word_on_an_output_is_what_is_sent_and_what_is_waited_for() {
     let mut desk = Desk::new();
     desk.set(digital(1, true), 0).unwrap();
     desk.set(digital(1, false), 0).unwrap();
-    assert_eq!(desk.told(), [(digital(1, true), WriteNews::Superseded)]);
+    assert_eq!(desk.told(), [(digital(1, true), WriteOutcome::Superseded)]);
     assert_eq!(desk.send(1), [digital(1, false)]);
     desk.set(digital(1, true), 2).unwrap();
     desk.show(&levels(0), 3);
-    assert_eq!(desk.told()[1..], [(digital(1, false), WriteNews::Superseded)], "what is shown is of the past");
+    assert_eq!(desk.told()[1..], [(digital(1, false), WriteOutcome::Superseded)], "what is shown is of the past");
     let level = |level| Write::Analog { index: 0, domain: None, level };
     desk.set(level(0.1), 4).unwrap();
     desk.set(level(0.2), 4).unwrap();
@@ -113,7 +113,7 @@ fn a_link_that_takes_nothing_refuses_after_a_while() {
     desk.tick(599);
     assert_eq!(desk.told(), []);
     desk.tick(600);
-    assert_eq!(desk.told(), [(digital(1, true), WriteNews::Refused(WriteRefusal::LinkStale))]);
+    assert_eq!(desk.told(), [(digital(1, true), WriteOutcome::Refused(WriteRefusal::LinkStale))]);
     assert_eq!(desk.send(601), []);
 }
 
@@ -129,15 +129,15 @@ fn what_is_shown_otherwise_is_not_confirmed_and_what_is_not_shown_at_all_says_so
     desk.show(&levels(0), 10);
     desk.told();
     desk.tick(1_000);
-    let never = WriteNews::NeverShown;
-    assert_eq!(desk.told(), [(digital(1, true), WriteNews::NotConfirmed), (flag, never), (payload, never)]);
+    let never = WriteOutcome::NeverShown;
+    assert_eq!(desk.told(), [(digital(1, true), WriteOutcome::NotConfirmed), (flag, never), (payload, never)]);
 }
 
 #[test]
 fn another_writer_is_noticed_once_and_only_on_outputs_that_were_ours() {
     let mut desk = Desk::new();
     let voltage = Write::ToolVoltage(ToolVoltage::V24);
-    let shown = |digital, tool_voltage| Shown { tool_voltage: Some(tool_voltage), ..levels(digital) };
+    let shown = |digital, tool_voltage| ReportedOutputs { tool_voltage: Some(tool_voltage), ..levels(digital) };
     desk.set(digital(1, true), 0).unwrap();
     desk.set(voltage, 0).unwrap();
     desk.send(0);
@@ -147,9 +147,9 @@ fn another_writer_is_noticed_once_and_only_on_outputs_that_were_ours() {
     assert_eq!(desk.told(), [], "the others are not ours");
     desk.show(&shown(0b1100, 24), 6);
     desk.show(&shown(0b1100, 24), 8);
-    assert_eq!(desk.told(), [(digital(1, true), WriteNews::Overwritten)]);
+    assert_eq!(desk.told(), [(digital(1, true), WriteOutcome::Overwritten)]);
     desk.show(&shown(0b1100, 0), 10);
-    assert_eq!(desk.told(), [(voltage, WriteNews::Overwritten)]);
+    assert_eq!(desk.told(), [(voltage, WriteOutcome::Overwritten)]);
     assert_eq!(desk.outputs.image().digital(), (0b0010, 0b0010), "only what we wrote is in the image");
 }
 
@@ -164,8 +164,8 @@ fn what_we_write_ourselves_overwrites_nothing() {
     desk.show(&levels(2), 5);
     desk.show(&levels(0), 6);
     let news: std::vec::Vec<_> = desk.told().into_iter().map(|(_, news)| news).collect();
-    let confirmed = |millis| WriteNews::Confirmed(Duration::from_millis(millis));
-    assert_eq!(news, [WriteNews::Sent, confirmed(2), WriteNews::Sent, confirmed(2)]);
+    let confirmed = |millis| WriteOutcome::Confirmed(Duration::from_millis(millis));
+    assert_eq!(news, [WriteOutcome::Sent, confirmed(2), WriteOutcome::Sent, confirmed(2)]);
 }
 
 #[test]

@@ -204,7 +204,7 @@ impl Write {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub enum WriteNews {
+pub enum WriteOutcome {
     /// The write was sent.
     Sent,
     /// The controller shows the new value, this long after it was sent.

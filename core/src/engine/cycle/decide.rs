@@ -1,6 +1,6 @@
 //! The decision about one state: mode machine first, then law and governor.
 
-use super::gather::gather;
+use super::evidence_gathering::gather;
 use super::motion_progress::{MotionProgress, SideFacts};
 use super::stream::{StateContext, Streamed};
 use super::{CycleMemory, Verdict};

@@ -10,7 +10,8 @@ use crate::engine::event::Events;
 use crate::kinematics::KinematicChain;
 use crate::link::{AnswerFigures, LinkMonitor};
 use crate::mode::{
-    Drive, Evidence, Following, Held, Mode, ModeMachine, Operator, OperatorConfig, Pace, Standstill, StandstillConfig,
+    Drive, Evidence, Following, Mode, ModeMachine, Operator, OperatorConfig, Pace, Standstill, StandstillConfig,
+    TimedFact,
 };
 #[cfg(feature = "programs")]
 use crate::mode::{Guide, MoveEnd, ResidentWatch};
@@ -268,7 +269,7 @@ impl<const N: usize> CycleMemory<N> {
     /// Adds the speed `slider` to the newest state, if the packet does not have it: the packet alone has at most the
     /// limiter's share. Returns the slider if it was used.
     #[inline(always)]
-    pub(in crate::engine) fn complete_slider(&mut self, slider: Option<Held<f32>>) -> Option<Held<f32>> {
+    pub(in crate::engine) fn complete_slider(&mut self, slider: Option<TimedFact<f32>>) -> Option<TimedFact<f32>> {
         let state = self.state.as_mut().filter(|state| state.speed_slider.is_none());
         let (slider, state) = slider.zip(state)?;
         state.speed_scaling = Some(state.speed_scaling.unwrap_or(1.0) * slider.value);

@@ -2,7 +2,7 @@
 
 use super::pendant::PendantSight;
 use crate::link::LinkConfig;
-use crate::mode::{Activity, FollowingConfig, Held, Mirrored, ModeConfig, PeerGate, PendantConfig, ScalingConfig};
+use crate::mode::{Activity, FollowingConfig, Mirrored, ModeConfig, PeerGate, PendantConfig, ScalingConfig, TimedFact};
 use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};
 use outrigger_wire::time::Duration;
 
@@ -10,14 +10,14 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SideFacts {
     /// The robot mode, if the state packet does not contain it.
-    pub(in crate::engine) robot_mode: Option<Held<RobotMode>>,
+    pub(in crate::engine) robot_mode: Option<TimedFact<RobotMode>>,
     /// The safety mode, if the state packet does not contain it.
-    pub(in crate::engine) safety: Option<Held<Safety>>,
-    pub(in crate::engine) master_safety: Option<Held<MasterSafetyState>>,
-    pub(in crate::engine) remote: Option<Held<bool>>,
-    pub(in crate::engine) program: Option<Held<Activity>>,
+    pub(in crate::engine) safety: Option<TimedFact<Safety>>,
+    pub(in crate::engine) master_safety: Option<TimedFact<MasterSafetyState>>,
+    pub(in crate::engine) remote: Option<TimedFact<bool>>,
+    pub(in crate::engine) program: Option<TimedFact<Activity>>,
     /// The speed slider, if the state packet does not contain it.
-    pub(in crate::engine) speed_slider: Option<Held<f32>>,
+    pub(in crate::engine) speed_slider: Option<TimedFact<f32>>,
     /// `true` if the program state in the packet is known to mean what its number says.
     pub(in crate::engine) program_state_known: bool,
     /// `true` if text can be sent.
@@ -42,14 +42,14 @@ pub(in crate::engine) struct Resident {
     pub(in crate::engine) connected: bool,
     /// The program's mirroring of the commands that it receives: `true` if it mirrors them, with the time when it
     /// last did.
-    pub(in crate::engine) mirrors: Held<bool>,
+    pub(in crate::engine) mirrors: TimedFact<bool>,
 }
 
 /// The progress of a motion that the controller executes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MotionProgress {
     /// The report of the program that executes moves, with the time when it last showed that it is running.
-    pub(in crate::engine) mirrored: Option<Held<Mirrored>>,
+    pub(in crate::engine) mirrored: Option<TimedFact<Mirrored>>,
     /// `true` if the program is paused, and with it the motion that it executes.
     pub(in crate::engine) paused: bool,
     /// `true` if the target of the newest state is within the course of the move.

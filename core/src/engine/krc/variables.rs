@@ -11,7 +11,7 @@ use heapless::Vec;
 use super::event::KrcEvent;
 use super::handshake::KrlConvention;
 use crate::command::outputs::{
-    BATCH, MAX_WRITES, OutputsConfig, VariableKind, VariableValue, Write, WriteNews, WriteRefusal,
+    BATCH, MAX_WRITES, OutputsConfig, VariableKind, VariableValue, Write, WriteOutcome, WriteRefusal,
 };
 use crate::engine::event::{Event, Events};
 use outrigger_wire::fri::{KrlIndex, KrlVariables};
@@ -139,17 +139,17 @@ impl Variables {
         events: &mut Events<KrcEvent>,
     ) {
         if !AVAILABLE {
-            return tell(events, write, WriteNews::Refused(WriteRefusal::Off));
+            return tell(events, write, WriteOutcome::Refused(WriteRefusal::Off));
         }
         let (at, value) = match check(write, there, handshake) {
             Ok(checked) => checked,
-            Err(refusal) => return tell(events, write, WriteNews::Refused(refusal)),
+            Err(refusal) => return tell(events, write, WriteOutcome::Refused(refusal)),
         };
         if let Some(before) = self.take(|asked| asked.is(at, value.kind())) {
-            tell(events, before.write(), WriteNews::Superseded);
+            tell(events, before.write(), WriteOutcome::Superseded);
         }
         if self.asked.push(VariableRequest { at, value, since: now, carried: None }).is_err() {
-            tell(events, write, WriteNews::Refused(WriteRefusal::Full));
+            tell(events, write, WriteOutcome::Refused(WriteRefusal::Full));
         }
     }
 
@@ -169,7 +169,7 @@ impl Variables {
         if AVAILABLE {
             for asked in self.asked.iter_mut().filter(|asked| asked.carried.is_none()).take(BATCH) {
                 (asked.carried, asked.since) = (Some(counter), now);
-                tell(events, asked.write(), WriteNews::Sent);
+                tell(events, asked.write(), WriteOutcome::Sent);
             }
         }
     }
@@ -192,7 +192,7 @@ impl Variables {
         };
         for _ in 0..BATCH {
             let Some(asked) = self.take(confirmed) else { break };
-            tell(events, asked.write(), WriteNews::Confirmed(arrival.since(asked.since)));
+            tell(events, asked.write(), WriteOutcome::Confirmed(arrival.since(asked.since)));
         }
     }
 
@@ -202,9 +202,9 @@ impl Variables {
         for _ in 0..BATCH {
             let Some(asked) = self.take(|asked| now >= asked.due(config, there)) else { break };
             let news = match asked.carried {
-                Some(_) => WriteNews::NotConfirmed,
-                None if there => WriteNews::Refused(WriteRefusal::LinkStale),
-                None => WriteNews::Refused(WriteRefusal::NotConnected),
+                Some(_) => WriteOutcome::NotConfirmed,
+                None if there => WriteOutcome::Refused(WriteRefusal::LinkStale),
+                None => WriteOutcome::Refused(WriteRefusal::NotConnected),
             };
             tell(events, asked.write(), news);
         }
@@ -238,7 +238,7 @@ fn check(write: Write, there: bool, handshake: KrlConvention) -> Result<(KrlInde
     if there { Ok((at, value)) } else { Err(WriteRefusal::NotConnected) }
 }
 
-fn tell(events: &mut Events<KrcEvent>, write: Write, news: WriteNews) {
+fn tell(events: &mut Events<KrcEvent>, write: Write, news: WriteOutcome) {
     events.push(Event::Output { write, news });
 }
 
@@ -284,7 +284,7 @@ mod tests {
             sent
         }
 
-        fn news(&mut self) -> Vec<(Write, WriteNews), 32> {
+        fn news(&mut self) -> Vec<(Write, WriteOutcome), 32> {
             let mut news = Vec::new();
             while let Some(event) = self.events.pop() {
                 let Event::Output { write, news: of } = event else { panic!("{event:?}") };
@@ -300,13 +300,13 @@ mod tests {
         desk.set(OPEN, ms(0));
         assert!(desk.news().is_empty());
         assert!(desk.send(65_535, ms(3)).bool(at(16)));
-        assert_eq!(desk.news().as_slice(), [(OPEN, WriteNews::Sent)]);
+        assert_eq!(desk.news().as_slice(), [(OPEN, WriteOutcome::Sent)]);
         assert!(desk.send(0, ms(4)).bool(at(16)), "and again");
         let heard = KrlVariables::default();
         desk.variables.observe(65_534, &heard, KrlSet::NONE, ms(5), &mut desk.events);
         assert!(desk.news().is_empty(), "a command before it");
         desk.variables.observe(1, &heard, KrlSet::NONE, ms(6), &mut desk.events);
-        assert_eq!(desk.news().as_slice(), [(OPEN, WriteNews::Confirmed(Duration::from_millis(3)))]);
+        assert_eq!(desk.news().as_slice(), [(OPEN, WriteOutcome::Confirmed(Duration::from_millis(3)))]);
         let shut = write(16, VariableValue::Bool(false));
         desk.set(shut, ms(7));
         assert!(!desk.send(2, ms(8)).bool(at(16)));
@@ -328,7 +328,7 @@ mod tests {
         assert!(desk.news().is_empty());
         heard.set_real(at(3), 0.25);
         desk.variables.observe(3, &heard, echoed, ms(12), &mut desk.events);
-        assert_eq!(desk.news().as_slice(), [(speed, WriteNews::Confirmed(Duration::from_millis(12)))]);
+        assert_eq!(desk.news().as_slice(), [(speed, WriteOutcome::Confirmed(Duration::from_millis(12)))]);
     }
 
     #[test]
@@ -344,12 +344,12 @@ mod tests {
             desk.set(wrong, ms(0));
             let news = desk.news();
             assert!(
-                matches!(news.as_slice(), [(_, WriteNews::Refused(why))] if *why == refusal),
+                matches!(news.as_slice(), [(_, WriteOutcome::Refused(why))] if *why == refusal),
                 "{wrong:?}: {news:?}"
             );
         }
         desk.variables.set(OPEN, false, KrlConvention::None, ms(0), &mut desk.events);
-        assert_eq!(desk.news().as_slice(), [(OPEN, WriteNews::Refused(WriteRefusal::NotConnected))]);
+        assert_eq!(desk.news().as_slice(), [(OPEN, WriteOutcome::Refused(WriteRefusal::NotConnected))]);
         assert_eq!(desk.send(1, ms(0)), KrlVariables::default());
         // The same index of another kind is another variable, and without a handshake none is reserved.
         desk.set(write(2, VariableValue::Real(1.0)), ms(0));
@@ -366,16 +366,16 @@ mod tests {
         desk.variables.tick(&config, true, ms(499), &mut desk.events);
         assert!(desk.news().is_empty());
         desk.variables.tick(&config, true, ms(500), &mut desk.events);
-        assert_eq!(desk.news().as_slice(), [(late, WriteNews::Refused(WriteRefusal::LinkStale))]);
+        assert_eq!(desk.news().as_slice(), [(late, WriteOutcome::Refused(WriteRefusal::LinkStale))]);
         assert_eq!(desk.send(1, ms(501)).bools, 0, "what was refused is not sent");
         desk.set(OPEN, ms(600));
         desk.send(2, ms(600));
         desk.set(late, ms(601));
         desk.news();
         desk.variables.tick(&config, false, ms(601), &mut desk.events);
-        assert_eq!(desk.news().as_slice(), [(late, WriteNews::Refused(WriteRefusal::NotConnected))]);
+        assert_eq!(desk.news().as_slice(), [(late, WriteOutcome::Refused(WriteRefusal::NotConnected))]);
         desk.variables.tick(&config, false, ms(1_600), &mut desk.events);
-        assert_eq!(desk.news().as_slice(), [(OPEN, WriteNews::NotConfirmed)]);
+        assert_eq!(desk.news().as_slice(), [(OPEN, WriteOutcome::NotConfirmed)]);
         assert!(desk.send(3, ms(1_700)).bool(at(16)), "it is still sent");
     }
 
@@ -432,9 +432,9 @@ mod tests {
 
     impl Desk {
         /// Returns what was sent so far; counts every other event.
-        fn news_counted(&mut self, ended: &mut u32) -> Vec<(Write, WriteNews), 32> {
+        fn news_counted(&mut self, ended: &mut u32) -> Vec<(Write, WriteOutcome), 32> {
             let (sent, other): (std::vec::Vec<_>, std::vec::Vec<_>) =
-                self.news().into_iter().partition(|(_, news)| *news == WriteNews::Sent);
+                self.news().into_iter().partition(|(_, news)| *news == WriteOutcome::Sent);
             *ended += other.len() as u32;
             sent.into_iter().collect()
         }

@@ -17,8 +17,8 @@ use crate::engine::io::{Input, LinkId, Output};
 
 use crate::link::LinkTuning;
 use crate::mode::{
-    Activity, Course, CourseConfig, Held, Mirrored, ModeConfig, ModeTuning, MoveNumber, OperatorConfig, PeerGate,
-    StandstillConfig,
+    Activity, Course, CourseConfig, Mirrored, ModeConfig, ModeTuning, MoveNumber, OperatorConfig, PeerGate,
+    StandstillConfig, TimedFact,
 };
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
@@ -142,7 +142,7 @@ pub struct TestPeer {
     filled: usize,
     shown: Option<Shown>,
     /// The mirror, with the time when the program was last seen running.
-    mirrored: Option<Held<Mirrored>>,
+    mirrored: Option<TimedFact<Mirrored>>,
     asked: Option<Assignment>,
     chunk: usize,
     out: [u8; LONGEST],
@@ -190,7 +190,7 @@ impl TestPeer {
         }
         // The values of a paused or ended program are as old as its last sign of life.
         if self.shown.is_none_or(|before| before.beat != shown.beat) {
-            self.mirrored = Some(Held::new(shown.mirrored(), arrival));
+            self.mirrored = Some(TimedFact::new(shown.mirrored(), arrival));
         }
         self.shown = Some(*shown);
         let safety = if shown.stopped { SafetyMode::ProtectiveStop } else { SafetyMode::Normal };
@@ -333,7 +333,7 @@ impl Controller<2> for TestPeer {
         SideFacts {
             path_open: true,
             gate: Some(if granted { PeerGate::Granted } else { PeerGate::No }),
-            program: self.mirrored.filter(|_| !granted).map(|held| Held::new(Activity::Stopped, held.at)),
+            program: self.mirrored.filter(|_| !granted).map(|held| TimedFact::new(Activity::Stopped, held.at)),
             ..SideFacts::default()
         }
     }

@@ -1,7 +1,9 @@
 //! The detection of the controller and its software.
 
 use super::bench::Bench;
-use crate::engine::ur::{ConnectConfig, DownCause, Identity, KnownBy, LINKS, Ports, UrConfig, UrEvent, UrOptions};
+use crate::engine::ur::{
+    ConnectConfig, DownCause, Identity, LINKS, Ports, UrConfig, UrEvent, UrOptions, VersionSource,
+};
 use crate::engine::{Event, Input, LinkId};
 use crate::mode::Mode;
 use outrigger_wire::frame::Found;
@@ -34,7 +36,7 @@ fn every_generation_is_known_by_its_version_message() {
         bench.run(300);
         let identity = Identity {
             software: SoftwareVersion::new(major, minor),
-            known_by: KnownBy::Message,
+            known_by: VersionSource::Message,
             packet_size: size,
             period: Duration::from_millis(millis),
             states: LinkId::REALTIME,
@@ -51,7 +53,7 @@ fn without_30001_and_30002_the_packet_tells_the_oldest_software_that_fits() {
         bench.run(200);
         let identity = bench.engine.peer().identity().unwrap();
         assert_eq!(identity.software, SoftwareVersion::new(oldest.0, oldest.1), "{major}.{minor}");
-        assert_eq!(identity.known_by, KnownBy::Packet);
+        assert_eq!(identity.known_by, VersionSource::Packet);
         assert_eq!(bench.asked[..3], [30_001, 30_002, 30_003]);
     }
 }
@@ -61,7 +63,7 @@ fn a_silent_30001_is_given_up_for_30002_after_its_deadline() {
     let mut bench = started(5, 15, |b| b.silent = vec![30_001]);
     bench.run(2_500);
     assert_eq!(downs(&bench), [(30_001, DownCause::NoGreeting)]);
-    assert_eq!(bench.engine.peer().identity().map(|i| i.known_by), Some(KnownBy::Message));
+    assert_eq!(bench.engine.peer().identity().map(|i| i.known_by), Some(VersionSource::Message));
     assert_eq!(bench.asked, [30_001, 30_002, 30_003]);
 }
 
@@ -102,7 +104,7 @@ fn a_configured_software_wins_over_the_message() {
     bench.input(Input::Start);
     bench.run(300);
     let identity = bench.engine.peer().identity().unwrap();
-    assert_eq!((identity.software.major, identity.known_by), (3, KnownBy::Configuration));
+    assert_eq!((identity.software.major, identity.known_by), (3, VersionSource::Configuration));
     assert_eq!(identity.period, Duration::from_millis(2), "the period is measured all the same");
 }
 

@@ -1,7 +1,7 @@
 //! Outputs set by an engine: when the text for them is sent, and the events about them.
 
 use super::bench::Bench;
-use crate::command::outputs::{DigitalOutput, Write, WriteNews, WriteRefusal};
+use crate::command::outputs::{DigitalOutput, Write, WriteOutcome, WriteRefusal};
 use crate::engine::ur::UrEvent;
 use crate::engine::{Event, Input, LinkId};
 use crate::mode::Mode;
@@ -12,7 +12,7 @@ const fn digital(index: u8, high: bool) -> Write {
 }
 
 impl Bench {
-    fn news(&self) -> Vec<(Write, WriteNews)> {
+    fn news(&self) -> Vec<(Write, WriteOutcome)> {
         let news = |event: &Event<UrEvent>| match event {
             Event::Output { write, news } => Some((*write, *news)),
             _ => None,
@@ -28,7 +28,7 @@ fn an_output_is_set_in_every_mode_with_a_session_and_refused_in_the_one_without(
     bench.input(Input::Start);
     bench.run(1);
     bench.input(Input::Set(digital(1, true)));
-    let refused = (digital(1, true), WriteNews::Refused(WriteRefusal::NotConnected));
+    let refused = (digital(1, true), WriteOutcome::Refused(WriteRefusal::NotConnected));
     assert_eq!(bench.news(), [refused, refused]);
 
     bench.run_until(10_000, |b| b.engine.unmet(b.now).is_empty());
@@ -39,7 +39,11 @@ fn an_output_is_set_in_every_mode_with_a_session_and_refused_in_the_one_without(
         bench.input(Input::Set(digital(3, high)));
         bench.run(10);
         assert_eq!(bench.peer.digital_outputs, if high { 8 } else { 0 }, "in {mode:?}");
-        assert!(matches!(bench.news().last(), Some((_, WriteNews::Confirmed(_)))), "in {mode:?}: {:?}", bench.news());
+        assert!(
+            matches!(bench.news().last(), Some((_, WriteOutcome::Confirmed(_)))),
+            "in {mode:?}: {:?}",
+            bench.news()
+        );
         assert_eq!(bench.settings.last().unwrap().mode, mode);
     };
     set_in(&mut bench, Mode::Monitor);
@@ -69,7 +73,7 @@ fn outputs_wait_for_a_fresh_state_and_are_refused_where_none_comes() {
     bench.run(50);
     bench.input(Input::Set(digital(3, false)));
     bench.run(600);
-    assert_eq!(bench.news().last(), Some(&(digital(3, false), WriteNews::Refused(WriteRefusal::LinkStale))));
+    assert_eq!(bench.news().last(), Some(&(digital(3, false), WriteOutcome::Refused(WriteRefusal::LinkStale))));
     assert_eq!(bench.settings.len(), 1);
 }
 
@@ -93,7 +97,8 @@ fn what_this_software_does_not_have_is_refused_before_anything_is_sent() {
     bench.input(Input::Set(Write::SpeedSlider(1.5)));
     bench.input(Input::Set(Write::Payload { mass: f32::NAN, center_of_gravity: None }));
     bench.run(20);
-    let impossible = |(_, news): &&(Write, WriteNews)| matches!(news, WriteNews::Refused(WriteRefusal::Impossible(_)));
+    let impossible =
+        |(_, news): &&(Write, WriteOutcome)| matches!(news, WriteOutcome::Refused(WriteRefusal::Impossible(_)));
     assert_eq!(bench.news().iter().filter(impossible).count(), 3, "{:?}", bench.news());
     assert!(bench.settings.is_empty());
 }
@@ -105,7 +110,7 @@ fn with_the_link_goes_what_was_on_its_way() {
     bench.input(Input::Set(digital(3, true)));
     bench.run(10);
     bench.close(LinkId::REALTIME);
-    assert_eq!(bench.news().last(), Some(&(digital(3, true), WriteNews::Refused(WriteRefusal::NotConnected))));
+    assert_eq!(bench.news().last(), Some(&(digital(3, true), WriteOutcome::Refused(WriteRefusal::NotConnected))));
 }
 
 #[cfg(feature = "record")]

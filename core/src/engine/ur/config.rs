@@ -3,13 +3,13 @@
 
 use super::path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, SETTLING, Unfit};
 use super::primary::ArmConfiguration;
-use super::text::{TextConfig, TextPath};
+use super::script_text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, MAX_SOURCES, PathTiming, SourceConfig, TorqueLimits};
-use crate::engine::coast::Coast;
 use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::{CycleConfig, PendantSight};
+use crate::engine::stopping_distance::Coast;
 use crate::link::LinkTuning;
 use crate::mode::{FollowingConfig, ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, OfMotions, settings, wording, words};

@@ -8,7 +8,7 @@ mod unacked;
 
 use super::config::{Mismatch, StatesFrom, UrConfig, UrOptions};
 use super::connector::Connector;
-use super::event::{DownCause, ProgramNews, UrEvent};
+use super::event::{DownCause, ProgramEvent, UrEvent};
 use super::identity::Identity;
 use super::links::{LINKS, WATCHED};
 use super::memory::Memory;
@@ -30,7 +30,7 @@ use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
 use crate::kinematics::{DhParameters, KinematicChain};
 use crate::link::{Unacked, UnackedConfig};
-use crate::mode::{Held, Mode, Pace, PeerGate, Pendant};
+use crate::mode::{Mode, Pace, PeerGate, Pendant, TimedFact};
 use crate::robot::Reason;
 use outrigger_wire::frame::StreamCounts;
 use outrigger_wire::robot::{Generation, SoftwareVersion};
@@ -172,9 +172,9 @@ impl Ur<'_> {
 
     /// Returns the evidence of remote control: a refused text is evidence against it, unless our own text is seen to
     /// run afterwards.
-    fn remote(&mut self, cx: &Cx<'_, '_>) -> Option<Held<bool>> {
+    fn remote(&mut self, cx: &Cx<'_, '_>) -> Option<TimedFact<bool>> {
         let now = cx.now;
-        let local = self.primary.facts().local_control.then(|| Held::new(false, now));
+        let local = self.primary.facts().local_control.then(|| TimedFact::new(false, now));
         let (Some(_), Some(refused), Some(identity)) = (local, self.refusal.at(), self.identity) else { return local };
         let machine = cx.cycle.mode();
         let accepted = machine.accepted_by().filter(|_| matches!(machine.mode(), Mode::Arming | Mode::Command));
@@ -468,7 +468,7 @@ impl<'m> Controller<6> for Ur<'m> {
         let remote = self.remote(cx);
         let facts = self.primary.facts();
         // Both are in one sub-package.
-        let slider = facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at));
+        let slider = facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| TimedFact::new(slider, mode.at));
         SideFacts {
             robot_mode: facts.robot_mode,
             safety: facts.safety,
@@ -553,7 +553,7 @@ impl<'m> Controller<6> for Ur<'m> {
             program.convergence().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             program.lateness().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             if program.was_called() {
-                cx.events.push_peer(UrEvent::Program(ProgramNews::Sent));
+                cx.events.push_peer(UrEvent::Program(ProgramEvent::Sent));
             }
         }
         let sends = shared(&self.program).is_some_and(Reverse::is_sending);

@@ -43,7 +43,7 @@ pub enum UrEvent {
     /// A claimed RTDE input is not owned by this session.
     UnownedInput(UnownedInput),
     /// An event of the program that carries our commands.
-    Program(ProgramNews),
+    Program(ProgramEvent),
     /// A message of the controller for people.
     Report(Report),
     /// Received bytes were not a sequence of messages; some were skipped.
@@ -67,7 +67,7 @@ pub enum UrEvent {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub enum ProgramNews {
+pub enum ProgramEvent {
     /// The controller's software cannot run the program.
     Unfit,
     /// The text of the program is being sent to the controller.

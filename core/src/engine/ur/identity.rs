@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub enum KnownBy {
+pub enum VersionSource {
     /// The controller itself: its version message, or its reply by RTDE.
     Message,
     /// The configuration: the value of `session.software`.
@@ -25,7 +25,7 @@ pub struct Identity {
     /// The software version of the controller; if known by the packet, the oldest that fits.
     pub software: SoftwareVersion,
     /// The source of the software version.
-    pub known_by: KnownBy,
+    pub known_by: VersionSource,
     /// The size of the controller's real-time packet \[B\].
     pub packet_size: u16,
     /// The step of the controller's clock from packet to packet.

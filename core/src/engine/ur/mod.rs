@@ -29,20 +29,20 @@ mod refusal;
 #[cfg_attr(not(feature = "programs"), expect(dead_code, reason = "nobody has such a connection then"))]
 mod reverse;
 pub mod rtde;
+mod script_text;
 mod takeover;
 mod terminals;
-mod text;
 
 pub use config::{ConnectConfig, Mismatch, OutputsBy, Ports, StatesFrom, UrConfig, UrOptions};
 pub use controller::{Ur, UrStatus};
-pub use event::{DownCause, Next, ProgramNews, UrEvent};
-pub use identity::{Identity, KnownBy, oldest_software};
+pub use event::{DownCause, Next, ProgramEvent, UrEvent};
+pub use identity::{Identity, VersionSource, oldest_software};
 pub use links::{LINKS, link_name};
 pub use memory::Memory;
 pub use path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, Unfit};
 pub use primary::{ArmConfiguration, Geometry, PrimaryFacts};
+pub use script_text::{FormChoice, TextConfig, TextPath};
 pub use terminals::{BoardIo, ToolIo};
-pub use text::{FormChoice, TextConfig, TextPath};
 
 /// The engine for a controller of Universal Robots.
 pub type UrEngine<'m, L> = super::Engine<'m, 6, Ur<'m>, L>;

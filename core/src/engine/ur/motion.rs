@@ -1,8 +1,8 @@
 //! The text that moves, holds and stops the arm: the command of a cycle, as a program of one line.
 
 use super::outbox::Outbox;
+use super::script_text::{TextConfig, TextPath};
 use super::takeover::{Opening, TakeOver};
-use super::text::{TextConfig, TextPath};
 use crate::engine::cycle::Verdict;
 use crate::robot::Reason;
 use outrigger_wire::robot::SoftwareVersion;

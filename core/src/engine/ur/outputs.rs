@@ -16,7 +16,9 @@ use super::primary::PrimaryFacts;
 use super::rtde::StateLink;
 use crate::client::rtde::{Claim, Claims};
 use crate::command::Sources;
-use crate::command::outputs::{BATCH, Outputs, OutputsConfig, Shown, Write, WriteNews, WriteRefusal, digital_levels};
+use crate::command::outputs::{
+    BATCH, Outputs, OutputsConfig, ReportedOutputs, Write, WriteOutcome, WriteRefusal, digital_levels,
+};
 use crate::engine::event::{Event, Events};
 use crate::mode::Mode;
 #[cfg(feature = "record")]
@@ -90,12 +92,12 @@ impl OutputsPath {
         events: &mut Events<UrEvent>,
     ) {
         if !AVAILABLE {
-            return tell(events, write, WriteNews::Refused(WriteRefusal::Off));
+            return tell(events, write, WriteOutcome::Refused(WriteRefusal::Off));
         }
         match check(write, known, rtde).and_then(|()| self.outputs.set(write, now)) {
-            Ok(Some(before)) => tell(events, before, WriteNews::Superseded),
+            Ok(Some(before)) => tell(events, before, WriteOutcome::Superseded),
             Ok(None) => {}
-            Err(refusal) => tell(events, write, WriteNews::Refused(refusal)),
+            Err(refusal) => tell(events, write, WriteOutcome::Refused(refusal)),
         }
     }
 
@@ -121,10 +123,10 @@ impl OutputsPath {
         while known.is_commanded()
             && let Some(write) = self.outputs.take_back()
         {
-            tell(events, write, WriteNews::Refused(WriteRefusal::Commanding));
+            tell(events, write, WriteOutcome::Refused(WriteRefusal::Commanding));
         }
         let batch = self.outputs.send(now);
-        batch.iter().for_each(|write| tell(events, *write, WriteNews::Sent));
+        batch.iter().for_each(|write| tell(events, *write, WriteOutcome::Sent));
         let by_inputs = match (rtde, known.by()) {
             (Some(rtde), OutputsBy::Auto) => rtde.set(&batch, self.outputs.image()),
             (Some(rtde), OutputsBy::Rtde) => {
@@ -187,10 +189,10 @@ impl OutputsPath {
             return;
         }
         let Some((identity, state)) = identity.zip(state) else { return };
-        let shown = Shown {
+        let shown = ReportedOutputs {
             digital: published(state, identity.software.generation()),
             payload: state.payload,
-            ..Shown::default()
+            ..ReportedOutputs::default()
         };
         self.observe(config, &shown, arrival, events);
     }
@@ -214,7 +216,7 @@ impl OutputsPath {
         // If every state has the levels, these are older.
         let from_state = state.and_then(|state| state.digital_outputs).is_some();
         let digital = board.filter(|_| !from_state).map(|board| digital_levels(board.digital_outputs, generation));
-        let shown = Shown {
+        let shown = ReportedOutputs {
             digital,
             analog: board.map(|board| board.shown_analog()),
             tool_voltage: tool.map(|tool| tool.output_voltage),
@@ -226,7 +228,13 @@ impl OutputsPath {
         self.observe(&config.peer.outputs, &shown, arrival, events);
     }
 
-    fn observe(&mut self, config: &OutputsConfig, shown: &Shown, arrival: Instant, events: &mut Events<UrEvent>) {
+    fn observe(
+        &mut self,
+        config: &OutputsConfig,
+        shown: &ReportedOutputs,
+        arrival: Instant,
+        events: &mut Events<UrEvent>,
+    ) {
         while let Some((write, news)) = self.outputs.observe(config, shown, arrival) {
             tell(events, write, news);
         }
@@ -235,7 +243,7 @@ impl OutputsPath {
     /// Records that the controller reported that it accepts no text.
     pub(super) fn refuse(&mut self, rtde: Option<&dyn StateLink>, by: OutputsBy, events: &mut Events<UrEvent>) {
         while AVAILABLE && let Some(write) = self.outputs.withdraw(|write| !has_input(rtde, by, write)) {
-            tell(events, write, WriteNews::Refused(WriteRefusal::LocalControl));
+            tell(events, write, WriteOutcome::Refused(WriteRefusal::LocalControl));
         }
     }
 
@@ -255,7 +263,7 @@ impl OutputsPath {
         self.due = false;
         self.force_given = false;
         while let Some(write) = self.outputs.withdraw(|_| true) {
-            tell(events, write, WriteNews::Refused(WriteRefusal::NotConnected));
+            tell(events, write, WriteOutcome::Refused(WriteRefusal::NotConnected));
         }
         self.outputs.forget();
     }
@@ -319,7 +327,7 @@ fn check(write: Write, known: &Known<'_>, rtde: Option<&dyn StateLink>) -> Resul
     write.check(known.max_payload(), version(software)).map_err(WriteRefusal::Impossible)
 }
 
-fn tell(events: &mut Events<UrEvent>, write: Write, news: WriteNews) {
+fn tell(events: &mut Events<UrEvent>, write: Write, news: WriteOutcome) {
     events.push(Event::Output { write, news });
 }
 

@@ -1,7 +1,7 @@
 //! The primary link (30001, or 30002): the software and the arm, whether a program runs, and the controller's reports.
 
 use super::terminals::{BoardIo, ToolIo};
-use crate::mode::{Activity, Held};
+use crate::mode::{Activity, TimedFact};
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;
@@ -112,13 +112,13 @@ pub struct PrimaryFacts {
     /// The software version, from the version message; `None` before it arrives.
     pub software: Option<SoftwareVersion>,
     /// The activity of the program interpreter.
-    pub program: Option<Held<Activity>>,
+    pub program: Option<TimedFact<Activity>>,
     /// The robot mode that the controller reports.
-    pub robot_mode: Option<Held<RobotMode>>,
+    pub robot_mode: Option<TimedFact<RobotMode>>,
     /// The state of the safety system: the masterboard's safety mode; on CB2 the robot mode replaces it.
-    pub safety: Option<Held<Safety>>,
+    pub safety: Option<TimedFact<Safety>>,
     /// CB2: the masterboard's safety state.
-    pub master_safety: Option<Held<MasterSafetyState>>,
+    pub master_safety: Option<TimedFact<MasterSafetyState>>,
     /// The position of the speed slider, 0 … 1.
     pub speed_slider: Option<f32>,
     /// The tool centre point in the flange frame (3.1 and later).
@@ -128,9 +128,9 @@ pub struct PrimaryFacts {
     /// The controller's configuration of the arm, if it sends it.
     pub configuration: Option<ArmConfiguration>,
     /// The levels and signals at the terminals of the control box.
-    pub board: Option<Held<BoardIo>>,
+    pub board: Option<TimedFact<BoardIo>>,
     /// The levels and signals at the terminals of the tool.
-    pub tool: Option<Held<ToolIo>>,
+    pub tool: Option<TimedFact<ToolIo>>,
     /// `true` once the controller has reported that it accepts no programs because it is in local control.
     pub local_control: bool,
 }
@@ -289,14 +289,14 @@ fn take_state(
         match package {
             Ok(SubPackage::RobotModeData(mode)) => take_mode(&mode, facts, now),
             Ok(SubPackage::MasterboardData(board)) => {
-                facts.safety = Some(Held::new(Safety::Mode(board.named_safety_mode()), now));
-                facts.board = Some(Held::new(BoardIo::of(&board), now));
+                facts.safety = Some(TimedFact::new(Safety::Mode(board.named_safety_mode()), now));
+                facts.board = Some(TimedFact::new(BoardIo::of(&board), now));
             }
             Ok(SubPackage::MasterboardDataCb2(board)) => {
-                facts.master_safety = board.named_safety_state().map(|state| Held::new(state, now));
-                facts.board = Some(Held::new(BoardIo::of_cb2(&board), now));
+                facts.master_safety = board.named_safety_state().map(|state| TimedFact::new(state, now));
+                facts.board = Some(TimedFact::new(BoardIo::of_cb2(&board), now));
             }
-            Ok(SubPackage::ToolData(tool)) => facts.tool = Some(Held::new(ToolIo::of(&tool), now)),
+            Ok(SubPackage::ToolData(tool)) => facts.tool = Some(TimedFact::new(ToolIo::of(&tool), now)),
             Ok(SubPackage::CartesianInfo(info)) => facts.tcp_offset = info.tcp_offset().map(Pose::from_wire),
             Ok(SubPackage::KinematicsInfo(info)) => {
                 if let Some(geometry) = geometry(&info) {
@@ -319,11 +319,11 @@ fn take_mode(mode: &RobotModeData<'_>, facts: &mut PrimaryFacts, now: Instant) {
         (false, false) => Activity::Stopped,
     };
     let robot_mode = mode.named_robot_mode();
-    facts.program = Some(Held::new(activity, now));
-    facts.robot_mode = Some(Held::new(robot_mode, now));
+    facts.program = Some(TimedFact::new(activity, now));
+    facts.robot_mode = Some(TimedFact::new(robot_mode, now));
     if mode.speed_fraction().is_some() {
         // CB2: no message has a safety mode.
-        facts.safety = Some(Held::new(Safety::FromRobotMode(robot_mode), now));
+        facts.safety = Some(TimedFact::new(Safety::FromRobotMode(robot_mode), now));
     }
     let slider = mode.target_speed_fraction().or(mode.speed_fraction());
     facts.speed_slider = slider.map(to_f32_by_call);

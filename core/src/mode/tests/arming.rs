@@ -78,7 +78,7 @@ fn each_fact_older_than_300_ms_is_not_held() {
         |e| e.sources = None,
         |e| e.at_rest = None,
         |e| e.gate = None,
-        |e| e.acceptance.program_running = e.acceptance.program_running.map(|h| Held { at: Instant::ZERO, ..h }),
+        |e| e.acceptance.program_running = e.acceptance.program_running.map(|h| TimedFact { at: Instant::ZERO, ..h }),
     ];
     for spoil in forget {
         let mut t = Trace::connected();
@@ -132,7 +132,7 @@ fn a_program_seen_running_before_the_request_is_no_acceptance() {
     let mut t = Trace::connected();
     assert_eq!(t.request(), Ok(Mode::Arming));
     let mut evidence = t.world.evidence(t.now);
-    evidence.acceptance.program_running = Some(Held::new(Activity::Running, t.now));
+    evidence.acceptance.program_running = Some(TimedFact::new(Activity::Running, t.now));
     for _ in 0..10 {
         t.now = t.now + Duration::from_millis(8);
         let message = evidence.acceptance;

@@ -79,7 +79,7 @@ fn each_bad_reason_in_command_stops_in_that_very_cycle() {
 fn a_reason_that_says_something_explains_facts_that_are_missing() {
     let mut t = Trace::commanding();
     t.now = t.now + Duration::from_millis(8);
-    let evidence = Evidence { safety: None, following: Some(Held::new(false, t.now)), ..t.world.evidence(t.now) };
+    let evidence = Evidence { safety: None, following: Some(TimedFact::new(false, t.now)), ..t.world.evidence(t.now) };
     t.last = t.machine.observe(t.now, &evidence);
     expect!(t: Stopping, NotFollowing);
     assert!(t.machine.reasons().contains(Reason::EvidenceMissing));

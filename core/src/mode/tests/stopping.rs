@@ -7,7 +7,7 @@ fn safety_that_is_not_known_stops_but_does_not_silence() {
     let mut t = Trace::commanding();
     for (at, out) in [Hold, Hold, Stop, Silent].into_iter().enumerate() {
         t.now = t.now + Duration::from_millis(8);
-        let evidence = Evidence { safety: Some(Held::new(Safety::Unknown, t.now)), ..t.world.evidence(t.now) };
+        let evidence = Evidence { safety: Some(TimedFact::new(Safety::Unknown, t.now)), ..t.world.evidence(t.now) };
         t.last = t.machine.observe(t.now, &evidence);
         assert_eq!(t.out(), out, "state {at}");
     }
@@ -111,7 +111,7 @@ fn a_stray_arm_gets_its_stop_only_where_text_is_known_to_be_allowed() {
     let cases: [Case; 3] = [
         |e, _| e.robot_mode = None,
         |e, _| e.safety = None,
-        |e, at| e.master_safety = Some(Held::new(MasterSafetyState::Fault, at)),
+        |e, at| e.master_safety = Some(TimedFact::new(MasterSafetyState::Fault, at)),
     ];
     for spoil in cases {
         let mut t = Trace::commanding();

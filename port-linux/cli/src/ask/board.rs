@@ -7,7 +7,7 @@ use std::path::Path;
 
 use outrigger_core::mode::Epoch;
 use outrigger_remote::request::keyed::{ANSWER_LEN, Caller, Event, Key, Reply};
-use outrigger_remote::request::{Ask, Message};
+use outrigger_remote::request::{ClientRequest, Message};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::{LOOK, interrupted};
@@ -64,7 +64,7 @@ impl Board {
         loop {
             if let Some(Event::Open(epoch)) = self.until_event(until, &mut None)? {
                 self.epoch = epoch;
-                if let Some(reply) = self.turn(Ask::Status, until, &mut None)? {
+                if let Some(reply) = self.turn(ClientRequest::Status, until, &mut None)? {
                     return Ok(reply);
                 }
             }
@@ -90,12 +90,17 @@ impl Board {
     ///
     /// # Errors
     /// [`Failure::Interrupted`] if a signal arrived before the answer, and other failures of the connection.
-    fn turn(&mut self, ask: Ask<'_>, until: Instant, signals: &mut Option<Signals>) -> Result<Option<Reply>, Failure> {
+    fn turn(
+        &mut self,
+        ask: ClientRequest<'_>,
+        until: Instant,
+        signals: &mut Option<Signals>,
+    ) -> Result<Option<Reply>, Failure> {
         let seen = ask.epoch().unwrap_or(self.epoch);
         let too_long = |_| Failure::Usage(format!("{}: too long for a datagram", ask.word()));
         self.caller.ask(self.clock.now(), seen, Message { id: None, challenge: None, ask }).map_err(too_long)?;
         // The outcome of an output takes a while, and so does a dashboard server.
-        let patience = if matches!(ask, Ask::Set { .. } | Ask::Dashboard { .. }) {
+        let patience = if matches!(ask, ClientRequest::Set { .. } | ClientRequest::Dashboard { .. }) {
             until
         } else {
             until.min(self.clock.now() + SILENCE)
@@ -116,14 +121,14 @@ impl Board {
     pub(super) fn ask(
         &mut self,
         id: u32,
-        ask: Ask<'_>,
+        ask: ClientRequest<'_>,
         until: Instant,
         signals: &mut Option<Signals>,
     ) -> Result<(), Failure> {
         let ask = match ask {
             // Requests to a board have counters instead of ids.
-            Ask::Withdraw { what } => match self.asked.take().filter(|(id, _)| *id == what) {
-                Some((_, what)) => Ask::Withdraw { what },
+            ClientRequest::Withdraw { what } => match self.asked.take().filter(|(id, _)| *id == what) {
+                Some((_, what)) => ClientRequest::Withdraw { what },
                 None => return Err(Failure::Connection("the session of the request has ended".into())),
             },
             ask => ask,
@@ -131,7 +136,7 @@ impl Board {
         if ask.causes_motion() && !self.caller.is_fresh(self.clock.now()) {
             // Motion is not requested in a new session without its status being seen: the session is opened again,
             // and the request has the epoch that was seen before.
-            while self.turn(Ask::Status, until, signals)?.is_none() {
+            while self.turn(ClientRequest::Status, until, signals)?.is_none() {
                 self.renew()?;
                 self.open(until)?;
             }
@@ -144,10 +149,12 @@ impl Board {
                 break reply;
             }
             // A request that acts may have been executed and is not repeated. A repeated stop is harmless.
-            if matches!(ask, Ask::Request(_) | Ask::Resume(_)) {
+            if matches!(ask, ClientRequest::Request(_) | ClientRequest::Resume(_)) {
                 return Err(Failure::Connection(format!("{}: no answer", ask.word())));
             }
-            if !matches!(ask, Ask::Status | Ask::Watch | Ask::Release) || self.clock.now() >= until {
+            if !matches!(ask, ClientRequest::Status | ClientRequest::Watch | ClientRequest::Release)
+                || self.clock.now() >= until
+            {
                 let what = format!("{}: no answer, and it may have been executed: check `status`", ask.word());
                 return Err(Failure::Connection(what));
             }
@@ -155,7 +162,7 @@ impl Board {
             self.open(until)?;
         };
         let line = board_line(id, &ask, self.epoch, &reply, &self.name);
-        if ask == Ask::Watch {
+        if ask == ClientRequest::Watch {
             self.watched = Some((id, line.clone()));
         }
         self.lines.push_back(line);
@@ -179,7 +186,7 @@ impl Board {
             };
             std::thread::sleep(std_duration(LOOK));
             let patience = until.unwrap_or(now + Duration::from_secs(15));
-            self.ask(id, Ask::Watch, patience.max(now + LOOK + LOOK), signals)?;
+            self.ask(id, ClientRequest::Watch, patience.max(now + LOOK + LOOK), signals)?;
             if self.lines.back() == Some(&last) {
                 self.lines.clear();
             }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 
 use outrigger_config::RobotAddress;
-use outrigger_remote::request::{Ask, Message};
+use outrigger_remote::request::{ClientRequest, Message};
 use serde_json::Value;
 
 use super::LONGEST_ANSWER;
@@ -28,7 +28,7 @@ pub(crate) fn check_no_run_commands(robot: &RobotAddress) -> Outcome {
     let untold = |error: std::io::Error| Failure::Connection(format!("the run for {robot} does not answer: {error}"));
     let patience = Some(std_duration(PATIENCE));
     run.set_read_timeout(patience).and_then(|()| run.set_write_timeout(patience)).map_err(untold)?;
-    let question = format!("{}\n", Message { id: Some(1), challenge: None, ask: Ask::Status });
+    let question = format!("{}\n", Message { id: Some(1), challenge: None, ask: ClientRequest::Status });
     run.write_all(question.as_bytes()).map_err(untold)?;
     let mut answer = String::new();
     let longest = u64::try_from(LONGEST_ANSWER).unwrap_or(u64::MAX);

@@ -1,10 +1,10 @@
 //! The command `outrigger ctl`: sends requests to a run in another process, or to a board, and prints the answers.
 
+mod answer_text;
 mod args;
 mod board;
 mod commands;
 mod motion;
-mod words;
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 
 use outrigger_core::mode::Epoch;
-use outrigger_remote::request::{Ask, Challenge, FRESH_FOR, Message};
+use outrigger_remote::request::{Challenge, ClientRequest, FRESH_FOR, Message};
 use outrigger_wire::sensor::SampleValue;
 use outrigger_wire::time::{Duration, Instant};
 use serde_json::Value;
@@ -80,27 +80,27 @@ impl Conversation<'_> {
         match wanted {
             // A motion from a file is sent in pieces by `along`.
             Wanted::Along(_) => Ok(()),
-            Wanted::Plain(AskCommand::Status) => run.ask(&[Ask::Status]),
+            Wanted::Plain(AskCommand::Status) => run.ask(&[ClientRequest::Status]),
             Wanted::Plain(AskCommand::Watch) => run.watch(),
-            Wanted::Plain(AskCommand::Renew) => run.ask(&[Ask::Renew]),
-            Wanted::Plain(AskCommand::Cancel) => run.ask(&[Ask::Cancel]),
+            Wanted::Plain(AskCommand::Renew) => run.ask(&[ClientRequest::Renew]),
+            Wanted::Plain(AskCommand::Cancel) => run.ask(&[ClientRequest::Cancel]),
             Wanted::Move(how) => {
                 let epoch = run.epoch()?;
-                run.follow(Ask::Move { epoch, how })
+                run.follow(ClientRequest::Move { epoch, how })
             }
-            Wanted::Plain(AskCommand::Stiffen) => run.ask(&[Ask::Stiffen]),
-            Wanted::Plain(AskCommand::Acknowledge) => run.ask(&[Ask::Acknowledge]),
+            Wanted::Plain(AskCommand::Stiffen) => run.ask(&[ClientRequest::Stiffen]),
+            Wanted::Plain(AskCommand::Acknowledge) => run.ask(&[ClientRequest::Acknowledge]),
             Wanted::Plain(AskCommand::Release) => {
-                run.ask(&[Ask::Release])?;
+                run.ask(&[ClientRequest::Release])?;
                 run.wait_for("standstill", |mode| Some(matches!(mode, "monitor" | "offline")).filter(|rests| *rests))
             }
             Wanted::Plain(word) => {
                 let epoch = run.epoch()?;
                 let ask = match word {
-                    AskCommand::HandBack => return run.ask(&[Ask::HandBack(epoch)]),
-                    AskCommand::Resend => return run.ask(&[Ask::Resend(epoch)]),
-                    AskCommand::Resume => Ask::Resume(epoch),
-                    _ => Ask::Request(epoch),
+                    AskCommand::HandBack => return run.ask(&[ClientRequest::HandBack(epoch)]),
+                    AskCommand::Resend => return run.ask(&[ClientRequest::Resend(epoch)]),
+                    AskCommand::Resume => ClientRequest::Resume(epoch),
+                    _ => ClientRequest::Request(epoch),
                 };
                 // From here on, giving up withdraws the request.
                 run.listen()?;
@@ -113,30 +113,34 @@ impl Conversation<'_> {
             }
             Wanted::Guide { hand, how, every } => {
                 let epoch = run.epoch()?;
-                run.ask(&[if *hand { Ask::Freedrive { epoch, how } } else { Ask::Force { epoch, how } }])?;
+                run.ask(&[if *hand {
+                    ClientRequest::Freedrive { epoch, how }
+                } else {
+                    ClientRequest::Force { epoch, how }
+                }])?;
                 run.renew(*every)
             }
             Wanted::ToolContact(how) => {
                 let epoch = run.epoch()?;
-                run.ask(&[Ask::ToolContact { epoch, how }])
+                run.ask(&[ClientRequest::ToolContact { epoch, how }])
             }
             Wanted::Dashboard(readying) => {
                 let epoch = run.epoch()?;
-                run.ask(&[Ask::Dashboard { epoch, how: readying.word() }])
+                run.ask(&[ClientRequest::Dashboard { epoch, how: readying.word() }])
             }
             Wanted::Set(settings) => {
                 let epoch = run.epoch()?;
-                let asks: Vec<_> = settings.iter().map(|output| Ask::Set { epoch, output }).collect();
+                let asks: Vec<_> = settings.iter().map(|output| ClientRequest::Set { epoch, output }).collect();
                 run.ask(&asks)
             }
             Wanted::Impedance(output) => {
                 let epoch = run.epoch()?;
-                run.ask(&[Ask::Set { epoch, output }])
+                run.ask(&[ClientRequest::Set { epoch, output }])
             }
             Wanted::Sample { source, values, seq } => {
                 let epoch = run.epoch()?;
                 let values = SampleValue::new(values).ok_or_else(|| Failure::Usage("sample: 1 to 6 values".into()))?;
-                run.ask(&[Ask::Sample { epoch, source, values, seq: *seq }])
+                run.ask(&[ClientRequest::Sample { epoch, source, values, seq: *seq }])
             }
         }
     }
@@ -146,7 +150,7 @@ impl Conversation<'_> {
 struct Conversation<'a> {
     args: &'a AskArgs,
     clock: Clock,
-    way: Way,
+    way: RequestConnection,
     /// The time at which waiting for answers ends; `None` for no limit.
     until: Option<Instant>,
     /// The start time of this command.
@@ -180,7 +184,7 @@ enum LineResult {
 }
 
 /// The connection over which requests are sent.
-enum Way {
+enum RequestConnection {
     /// A connection to a run, with its process and user as the kernel reports them.
     Run(BufReader<Client>, (Option<i32>, u32)),
     Board(Box<Board>),
@@ -191,19 +195,19 @@ impl<'a> Conversation<'a> {
         let clock = Clock::start();
         let until = clock.now() + Duration::from_secs(args.timeout);
         let way = match &args.key_file {
-            Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
+            Some(key) => RequestConnection::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
             None => {
                 let (client, process) = connect(dispatch::seat(&args.robot, &args.controller)?)?;
                 // The time limit also applies to a run that no longer reads.
                 let longest = Some(std_duration(Duration::from_secs(args.timeout)));
                 client.set_write_timeout(longest).map_err(|error| Failure::Connection(error.to_string()))?;
-                Way::Run(BufReader::new(client), process)
+                RequestConnection::Run(BufReader::new(client), process)
             }
         };
         Ok(Self::by(args, clock, way, until))
     }
 
-    fn by(args: &'a AskArgs, clock: Clock, way: Way, until: Instant) -> Self {
+    fn by(args: &'a AskArgs, clock: Clock, way: RequestConnection, until: Instant) -> Self {
         Self {
             args,
             clock,
@@ -239,7 +243,7 @@ impl<'a> Conversation<'a> {
     /// Requests the status. Returns its epoch, and stores its challenge.
     fn look(&mut self) -> Result<Epoch, Failure> {
         let (id, asked) = (self.next_id, self.clock.now());
-        self.send(Ask::Status)?;
+        self.send(ClientRequest::Status)?;
         let mut others = VecDeque::new();
         let status = loop {
             let (line, status) = self.answer()?;
@@ -257,7 +261,9 @@ impl<'a> Conversation<'a> {
     /// to its session.
     fn challenge(&mut self) -> Result<Option<Challenge>, Failure> {
         let young = |asked: Instant, now: Instant| now.since(asked) + now.since(asked) <= FRESH_FOR;
-        if matches!(self.way, Way::Run(..)) && self.challenge.is_none_or(|(_, at)| !young(at, self.clock.now())) {
+        if matches!(self.way, RequestConnection::Run(..))
+            && self.challenge.is_none_or(|(_, at)| !young(at, self.clock.now()))
+        {
             self.look()?;
         }
         Ok(self.challenge.take().map(|(challenge, _)| challenge))
@@ -265,7 +271,7 @@ impl<'a> Conversation<'a> {
 
     /// Sends a request and returns its answer. A request refused as late is repeated once, if this command was
     /// started a moment ago.
-    fn exchange(&mut self, ask: Ask<'_>) -> Result<(String, Value), Failure> {
+    fn exchange(&mut self, ask: ClientRequest<'_>) -> Result<(String, Value), Failure> {
         for last in [false, true] {
             self.send(ask)?;
             let answered = self.answer();
@@ -291,7 +297,7 @@ impl<'a> Conversation<'a> {
         self.signals = None;
         self.until = Some(self.clock.now() + WITHDRAWAL);
         let id = self.next_id;
-        let withdrawn = self.send(Ask::Withdraw { what }).and_then(|()| {
+        let withdrawn = self.send(ClientRequest::Withdraw { what }).and_then(|()| {
             loop {
                 let (_, answer) = self.answer()?;
                 if number(&answer, "id") == Some(id) {
@@ -319,7 +325,7 @@ impl<'a> Conversation<'a> {
 
     /// Sends requests and prints the answer to each. Requests that cause motion are sent one by one, because each
     /// needs a challenge of its own.
-    fn ask(&mut self, asks: &[Ask<'_>]) -> Outcome {
+    fn ask(&mut self, asks: &[ClientRequest<'_>]) -> Outcome {
         if asks.iter().any(causes_motion) {
             let mut outcome = Ok(());
             for ask in asks {
@@ -352,7 +358,7 @@ impl<'a> Conversation<'a> {
         if !self.args.wait {
             return Ok(());
         }
-        let watched = self.send(Ask::Watch);
+        let watched = self.send(ClientRequest::Watch);
         watched.map_err(|failure| self.give_up(failure))?;
         loop {
             let answered = self.answer().map_err(|failure| match failure {
@@ -374,9 +380,9 @@ impl<'a> Conversation<'a> {
             std::thread::sleep(std_duration(left));
             self.until = Some(self.clock.now() + Duration::from_secs(self.args.timeout));
             if end.is_some_and(|end| self.clock.now() >= end) {
-                return self.ask(&[Ask::Stiffen]);
+                return self.ask(&[ClientRequest::Stiffen]);
             }
-            let (line, answer) = self.exchange(Ask::Renew)?;
+            let (line, answer) = self.exchange(ClientRequest::Renew)?;
             if failure_text::failure(&answer).is_some() {
                 let refused = self.tell(&line, &answer);
                 return self.end_of_commanding().unwrap_or(refused);
@@ -386,15 +392,15 @@ impl<'a> Conversation<'a> {
 
     /// Returns the failure with the reason why commanding ended; `None` if commanding has not ended.
     fn end_of_commanding(&mut self) -> Option<Outcome> {
-        self.send(Ask::Status).ok()?;
+        self.send(ClientRequest::Status).ok()?;
         let (_, status) = self.answer().ok()?;
-        let why = words::end_of_commanding(&status)?;
+        let why = answer_text::end_of_commanding(&status)?;
         Some(Err(Failure::Fault(format!("{why}; freedrive or force mode has ended"))))
     }
 
     /// Prints changes of the status until the run ends.
     fn watch(&mut self) -> Outcome {
-        self.send(Ask::Watch)?;
+        self.send(ClientRequest::Watch)?;
         self.until = None;
         loop {
             match self.line()? {
@@ -423,10 +429,10 @@ impl<'a> Conversation<'a> {
             return Ok(());
         }
         let by = match self.way {
-            Way::Run(_, process) => words::answered_by(answer, process),
-            Way::Board(_) => None,
+            RequestConnection::Run(_, process) => answer_text::answered_by(answer, process),
+            RequestConnection::Board(_) => None,
         };
-        self.print(&(words::of(answer) + &by.unwrap_or_default()))
+        self.print(&(answer_text::of(answer) + &by.unwrap_or_default()))
     }
 
     fn print(&self, text: &str) -> Outcome {
@@ -437,19 +443,24 @@ impl<'a> Conversation<'a> {
         })
     }
 
-    fn send(&mut self, ask: Ask<'_>) -> Outcome {
+    fn send(&mut self, ask: ClientRequest<'_>) -> Outcome {
         let challenge = if causes_motion(&ask) { self.challenge()? } else { None };
         let id = self.next_id;
         self.next_id += 1;
         // A request with an epoch is executed once or refused. A release and a query may be repeated.
-        self.acted |= !matches!(ask, Ask::Status | Ask::Watch | Ask::Release | Ask::Cancel);
+        self.acted |= !matches!(
+            ask,
+            ClientRequest::Status | ClientRequest::Watch | ClientRequest::Release | ClientRequest::Cancel
+        );
         // A board takes back only what arms the arm.
-        if matches!(ask, Ask::Request(_) | Ask::Resume(_)) || causes_motion(&ask) && matches!(self.way, Way::Run(..)) {
+        if matches!(ask, ClientRequest::Request(_) | ClientRequest::Resume(_))
+            || causes_motion(&ask) && matches!(self.way, RequestConnection::Run(..))
+        {
             self.withdrawable = Some(id);
         }
         let stream = match &mut self.way {
-            Way::Run(stream, _) => stream.get_mut(),
-            Way::Board(board) => {
+            RequestConnection::Run(stream, _) => stream.get_mut(),
+            RequestConnection::Board(board) => {
                 let patience = self.clock.now() + Duration::from_secs(self.args.timeout);
                 let asked = board.ask(id, ask, self.until.unwrap_or(patience), &mut self.signals);
                 return asked.map_err(|failure| if ask.causes_motion() { self.give_up(failure) } else { failure });
@@ -515,8 +526,8 @@ impl<'a> Conversation<'a> {
             return Ok(LineResult::Nothing);
         }
         let stream = match &mut self.way {
-            Way::Run(stream, _) => stream,
-            Way::Board(board) => {
+            RequestConnection::Run(stream, _) => stream,
+            RequestConnection::Board(board) => {
                 let line = board.line(until, &mut self.signals)?;
                 return Ok(line.map_or(LineResult::Nothing, LineResult::Line));
             }
@@ -578,7 +589,7 @@ mod tests {
         let (client, mut run) = Client::pair().expect("a pair");
         run.write_all(answers.as_bytes()).expect("room");
         run.shutdown(Shutdown::Write).expect("it is there");
-        let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
+        let (clock, way) = (Clock::start(), RequestConnection::Run(BufReader::new(client), (None, 0)));
         let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(60));
         let outcome = talk.say(&args.wanted().expect("words that fit"));
         let again = talk.may_be_repeated();
@@ -665,7 +676,7 @@ mod tests {
         // The writing thread ends when the reader is dropped.
         let babble = std::thread::spawn(move || while run.write_all(&[b'y'; 4096]).is_ok() {});
         let args = Words::parse_from(["ask", "127.0.0.1", "status"]).ask;
-        let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
+        let (clock, way) = (Clock::start(), RequestConnection::Run(BufReader::new(client), (None, 0)));
         let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(600));
         let failure = talk.say(&Wanted::Plain(AskCommand::Status)).expect_err("no answer");
         assert!(failure.to_string().contains("a line of more than 1048576 bytes"), "{failure}");

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use outrigger_remote::request::Ask;
+use outrigger_remote::request::ClientRequest;
 use outrigger_wire::time::Duration;
 use serde_json::Value;
 
-use super::{Conversation, LOOK, LineResult, parsed, words};
+use super::{Conversation, LOOK, LineResult, answer_text, parsed};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::motion::pieces::Pieces;
@@ -19,7 +19,7 @@ const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 
 impl Conversation<'_> {
     /// Requests a motion to one target and waits for its end. The motion is cancelled if this process ends.
-    pub(super) fn follow(&mut self, asked: Ask<'_>) -> Outcome {
+    pub(super) fn follow(&mut self, asked: ClientRequest<'_>) -> Outcome {
         let signals = Signals::listen(OnSignal::Nothing)?;
         let (line, answer) = self.exchange(asked)?;
         self.stay(signals, &line, &answer)
@@ -29,7 +29,7 @@ impl Conversation<'_> {
     pub(super) fn along(&mut self, pieces: Pieces, file: &Path) -> Outcome {
         let mut signals = Signals::listen(OnSignal::Nothing)?;
         let epoch = self.epoch()?;
-        self.send(Ask::Move { epoch, how: &pieces.begin })?;
+        self.send(ClientRequest::Move { epoch, how: &pieces.begin })?;
         let (line, answer) = self.answer()?;
         let named = |failure| match failure {
             Failure::BadInput(_) => Failure::at(failure, file),
@@ -45,7 +45,7 @@ impl Conversation<'_> {
                 let text = format!("{by}: the motion was not sent completely, and did not start");
                 return Err(if by.is_interrupt() { Failure::Interrupted(text) } else { Failure::Fault(text) });
             }
-            self.send(Ask::Move { epoch, how: &rows })?;
+            self.send(ClientRequest::Move { epoch, how: &rows })?;
             let (pieces, wait) = LOOK_AFTER;
             if number % pieces == 0 {
                 refused = match self.hear(Some(self.clock.now() + wait))? {
@@ -61,7 +61,7 @@ impl Conversation<'_> {
         self.until = Some(self.patience());
         let (line, answer) = match refused {
             Some(line) => (line.clone(), parsed(&line)?),
-            None => self.exchange(Ask::Move { epoch, how: Pieces::END })?,
+            None => self.exchange(ClientRequest::Move { epoch, how: Pieces::END })?,
         };
         if failure_text::failure(&answer).is_some() {
             return self.tell(&line, &answer).map_err(named);
@@ -73,7 +73,7 @@ impl Conversation<'_> {
     fn stay(&mut self, mut signals: Signals, line: &str, answer: &Value) -> Outcome {
         self.tell(line, answer)?;
         let Some(number) = number_of(answer) else { return Err(super::odd(answer)) };
-        self.send(Ask::Watch)?;
+        self.send(ClientRequest::Watch)?;
         self.until = None;
         let (mut said, mut interrupted) = (Progress::default(), false);
         loop {
@@ -82,7 +82,7 @@ impl Conversation<'_> {
                 let by = ReleasedBy::of_signal(who);
                 interrupted |= by.is_interrupt();
                 eprintln_lossy!("{by}: cancelling the motion; the arm stops, and stays commanded");
-                self.send(Ask::Cancel)?;
+                self.send(ClientRequest::Cancel)?;
             }
             let line = match self.hear(Some(self.clock.now() + LOOK))? {
                 LineResult::Line(line) => line,
@@ -106,7 +106,7 @@ impl Conversation<'_> {
                     "another motion was started: check `status` for the end of this one".into(),
                 ));
             }
-            if let Some(end) = words::end_of_motion(&answer, &self.args.robot) {
+            if let Some(end) = answer_text::end_of_motion(&answer, &self.args.robot) {
                 said.end();
                 return match end {
                     Ok(_) if self.args.json => Ok(()),

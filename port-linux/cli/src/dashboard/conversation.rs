@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use outrigger_core::client::dashboard::{
-    Before, BringUp, BringUpConfig, Diagnosis, Finding, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal,
-    Progress, Recovery, RecoveryConfig, Sequence,
+    Before, BringUp, BringUpConfig, Diagnosis, Finding, Pendant, ProgramConfig, ProgramControl, ProgramGoal, Progress,
+    Recovery, RecoveryConfig, Sequence, SequenceError,
 };
 use outrigger_wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, Support, UserRole};
 use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
@@ -224,7 +224,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
             Ok(()) => Ok(unconfirmed),
             Err(Ended::Trouble(trouble)) => Err(trouble.into()),
             Err(Ended::Obstacle(obstacle)) => {
-                if let Obstacle::Refused { .. } | Obstacle::Program { .. } = obstacle {
+                if let SequenceError::Refused { .. } | SequenceError::Program { .. } = obstacle {
                     self.advise().await?;
                 }
                 Err(stopped(&obstacle))
@@ -321,16 +321,16 @@ impl<'a, T: Transport> Conversation<'a, T> {
 /// Returns the text of the controller's refusal, with advice.
 fn said(refusal: &Refusal<'_>) -> String {
     match refusal {
-        Refusal::NeedsRemoteControl => format!("{refusal}; {}", Obstacle::LocalControl.advice()),
+        Refusal::NeedsRemoteControl => format!("{refusal}; {}", SequenceError::LocalControl.advice()),
         Refusal::Failed(text) => readable(*text),
         other => other.to_string(),
     }
 }
 
-fn stopped(obstacle: &Obstacle) -> Failure {
+fn stopped(obstacle: &SequenceError) -> Failure {
     let text = format!("{obstacle}; {}", obstacle.advice());
     match obstacle {
-        Obstacle::Unsupported(_) => Failure::Usage(text),
+        SequenceError::Unsupported(_) => Failure::Usage(text),
         _ => Failure::Fault(text),
     }
 }
@@ -342,11 +342,11 @@ mod tests {
     #[test]
     fn what_the_software_lacks_is_usage_and_any_other_obstacle_a_fault_with_what_to_do() {
         let lacks = Request::SafetyMode.kind().check(SoftwareVersion::new(1, 8)).expect_err("it came with 3.0");
-        let usage = stopped(&Obstacle::Unsupported(lacks));
+        let usage = stopped(&SequenceError::Unsupported(lacks));
         assert!(usage.code() == 2 && usage.to_string().contains("do from 3.0 on"), "{usage:?}");
-        let fault = stopped(&Obstacle::LocalControl);
-        assert!(fault.code() == 4 && fault.to_string().ends_with(Obstacle::LocalControl.advice()), "{fault:?}");
+        let fault = stopped(&SequenceError::LocalControl);
+        assert!(fault.code() == 4 && fault.to_string().ends_with(SequenceError::LocalControl.advice()), "{fault:?}");
         let refused = said(&Refusal::NeedsRemoteControl);
-        assert!(refused.ends_with(Obstacle::LocalControl.advice()), "{refused}");
+        assert!(refused.ends_with(SequenceError::LocalControl.advice()), "{refused}");
     }
 }

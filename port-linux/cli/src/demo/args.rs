@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::broken::Broken;
+use super::deliberate_faults::Broken;
 use crate::args::{Web, parse_web};
 
 /// The arguments of `outrigger demo`.

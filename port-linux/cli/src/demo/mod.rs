@@ -2,15 +2,15 @@
 
 mod allowance;
 mod args;
-mod broken;
-mod judge;
+mod deliberate_faults;
 mod pauses;
 mod record;
+mod scenario;
 mod script;
-mod story;
+mod self_checks;
+mod simulated_cell;
 #[cfg(test)]
 mod virtual_time;
-mod world;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -29,10 +29,10 @@ use outrigger_wire::time::{Duration, Instant};
 
 use self::allowance::{Allowance, SENSOR};
 pub(crate) use self::args::DemoArgs;
-use self::judge::Bounds;
 use self::pauses::Watch;
-use self::story::{Effect, Story};
-use self::world::{OneClock, World};
+use self::scenario::{Effect, Scenario};
+use self::self_checks::Bounds;
+use self::simulated_cell::{OneClock, World};
 use crate::args::Web;
 use crate::page::OnPage;
 use crate::report::picture::Picture;
@@ -47,7 +47,7 @@ use outrigger::host::signals::OnSignal;
 use outrigger::host::target::Target;
 use outrigger::host::worker::{writable_within, write_within};
 use outrigger::law::BoxedLaw;
-use outrigger::panel::{Operators, Panel, Wish};
+use outrigger::panel::{OperatorInput, Operators, Panel};
 use outrigger::sensor::{Arrival, Sources};
 use outrigger::show::values::lines;
 use outrigger::show::{Format, tell};
@@ -171,7 +171,7 @@ async fn play(
     let [listening] = sources.listening() else { return Err(Failure::BadInput("the demo has one sensor".into())) };
     let world = World::start(pace, *listening, args.broken)?;
     let watch = Watch::start(clock)?;
-    watch.look_at(&world::THREADS);
+    watch.look_at(&simulated_cell::THREADS);
     let address = RobotAddress::new("127.0.0.1", world.port_base()).map_err(Failure::BadInput)?;
     let target = Target::resolve(&address)?;
     let mut controller = UrController::new(target);
@@ -204,7 +204,7 @@ async fn play(
         sources,
         pace,
         clock,
-        story: Story::new(clock.now(), args.seconds, DISTANCE, allowance, args.broken),
+        story: Scenario::new(clock.now(), args.seconds, DISTANCE, allowance, args.broken),
         watch,
         world,
         ended_early: false,
@@ -221,7 +221,7 @@ async fn play(
         return Err(interrupted());
     }
     finished?;
-    let Story { script, mut record, allowance, figures, .. } = story;
+    let Scenario { script, mut record, allowance, figures, .. } = story;
     record.truths = world.truths();
     let pauses = watch.seen();
     let bounds = Bounds { allowance, options: &world.options, pauses: &pauses };
@@ -286,7 +286,7 @@ struct Demo {
     sources: Sources,
     pace: &'static OneClock,
     clock: Clock,
-    story: Story,
+    story: Scenario,
     watch: Watch,
     world: World,
     /// `true` if an operator ended the demo before there was anything to judge.
@@ -316,12 +316,12 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
             let glance = self.clock.now() + GLANCE;
             tokio::select! {
                 wish = self.panel.next() => match wish {
-                    Wish::End(_) => {
+                    OperatorInput::End(_) => {
                         self.ended_early = true;
                         return Input::Shutdown;
                     }
                     // The script takes the place of the operator here.
-                    Wish::Request(_) | Wish::Resume(_) | Wish::Release(_) | Wish::Acknowledge | Wish::Look => {}
+                    OperatorInput::Request(_) | OperatorInput::Resume(_) | OperatorInput::Release(_) | OperatorInput::Acknowledge | OperatorInput::Look => {}
                 },
                 Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival {
                     return Input::Sample(reading.sample(SENSOR, at));

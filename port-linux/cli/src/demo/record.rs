@@ -6,7 +6,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::Allowance;
 use super::script::{Fault, SETTLING, Script};
-use super::world::{Truth, World};
+use super::simulated_cell::{Truth, World};
 use crate::report::picture::{FRAMES_PER_SECOND, Frame, Picture};
 use crate::report::{Check, Figure, Report, plot::grouped, quantile};
 
@@ -101,7 +101,7 @@ impl Record {
                 "A simulated {} with software {} holds its tool {:.0} mm above a wavy workpiece that moves up and down. The \
                  distance comes from a sensor over UDP; joint speeds are sent as script text in every cycle, all over this \
                  machine's loopback network.",
-                super::world::MODEL.name().replace("ur", "UR"),
+                super::simulated_cell::MODEL.name().replace("ur", "UR"),
                 super::allowance::SOFTWARE,
                 self.wanted_distance * 1e3
             ),

@@ -16,13 +16,13 @@ use outrigger_wire::sensor::{Sample, SampleValue};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::{Allowance, SENSOR};
-use super::broken::Broken;
-use super::judge::Bounds;
+use super::deliberate_faults::Broken;
 use super::pauses::{Pause, Pauses};
 use super::record::Record;
+use super::scenario::{Effect, Scenario};
 use super::script::Script;
-use super::story::{Effect, Story};
-use super::world::{options, stall, surface, truth};
+use super::self_checks::Bounds;
+use super::simulated_cell::{options, stall, surface, truth};
 use super::{DISTANCE, law};
 use crate::report::{Check, Verdict};
 use outrigger::vendor::ur::Windows;
@@ -66,7 +66,7 @@ struct Rig<'m> {
     controller: Controller,
     connections: [Option<Conn>; LinkId::MOST],
     engine: UrEngine<'m, Standoff<6>>,
-    story: Story,
+    story: Scenario,
     surface: Surface,
     device: DistanceSensor,
     readings: u32,
@@ -114,7 +114,7 @@ fn tell(seconds: u64, worst: u64, broken: Option<Broken>, machine: Machine) -> F
         controller,
         connections: [None; LinkId::MOST],
         engine,
-        story: Story::new(Instant::ZERO, seconds, DISTANCE, allowance, broken),
+        story: Scenario::new(Instant::ZERO, seconds, DISTANCE, allowance, broken),
         surface,
         readings: 0,
         next_reading: Instant::ZERO,
@@ -125,7 +125,7 @@ fn tell(seconds: u64, worst: u64, broken: Option<Broken>, machine: Machine) -> F
     rig.input(Input::Start);
     rig.run(machine);
     let Rig { story, pauses, .. } = rig;
-    let Story { record, script, allowance, .. } = story;
+    let Scenario { record, script, allowance, .. } = story;
     FinishedRun { record, script, allowance, options, pauses }
 }
 

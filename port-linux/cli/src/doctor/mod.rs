@@ -19,7 +19,7 @@ use outrigger::host::machine;
 use outrigger::host::signals::OnSignal;
 use outrigger::law::BoxedLaw;
 use outrigger::net::Net;
-use outrigger::panel::{Operators, Panel, Wish};
+use outrigger::panel::{OperatorInput, Operators, Panel};
 use outrigger::show::Format;
 use outrigger::show::events::PeerEvent as _;
 use outrigger::show::grade::{self, LastSeconds};
@@ -168,7 +168,7 @@ where
     async fn next(&mut self) -> Input {
         loop {
             let wish = self.panel.next().await;
-            if let Wish::End(_) | Wish::Look = wish {
+            if let OperatorInput::End(_) | OperatorInput::Look = wish {
                 return wish.input();
             }
         }

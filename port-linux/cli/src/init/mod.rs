@@ -2,8 +2,8 @@
 //! a simulated one.
 
 mod args;
-mod bench;
-mod file;
+mod config_template;
+mod config_trial;
 mod questions;
 
 use std::fs::OpenOptions;
@@ -20,7 +20,7 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 use outrigger_wire::time::Instant;
 
 use self::args::Task;
-use self::file::{First, Sensor};
+use self::config_template::{First, Sensor};
 use self::questions::Questions;
 use crate::doctor::{DoctorArgs, Examination};
 use outrigger::exit::{Failure, Outcome};
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
         None => questions.dry_run()?,
     };
     if let Some(seconds) = seconds {
-        bench::run(&first, seconds)?;
+        config_trial::run(&first, seconds)?;
     }
     say!(
         "\nnext steps:\n  outrigger check-config {out}      worst-case stopping distance\n  \

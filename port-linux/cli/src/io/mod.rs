@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 
 use outrigger_core::client::rtde::{Claim, Claims};
-use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusal};
+use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteOutcome, WriteRefusal};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
 use outrigger_core::engine::{Event, Input, LinkId};
@@ -81,7 +81,7 @@ struct IoSession {
     waiting: VecDeque<Write>,
     under_way: usize,
     /// The outputs for which there is a result, each with that result.
-    done: Vec<(Write, WriteNews)>,
+    done: Vec<(Write, WriteOutcome)>,
     established: Option<Instant>,
     /// `true` once enough is known to show the terminals, or to set an output.
     ready: bool,
@@ -139,9 +139,9 @@ impl IoSession {
     }
 
     /// Records the result of setting an output.
-    fn finish(&mut self, write: Write, news: WriteNews) {
+    fn finish(&mut self, write: Write, news: WriteOutcome) {
         let ours = !self.done.iter().any(|(done, _)| *done == write);
-        if ours && !matches!(news, WriteNews::Sent | WriteNews::Overwritten) {
+        if ours && !matches!(news, WriteOutcome::Sent | WriteOutcome::Overwritten) {
             self.done.push((write, news));
             self.under_way = self.under_way.saturating_sub(1);
             self.page.news(&write, &news);
@@ -155,18 +155,18 @@ impl IoSession {
         if let Some(error) = self.page.error {
             return output_closed(&error);
         }
-        let refused = |refusal| self.done.iter().any(|(_, news)| *news == WriteNews::Refused(refusal));
+        let refused = |refusal| self.done.iter().any(|(_, news)| *news == WriteOutcome::Refused(refusal));
         if refused(WriteRefusal::NotConnected) {
             let why = self.last_down.unwrap_or_else(|| "the session ended".into());
             return Err(Failure::Connection(format!("not all outputs were set: {why}")));
         }
-        let good = |news: &WriteNews| matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown);
+        let good = |news: &WriteOutcome| matches!(news, WriteOutcome::Confirmed(_) | WriteOutcome::NeverShown);
         let bad = self.done.iter().filter(|(_, news)| !good(news)).count();
         if bad == 0 {
             return Ok(());
         }
         let mut text = format!("{bad} of {} not set", self.done.len());
-        if self.done.iter().any(|(_, news)| *news == WriteNews::NotConfirmed) {
+        if self.done.iter().any(|(_, news)| *news == WriteOutcome::NotConfirmed) {
             // Some software silently drops text in local control.
             text.push_str(
                 "; is the robot in remote control (see `outrigger dashboard`), and does another client set it?",
@@ -291,12 +291,12 @@ impl Page {
         self.print(&format!("{before}{text}{after}"));
     }
 
-    fn news(&mut self, write: &Write, news: &WriteNews) {
+    fn news(&mut self, write: &Write, news: &WriteOutcome) {
         let what = words::of_write(write);
         if !self.json {
             return self.print(&format!("{what}: {}\n", words::of_news(news)));
         }
-        let after = if let WriteNews::Confirmed(after) = news { Some(json::millis(*after)) } else { None };
+        let after = if let WriteOutcome::Confirmed(after) = news { Some(json::millis(*after)) } else { None };
         let object = News { what, news: words::name_of_news(news), after_ms: after, text: words::of_news(news) };
         self.print(&format!("{}\n", json::text(&object)));
     }

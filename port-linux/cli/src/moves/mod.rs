@@ -26,7 +26,7 @@ use crate::terminal;
 use outrigger::exit::{Failure, Outcome, despite};
 use outrigger::host::signals;
 use outrigger::host::worker::{LOOK, Worker, writable_within, write_within};
-use outrigger::motion::{Motion, Reading, Trace, Unfit};
+use outrigger::motion::{Motion, MotionError, Reading, Trace};
 use outrigger::robot::{Ended, Followed, Robot, Stopped};
 use outrigger::show::{Progress, complain, eprintln_lossy, tell, words};
 
@@ -170,7 +170,7 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
     if path != CommandPath::Player && !passes_through {
         return follow(args, config, &address, path.about(), robot, streamed);
     }
-    let made = |robot: &Robot<6, _>, motion: &Motion<6>, watch: Watch<'_, 6>, asks: Asks<'_>| {
+    let made = |robot: &Robot<6, _>, motion: &Motion<6>, watch: Watch<'_, 6>, asks: ResumePrompt<'_>| {
         robot.play_watched(motion, watch, asks)
     };
     follow(args, config, &address, path.about(), robot, made)
@@ -179,7 +179,7 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
 /// A callback that reports the progress of a motion.
 pub(crate) type Watch<'w, const N: usize> = &'w mut dyn FnMut(&Trace<N>);
 /// A function that queries the user whether a stopped motion is to continue; `None` without a terminal.
-pub(crate) type Asks<'a> = Option<&'a mut dyn FnMut(&Stopped) -> bool>;
+pub(crate) type ResumePrompt<'a> = Option<&'a mut dyn FnMut(&Stopped) -> bool>;
 
 /// Moves the arm along the motion by commands in each cycle.
 ///
@@ -189,7 +189,7 @@ pub(crate) fn streamed<const N: usize, P: Controller<N> + 'static>(
     robot: &Robot<N, P>,
     motion: &Motion<N>,
     watch: Watch<'_, N>,
-    asks: Asks<'_>,
+    asks: ResumePrompt<'_>,
 ) -> Result<Followed<N>, Failure>
 where
     P::Event: Send,
@@ -209,7 +209,7 @@ pub(crate) fn follow<const N: usize, P: Controller<N> + 'static>(
     name: &str,
     sent: &str,
     robot: impl FnOnce() -> Result<Robot<N, P>, Failure>,
-    made: impl FnOnce(&Robot<N, P>, &Motion<N>, Watch<'_, N>, Asks<'_>) -> Result<Followed<N>, Failure>,
+    made: impl FnOnce(&Robot<N, P>, &Motion<N>, Watch<'_, N>, ResumePrompt<'_>) -> Result<Followed<N>, Failure>,
 ) -> Outcome
 where
     P::Event: Send,
@@ -218,7 +218,7 @@ where
     let Some(file) = &args.file else { return Err(Failure::Usage("found neither FILE nor --to".into())) };
     let reading = Reading { degrees: args.degrees, from_first_time: args.from_first_time };
     let motion = tolerated(Motion::<N>::read_as(file, reading)?, args);
-    let unfit = |unfit: Unfit| Failure::BadInput(unfit.with_remedy()).at(file);
+    let unfit = |unfit: MotionError| Failure::BadInput(unfit.with_remedy()).at(file);
     motion.check(&config.limits).map_err(unfit)?;
     if args.check {
         return tell(&checked::of_check(file, &motion));
@@ -368,7 +368,7 @@ mod tests {
         std::fs::write(&file, "t,q0,q1,q2,q3,q4,q5\n0,0,0,0,0,0,0\n4,0.1,0,0,0,0,0\n").expect("room");
         let line = ["move".as_ref(), "127.0.0.1".as_ref(), file.as_os_str(), "--report".as_ref(), page.as_os_str()];
         let Line { args } = Line::try_parse_from(line).expect("a command line");
-        let interrupted = |_: &Robot<6, _>, _: &Motion<6>, _: Watch<'_, 6>, _: Asks<'_>| {
+        let interrupted = |_: &Robot<6, _>, _: &Motion<6>, _: Watch<'_, 6>, _: ResumePrompt<'_>| {
             std::fs::remove_dir_all(&folder).expect("ours");
             let (ended, at) = (Ended::Released(ReleasedBy::Signal(INTERRUPT)), JointPositions::ZERO);
             let elapsed = Duration::from_secs(1);

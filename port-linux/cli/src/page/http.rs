@@ -13,7 +13,7 @@ const MOST_LINES: usize = 64;
 
 /// A resource that the page's server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(super) enum PageResource {
     Page,
     Script,
     Picture,
@@ -58,7 +58,7 @@ impl Refusal {
 pub(super) enum HttpRequest {
     /// The head of the request is not complete yet.
     More,
-    For(Thing),
+    For(PageResource),
     Refused(Refusal),
 }
 
@@ -79,7 +79,7 @@ pub(super) fn asked(head: &[u8], local: SocketAddr) -> HttpRequest {
     }
 }
 
-fn judge(request: &httparse::Request<'_, '_>, local: SocketAddr) -> Result<Thing, Refusal> {
+fn judge(request: &httparse::Request<'_, '_>, local: SocketAddr) -> Result<PageResource, Refusal> {
     if !is_ours(only(request, "host")?.ok_or(Refusal::Host)?, local) {
         return Err(Refusal::Host);
     }
@@ -87,11 +87,11 @@ fn judge(request: &httparse::Request<'_, '_>, local: SocketAddr) -> Result<Thing
         return Err(Refusal::Method);
     }
     let thing = match request.path {
-        Some("/") => Thing::Page,
-        Some("/view.js") => Thing::Script,
-        Some("/arm.js") => Thing::Picture,
-        Some("/view.css") => Thing::Style,
-        Some("/stream") => Thing::Stream,
+        Some("/") => PageResource::Page,
+        Some("/view.js") => PageResource::Script,
+        Some("/arm.js") => PageResource::Picture,
+        Some("/view.css") => PageResource::Style,
+        Some("/stream") => PageResource::Stream,
         _ => return Err(Refusal::NoSuchThing),
     };
     if let Some(origin) = only(request, "origin")?
@@ -102,7 +102,7 @@ fn judge(request: &httparse::Request<'_, '_>, local: SocketAddr) -> Result<Thing
     // A link on another site may lead to the page itself; the other resources are refused to other sites.
     match only(request, "sec-fetch-site")? {
         None | Some("same-origin" | "none") => Ok(thing),
-        Some(_) if thing == Thing::Page => Ok(thing),
+        Some(_) if thing == PageResource::Page => Ok(thing),
         Some(_) => Err(Refusal::Origin),
     }
 }
@@ -153,11 +153,11 @@ mod tests {
     #[test]
     fn the_five_things_are_had_by_their_exact_names_and_no_path_leads_elsewhere() {
         for (path, thing) in [
-            ("/", Thing::Page),
-            ("/view.js", Thing::Script),
-            ("/arm.js", Thing::Picture),
-            ("/view.css", Thing::Style),
-            ("/stream", Thing::Stream),
+            ("/", PageResource::Page),
+            ("/view.js", PageResource::Script),
+            ("/arm.js", PageResource::Picture),
+            ("/view.css", PageResource::Style),
+            ("/stream", PageResource::Stream),
         ] {
             assert_eq!(get(path, ""), HttpRequest::For(thing));
         }
@@ -191,7 +191,7 @@ mod tests {
             ("192.168.56.7:8750", "192.168.56.7:8750"),
             ("[::ffff:192.168.56.7]:8750", "192.168.56.7:8750"),
         ] {
-            assert_eq!(asks(local, host), HttpRequest::For(Thing::Page), "{host} at {local}");
+            assert_eq!(asks(local, host), HttpRequest::For(PageResource::Page), "{host} at {local}");
         }
         for (local, host) in [
             ("127.0.0.1:8750", "evil.example:8750"),
@@ -224,14 +224,18 @@ mod tests {
             );
         }
         for origin in ["http://127.0.0.1:8750", "http://localhost:8750"] {
-            assert_eq!(get("/stream", &format!("Origin: {origin}\r\n")), HttpRequest::For(Thing::Stream));
+            assert_eq!(get("/stream", &format!("Origin: {origin}\r\n")), HttpRequest::For(PageResource::Stream));
         }
         for site in ["cross-site", "same-site"] {
             assert_eq!(get("/stream", &format!("Sec-Fetch-Site: {site}\r\n")), HttpRequest::Refused(Refusal::Origin));
             assert_eq!(get("/view.js", &format!("Sec-Fetch-Site: {site}\r\n")), HttpRequest::Refused(Refusal::Origin));
-            assert_eq!(get("/", &format!("Sec-Fetch-Site: {site}\r\n")), HttpRequest::For(Thing::Page), "a link to it");
+            assert_eq!(
+                get("/", &format!("Sec-Fetch-Site: {site}\r\n")),
+                HttpRequest::For(PageResource::Page),
+                "a link to it"
+            );
         }
-        assert_eq!(get("/stream", "Sec-Fetch-Site: same-origin\r\n"), HttpRequest::For(Thing::Stream));
+        assert_eq!(get("/stream", "Sec-Fetch-Site: same-origin\r\n"), HttpRequest::For(PageResource::Stream));
     }
 
     #[test]
@@ -262,7 +266,7 @@ mod tests {
         fn a_request_in_pieces_is_waited_for_until_its_end(cut in 0_usize..50) {
             let head = b"GET /stream HTTP/1.1\r\nHost: 127.0.0.1:8750\r\n\r\n";
             let local = SocketAddr::from(([127, 0, 0, 1], 8750));
-            let expected = if cut >= head.len() { HttpRequest::For(Thing::Stream) } else { HttpRequest::More };
+            let expected = if cut >= head.len() { HttpRequest::For(PageResource::Stream) } else { HttpRequest::More };
             prop_assert_eq!(asked(&head[..cut.min(head.len())], local), expected);
         }
     }

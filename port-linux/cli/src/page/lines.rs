@@ -182,8 +182,8 @@ struct Live<'l> {
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    latched: Option<Why>,
-    not_met: Vec<Why>,
+    latched: Option<ReasonObject>,
+    not_met: Vec<ReasonObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     standoff_error: Option<Number<f32>>,
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "json::members")]
@@ -199,7 +199,7 @@ struct Live<'l> {
 
 /// A reason, with advice, as a JSON object.
 #[derive(Serialize)]
-struct Why {
+struct ReasonObject {
     name: &'static str,
     text: String,
     remedy: String,
@@ -260,7 +260,7 @@ impl<'l> Live<'l> {
         workpiece: Option<&Workpiece>,
     ) -> Self {
         let (at, commands) = (snapshot.at, snapshot.mode == Mode::Command);
-        let why = |(name, text, remedy): (Reason, String, String)| Why { name: name.name(), text, remedy };
+        let why = |(name, text, remedy): (Reason, String, String)| ReasonObject { name: name.name(), text, remedy };
         let latched = snapshot.latch.map(|latch| (latch, latch.text().to_owned(), snapshot.advice(latch).to_owned()));
         let not_met = words::causes_first(snapshot.unmet).into_iter().map(|unmet| {
             let (text, remedy) = snapshot.why(unmet);

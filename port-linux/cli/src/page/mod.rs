@@ -4,7 +4,7 @@
 //! The page is a [companion](outrigger::companion): lines of JSON, HTTP and one bounded slot for each reader are
 //! handled on a thread of its own ([`Page`]). A slow reader misses states, and receives their number.
 
-mod attend;
+mod browser_server;
 mod http;
 mod lines;
 mod outline;
@@ -13,8 +13,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-pub(crate) use self::attend::Counts;
-use self::attend::{Shared, serve};
+pub(crate) use self::browser_server::Counts;
+use self::browser_server::{Shared, serve};
 use self::lines::Lines;
 pub(crate) use self::lines::{SIDE, Workpiece};
 pub(crate) use self::outline::outline;

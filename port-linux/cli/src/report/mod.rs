@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 
-use self::plot::{Band, Histogram, Limit, Line, Mark, Paper, Span, Strips, TimeChart, escape};
+use self::plot::{Band, ChartMedium, Histogram, Limit, Line, Mark, Span, Strips, TimeChart, escape};
 use self::scene::Scene;
 
 /// The names of the joints, base first, as the vendor calls them.
@@ -334,9 +334,9 @@ impl Report {
 }
 
 /// Adds a chart with its caption, drawn for each kind of paper; the style sheet shows one of them.
-pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(Paper) -> String) {
+pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(ChartMedium) -> String) {
     let _ = write!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>", escape(title));
-    for (paper, class) in Paper::ALL {
+    for (paper, class) in ChartMedium::ALL {
         let _ = write!(page, "<div class=\"{class}\">{}</div>", draw(paper));
     }
     page.push_str("</figure>\n");

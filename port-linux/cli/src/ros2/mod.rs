@@ -12,7 +12,7 @@ pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::scripts::{Scripts, ScriptsArgs};
 use outrigger::companion::Companion;
 use outrigger::exit::Failure;
-use outrigger::run::Look;
+use outrigger::run::ObservationSettings;
 use outrigger::show::Format;
 use outrigger::vendor::Vendor;
 
@@ -21,9 +21,12 @@ use outrigger::vendor::Vendor;
 ///
 /// # Errors
 /// [`Failure::Usage`] and [`Failure::BadInput`] for the options by which it joins.
-pub(crate) fn look<const N: usize, C: Vendor<N>>(controller: &C, args: &Ros2Args) -> Result<Look<N>, Failure> {
+pub(crate) fn look<const N: usize, C: Vendor<N>>(
+    controller: &C,
+    args: &Ros2Args,
+) -> Result<ObservationSettings<N>, Failure> {
     let settings = args.joins.settings(&RosSettings::default(), N, controller.target().as_ref())?;
     let node: Arc<dyn Companion<N>> = Arc::new(Node::onlooker(settings));
     let (format, seconds) = (Format::choose(args.json), args.seconds);
-    Ok(Look { title: "ros2", format, seconds, for_a_reader: false, companions: vec![node] })
+    Ok(ObservationSettings { title: "ros2", format, seconds, for_a_reader: false, companions: vec![node] })
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use outrigger_ros2::node::dds::{Asking, Dds, Domain, Hearing, Publishing, Remark};
+use outrigger_ros2::node::dds::{Dds, Domain, Remark, ServiceClient, TopicPublisher, TopicSubscriber};
 use outrigger_ros2_messages::Gid;
 use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_sim::ros::{End, RosOutput};
@@ -96,7 +96,7 @@ impl Scripts {
         let leaves = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&leaves);
         let work = move || {
-            let mut speaking = Speaking {
+            let mut speaking = ScriptEndpoints {
                 dds,
                 controller,
                 ends: BTreeMap::new(),
@@ -131,12 +131,12 @@ impl Drop for Scripts {
 
 /// An endpoint that a script has opened.
 enum Opened {
-    Publishing(Publishing),
-    Hearing(Hearing),
-    Asking(Box<Asking>),
+    Publishing(TopicPublisher),
+    Hearing(TopicSubscriber),
+    Asking(Box<ServiceClient>),
 }
 
-struct Speaking {
+struct ScriptEndpoints {
     dds: Dds,
     controller: Arc<Running>,
     ends: BTreeMap<End, Opened>,
@@ -150,7 +150,7 @@ struct Speaking {
     remarks: usize,
 }
 
-impl Speaking {
+impl ScriptEndpoints {
     /// Executes the scripts' outputs, and passes received data to them.
     fn attend(&mut self, now: Instant) {
         self.take_outputs(now);

@@ -12,13 +12,13 @@ const ENTRIES: usize = 1_000;
 const FRESH: Duration = Duration::from_secs(2);
 
 /// A reader of the motors' temperatures from a session's feed, if there is one.
-pub(super) struct Overheard<'m> {
+pub(super) struct TemperatureReader<'m> {
     streams: Option<Streams<'m>>,
     reader: Option<Reader>,
     temperatures: Option<(Instant, Vec<f32>)>,
 }
 
-impl<'m> Overheard<'m> {
+impl<'m> TemperatureReader<'m> {
     /// Creates a reader without values. Without `streams` it never reads any.
     pub(super) const fn new(streams: Option<Streams<'m>>) -> Self {
         Self { streams, reader: None, temperatures: None }
@@ -94,7 +94,7 @@ mod tests {
     fn temperatures_are_heard_in_pieces_and_forgotten_when_they_are_old() {
         let feed = Feed::new(16);
         let mut memory = stream_memory();
-        let mut overheard = Overheard::new(Streams::new(&mut memory));
+        let mut overheard = TemperatureReader::new(Streams::new(&mut memory));
         overheard.listen(feed.reader());
         let at = Instant::from_micros(1_000_000);
         feed.put(at, EntryContent::Opened { port: 30_002 });

@@ -46,20 +46,20 @@ fn read(keys: &UnboundedSender<Key>, place: &ScrollState) {
     let _ = keys.send(Key::HangUp);
 }
 
-fn tell(press: Press, keys: &UnboundedSender<Key>, place: &ScrollState) {
+fn tell(press: KeyAction, keys: &UnboundedSender<Key>, place: &ScrollState) {
     match press {
-        Press::Escape if place.close() => {}
+        KeyAction::Escape if place.close() => {}
         // If the end is requested twice, it does not depend on the loop that handles keys.
-        Press::Escape => ask(QUIT),
-        Press::End(who) => ask(who),
-        Press::Key(key) => drop(keys.send(key)),
-        Press::Turn(turn) => place.turn(turn, PAGES),
+        KeyAction::Escape => ask(QUIT),
+        KeyAction::End(who) => ask(who),
+        KeyAction::Key(key) => drop(keys.send(key)),
+        KeyAction::Turn(turn) => place.turn(turn, PAGES),
     }
 }
 
 /// The meaning of a pressed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Press {
+enum KeyAction {
     /// End the command, for the cause with this name. Ctrl-C has the effect of SIGINT, because a terminal in raw
     /// mode does not send that signal.
     End(&'static str),
@@ -71,7 +71,7 @@ enum Press {
 
 /// Returns the keys in the bytes of one read, pressed by a user who has seen this epoch. Of the keys that send a
 /// sequence, only those that turn pages have a meaning.
-fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
+fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = KeyAction> + '_ {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         loop {
@@ -80,22 +80,22 @@ fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
                 rest = after_sequence(after);
                 let length = after.len().saturating_sub(rest.len());
                 match by_sequence(after.get(..length).unwrap_or_default()) {
-                    Some(turn) => return Some(Press::Turn(turn)),
+                    Some(turn) => return Some(KeyAction::Turn(turn)),
                     None => continue,
                 }
             }
             rest = after;
             match first {
-                &CONTROL_C => return Some(Press::End(INTERRUPT)),
-                b'q' => return Some(Press::End(QUIT)),
-                &ESCAPE => return Some(Press::Escape),
-                b'r' => return Some(Press::Key(Key::Request(seen))),
-                b'c' => return Some(Press::Key(Key::Resume(seen))),
-                b's' | b' ' => return Some(Press::Key(Key::Release(ReleasedBy::Key))),
-                b'a' => return Some(Press::Key(Key::Acknowledge)),
-                b'\t' => return Some(Press::Turn(Turn::Next)),
-                b'?' => return Some(Press::Turn(Turn::Explain)),
-                number @ b'1'..=b'9' => return Some(Press::Turn(Turn::To(u16::from(number - b'1')))),
+                &CONTROL_C => return Some(KeyAction::End(INTERRUPT)),
+                b'q' => return Some(KeyAction::End(QUIT)),
+                &ESCAPE => return Some(KeyAction::Escape),
+                b'r' => return Some(KeyAction::Key(Key::Request(seen))),
+                b'c' => return Some(KeyAction::Key(Key::Resume(seen))),
+                b's' | b' ' => return Some(KeyAction::Key(Key::Release(ReleasedBy::Key))),
+                b'a' => return Some(KeyAction::Key(Key::Acknowledge)),
+                b'\t' => return Some(KeyAction::Turn(Turn::Next)),
+                b'?' => return Some(KeyAction::Turn(Turn::Explain)),
+                number @ b'1'..=b'9' => return Some(KeyAction::Turn(Turn::To(u16::from(number - b'1')))),
                 _ => {}
             }
         }
@@ -138,7 +138,7 @@ mod tests {
 
     const SEEN: Epoch = Epoch::from_number(5);
 
-    fn keys(bytes: &[u8]) -> Vec<Press> {
+    fn keys(bytes: &[u8]) -> Vec<KeyAction> {
         pressed(bytes, SEEN).collect()
     }
 
@@ -146,8 +146,8 @@ mod tests {
     fn each_key_has_its_meaning_and_control_c_is_an_interrupt() {
         use Key::{Acknowledge, Request, Resume};
         let release = Key::Release(ReleasedBy::Key);
-        assert_eq!(keys(b"rcs a"), [Request(SEEN), Resume(SEEN), release, release, Acknowledge].map(Press::Key));
-        assert_eq!(keys(b"q\x03\x1b"), [Press::End(QUIT), Press::End(INTERRUPT), Press::Escape]);
+        assert_eq!(keys(b"rcs a"), [Request(SEEN), Resume(SEEN), release, release, Acknowledge].map(KeyAction::Key));
+        assert_eq!(keys(b"q\x03\x1b"), [KeyAction::End(QUIT), KeyAction::End(INTERRUPT), KeyAction::Escape]);
         assert_eq!(keys("xäQ0\r".as_bytes()), []);
     }
 
@@ -155,26 +155,26 @@ mod tests {
     fn keys_that_send_a_sequence_turn_pages_or_are_no_keys_and_hide_none() {
         let f5_home_end_alt_q = b"\x1b[15~\x1bOH\x1b[1;5F\x1bq";
         assert_eq!(keys(f5_home_end_alt_q), []);
-        let (up, stop) = (Press::Turn(Turn::Scroll(-1)), Press::Key(Key::Release(ReleasedBy::Key)));
+        let (up, stop) = (KeyAction::Turn(Turn::Scroll(-1)), KeyAction::Key(Key::Release(ReleasedBy::Key)));
         assert_eq!(keys(b"\x1b[As\x1bOAs"), [up, stop, up, stop]);
         assert_eq!(keys(b"\x1b[15"), [], "cut off");
-        assert_eq!(keys(b"\x1b\x1b"), [Press::Escape]);
+        assert_eq!(keys(b"\x1b\x1b"), [KeyAction::Escape]);
     }
 
     #[test]
     fn numbers_tab_and_arrows_turn_pages_and_nothing_of_the_robot() {
         use Turn::{Explain, Next, Previous, Scroll, To};
         let turns = [To(0), To(8), Next, Next, Previous, Previous, Explain, Scroll(1), Scroll(10), Scroll(-10)];
-        assert_eq!(keys(b"19\t\x1b[C\x1b[D\x1b[Z?\x1b[B\x1b[6~\x1b[5~"), turns.map(Press::Turn));
+        assert_eq!(keys(b"19\t\x1b[C\x1b[D\x1b[Z?\x1b[B\x1b[6~\x1b[5~"), turns.map(KeyAction::Turn));
     }
 
     #[test]
     fn escape_ends_an_explanation_before_it_ends_the_command() {
         let (keys, _taken) = tokio::sync::mpsc::unbounded_channel();
         let place = ScrollState::default();
-        tell(Press::Turn(Turn::Explain), &keys, &place);
+        tell(KeyAction::Turn(Turn::Explain), &keys, &place);
         assert!(place.explains());
-        tell(Press::Escape, &keys, &place);
+        tell(KeyAction::Escape, &keys, &place);
         assert!(!place.explains());
     }
 }

@@ -25,7 +25,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Borders, Paragraph};
 use tokio::sync::mpsc::UnboundedSender;
 
-use self::feed_values::Overheard;
+use self::feed_values::TemperatureReader;
 use self::history::History;
 use self::pages::Page;
 use self::paint::{SOFT, broken, panel};
@@ -79,7 +79,7 @@ fn run(title: &str, messages: &Messages, keys: &UnboundedSender<Key>, place: &Sc
     };
     let mut screen = Screen::new(title);
     let mut memory = stream_memory();
-    let mut overheard = Overheard::new(Streams::new(&mut memory));
+    let mut overheard = TemperatureReader::new(Streams::new(&mut memory));
     // Every message is taken at once; the screen is redrawn at the pace of snapshots.
     let mut gone = false;
     let mut newest = Epoch::default();

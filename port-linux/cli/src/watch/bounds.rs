@@ -7,8 +7,8 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::time::Instant;
 
 use super::say;
-use outrigger::host::pace::Pace;
-use outrigger::record::fallbacks::{BEFORE_RESET, Kept, Whose};
+use outrigger::host::rate_limit::Pace;
+use outrigger::record::fallbacks::{BEFORE_RESET, Kept, RecordingOwner};
 use outrigger::show::Notice;
 
 /// The longest recording that is stored \[B\]: boards have 64 KiB for it.
@@ -26,7 +26,7 @@ const LINES_PER_SECOND: f32 = 200.0;
 
 /// Returns the limit on the recordings of one board that are kept in the directory.
 pub(super) const fn kept(of: std::net::IpAddr) -> Kept {
-    Kept { files: 100, bytes: 100 << 20, whose: Whose::Board(of) }
+    Kept { files: 100, bytes: 100 << 20, whose: RecordingOwner::Board(of) }
 }
 
 /// The remaining allowance of each limit, and the numbers of lines, recordings and pieces that exceeded it.

@@ -6,7 +6,7 @@ use outrigger_core::engine::Conflict;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::nearest::{nearest, one_of};
+use super::spelling_suggestions::{nearest, one_of};
 use super::{EXPERT, Section};
 use crate::expert::placed;
 

@@ -7,8 +7,8 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::Section;
-use super::nearest::{nearest, one_of};
-use super::takes::{Span, ValueKind, as_number, exactly};
+use super::spelling_suggestions::{nearest, one_of};
+use super::value_kinds::{Span, ValueKind, as_number, exactly};
 
 impl<'d> Section<'d, '_> {
     /// Reads the string `key` if it is present. `what` describes the expected string for problems.

@@ -73,7 +73,7 @@ impl fmt::Display for Qos {
 
 /// The event or interval at which a topic is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum PublishTrigger {
     /// Once for each state that the robot sends.
     State,
     /// Once for each state that the robot sends while the arm has power.
@@ -92,7 +92,7 @@ pub enum When {
     Event,
 }
 
-impl fmt::Display for When {
+impl fmt::Display for PublishTrigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::State => "each state",
@@ -117,7 +117,7 @@ pub struct Topic {
     /// The quality of service.
     pub qos: Qos,
     /// The event or interval at which the topic is published.
-    pub when: When,
+    pub when: PublishTrigger,
     /// The content of the topic with its units, as text.
     pub tells: &'static str,
 }

@@ -13,12 +13,12 @@ fn offer(name: &str) -> &'static Offer {
     found.unwrap_or_else(|| panic!("no {name}"))
 }
 
-fn asked(name: &str, request: &impl Message) -> Result<DashboardAsk, String> {
+fn asked(name: &str, request: &impl Message) -> Result<DashboardOperation, String> {
     ask(offer(name), &encode(request)).map_err(|refused| refused.to_string())
 }
 
 /// Returns a sample call of each service.
-fn sample(offer: &'static Offer) -> DashboardAsk {
+fn sample(offer: &'static Offer) -> DashboardOperation {
     let bytes = match offer.service {
         Load::TYPE => encode(&LoadRequest { filename: "weld.urp".into() }),
         Popup::TYPE => encode(&PopupRequest { message: "hello".into() }),
@@ -84,7 +84,7 @@ fn every_service_asks_for_something_and_answers_its_own_type() {
     }
     for bytes in [&[][..], &[0, 1, 0, 0], &[0, 1, 0, 0, 9, 0, 0, 0, b'a']] {
         assert!(matches!(ask(offer("load_program"), bytes), Err(Refused::Bytes(_))));
-        assert_eq!(ask(offer("play"), bytes), Ok(DashboardAsk::Plain(Request::Play)));
+        assert_eq!(ask(offer("play"), bytes), Ok(DashboardOperation::Plain(Request::Play)));
     }
     assert!(ask(crate::calls::OFFERS[0], &[]).unwrap_err().to_string().starts_with("service: expected one of"));
 }
@@ -92,7 +92,7 @@ fn every_service_asks_for_something_and_answers_its_own_type() {
 #[test]
 fn a_text_that_a_line_cannot_carry_is_refused_by_the_name_of_its_field() {
     let load = |name: &str| asked("load_program", &LoadRequest { filename: name.into() });
-    assert_eq!(load("cell 3/weld.urp"), Ok(DashboardAsk::Load("cell 3/weld.urp".into())));
+    assert_eq!(load("cell 3/weld.urp"), Ok(DashboardOperation::Load("cell 3/weld.urp".into())));
     assert_eq!(load("a.urp\nplay").unwrap_err(), "filename: expected one line, found its end at byte 5");
     assert_eq!(load("").unwrap_err(), "filename: expected a name or a text, found none");
     let long = Argument::MAX_LEN + 1;
@@ -108,7 +108,7 @@ fn a_text_that_a_line_cannot_carry_is_refused_by_the_name_of_its_field() {
     assert_eq!(folder.unwrap_err(), "dir_path: expected a name or a text, found none");
     let role =
         |role: &str| asked("set_user_role", &SetUserRoleRequest { user_role: UserRoleMsg { role: role.into() } });
-    assert_eq!(role("operator"), Ok(DashboardAsk::Plain(Request::SetUserRole(UserRole::Operator))));
+    assert_eq!(role("operator"), Ok(DashboardOperation::Plain(Request::SetUserRole(UserRole::Operator))));
     assert_eq!(
         role("admin").unwrap_err(),
         "user_role.role: expected PROGRAMMER, OPERATOR, NONE, LOCKED or RESTRICTED, found 'admin'"
@@ -117,11 +117,14 @@ fn a_text_that_a_line_cannot_carry_is_refused_by_the_name_of_its_field() {
         let operational_mode = OperationalModeMsg { mode: mode.into() };
         asked("set_operational_mode", &SetOperationalModeRequest { operational_mode })
     };
-    assert_eq!(mode("AUTOMATIC"), Ok(DashboardAsk::Plain(Request::SetOperationalMode(OperationalMode::Automatic))));
+    assert_eq!(
+        mode("AUTOMATIC"),
+        Ok(DashboardOperation::Plain(Request::SetOperationalMode(OperationalMode::Automatic)))
+    );
     assert_eq!(mode("").unwrap_err(), "operational_mode.mode: expected MANUAL or AUTOMATIC, found ''");
     let report =
         |kind: &str| asked("generate_flight_report", &GenerateFlightReportRequest { report_type: kind.into() });
-    assert_eq!(report(""), Ok(DashboardAsk::Plain(Request::GenerateFlightReport(None))));
+    assert_eq!(report(""), Ok(DashboardOperation::Plain(Request::GenerateFlightReport(None))));
     assert_eq!(report("all").unwrap_err(), "report_type: expected controller, software or system, found 'all'");
     assert!(report("system").expect("it is one").is_long() && !load("a").expect("it is one").is_long());
 }
@@ -189,7 +192,7 @@ fn software_that_lacks_a_service_is_told_with_since_when_it_would_have_it() {
 
 #[test]
 fn polyscope_x_loads_by_name_and_others_by_file() {
-    let load = |name: &str, software| DashboardAsk::Load(name.into()).check(software);
+    let load = |name: &str, software| DashboardOperation::Load(name.into()).check(software);
     let (e, x) = (SoftwareVersion::new(5, 20), FIRST);
     assert_eq!((load("weld.urp", e), load("weld", e), load("weld", x)), (Ok(()), Ok(()), Ok(())));
     for name in ["weld.urp", "weld.URPX"] {

@@ -344,11 +344,11 @@ fn what_is_told_on_change_is_told_once_and_again_when_it_changes() {
     };
     // Another stamp is not a change.
     let same = later(&[]);
-    assert!(same.iter().all(|(topic, _)| matches!(topic.when, When::State | When::Powered)));
-    let each_time = |topic: &&&Topic| matches!(topic.when, When::State | When::Powered);
+    assert!(same.iter().all(|(topic, _)| matches!(topic.when, PublishTrigger::State | PublishTrigger::Powered)));
+    let each_time = |topic: &&&Topic| matches!(topic.when, PublishTrigger::State | PublishTrigger::Powered);
     assert_eq!(same.len(), TOPICS.iter().filter(each_time).count());
     let on_change = |told: &Told| {
-        let is_change = |topic: &Topic| matches!(topic.when, When::Change | When::PoweredChange);
+        let is_change = |topic: &Topic| matches!(topic.when, PublishTrigger::Change | PublishTrigger::PoweredChange);
         set(told.iter().map(|(topic, _)| *topic).filter(|topic| is_change(topic)))
     };
     let told = later(&[("robot_mode", Value::Signed(5)), ("tool_temperature", Value::F64(41.0))]);
@@ -362,7 +362,7 @@ fn what_is_told_on_change_is_told_once_and_again_when_it_changes() {
 
 #[test]
 fn without_power_only_what_does_not_need_it_is_told() {
-    let needs = |topic: &Topic| matches!(topic.when, When::Powered | When::PoweredChange);
+    let needs = |topic: &Topic| matches!(topic.when, PublishTrigger::Powered | PublishTrigger::PoweredChange);
     let powered = |told: &Told| told.iter().filter(|(topic, _)| needs(topic)).count();
     let all = TOPICS.iter().filter(|topic| needs(topic)).count();
     let mut readings = Readings::default();
@@ -379,7 +379,7 @@ fn without_power_only_what_does_not_need_it_is_told() {
     assert_eq!(powered(&state(&mut native, &readings)), 0);
     take(&mut readings, Port::Rtde, &[("robot_status_bits", Value::Unsigned(1))]);
     let told = state(&mut native, &readings);
-    assert!(!told.iter().any(|(topic, _)| topic.when == When::PoweredChange) && powered(&told) > 0);
+    assert!(!told.iter().any(|(topic, _)| topic.when == PublishTrigger::PoweredChange) && powered(&told) > 0);
 
     // Without the bit the mode decides: from idle on there is power. Without either, the topics are published.
     let shows = |fields: &[(&str, Value<'_>)]| {

@@ -11,8 +11,8 @@ fn gid(of: u8, number: u8) -> Gid {
     Gid(gid)
 }
 
-fn ours(side: Side, topic: &str, kind: &str, qos: Qos) -> Ours {
-    Ours { side, topic: topic.into(), kind: kind.into(), qos }
+fn ours(side: Side, topic: &str, kind: &str, qos: Qos) -> OwnEndpoint {
+    OwnEndpoint { side, topic: topic.into(), kind: kind.into(), qos }
 }
 
 fn offered() -> Offered {

@@ -15,18 +15,18 @@ use outrigger_ros2_messages::endpoint::{Qos, Topic};
 use outrigger_wire::time::Instant;
 
 use super::dashboard::Dashboard;
+use super::dashboard_services::{self, Pendant};
 use super::dds::{Dds, Offers as _, Out, Remark};
 use super::discovery_wait::DiscoveryWait;
 use super::domain_ports::Domain;
 use super::health::Health;
 use super::log_limiter::LogLimiter;
 use super::parameters::{self, Stated};
-use super::pendant::{self, Pendant};
 use super::requests::ClientRequests;
 use super::settings::{Remarks, Settings};
 use super::stamp_clock::StampClock;
 use super::stamps::ControllerClock;
-use super::{discovery_log, surface};
+use super::{feed_readings, surface};
 use crate::arm::Arm;
 use crate::driver::Driver;
 use crate::health;
@@ -146,7 +146,9 @@ impl Running {
         let dashboard = dashboard.map(|target| Dashboard::start(target, clock)).transpose()?;
         let commands = client.is_some();
         let pendant = match dashboard {
-            Some(dashboard) => Some(Pendant::new(pendant::offer(&mut dds, &settings.names)?, dashboard, commands)),
+            Some(dashboard) => {
+                Some(Pendant::new(dashboard_services::offer(&mut dds, &settings.names)?, dashboard, commands))
+            }
             None => None,
         };
         let face = ClientRequests::offer(&mut dds, settings, (arm, target.as_ref()), client)?;
@@ -388,7 +390,7 @@ impl<const N: usize> Working<'_, N> {
                 let mut emit = |index, bytes| values.push((index, bytes));
                 variables.take((port, micros), |visitor| message.visit_state(visitor), &mut emit);
             }
-            let fresh = discovery_log::take(readings, port, micros, &message);
+            let fresh = feed_readings::take(readings, port, micros, &message);
             if let (Message::SubPackage(_), Some(driver)) = (&message, driver.as_mut()) {
                 driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
             }

@@ -22,7 +22,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use self::reach::{Memory, Reached, ServiceAddresses};
-use crate::dashboard::{DashboardAsk, Outcome, Value};
+use crate::dashboard::{DashboardOperation, Outcome, Value};
 use crate::set_mode::ModeChange;
 use outrigger::dashboard::robot_api_port;
 use outrigger::dashboard::transport::{Transport as _, Trouble, run};
@@ -44,7 +44,7 @@ const FAREWELL: StdDuration = StdDuration::from_secs(2);
 
 /// A result from the dashboard's thread, with the token of the request.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum DashboardResult {
     /// The outcome of a call.
     Answer(u64, Outcome),
     /// The progress of a goal.
@@ -56,7 +56,7 @@ pub(super) enum News {
 #[derive(Debug)]
 struct PendingCall {
     token: u64,
-    ask: DashboardAsk,
+    ask: DashboardOperation,
     until: Instant,
 }
 
@@ -80,7 +80,7 @@ struct Ways {
 #[derive(Debug)]
 pub(super) struct Dashboard {
     ways: Option<Ways>,
-    news: UnboundedReceiver<News>,
+    news: UnboundedReceiver<DashboardResult>,
     worker: Option<Worker>,
     clock: Clock,
     /// The number of calls that are not answered yet.
@@ -123,7 +123,7 @@ impl Dashboard {
     }
 
     /// Queues a call. Returns `false` if too many calls wait already; the call is then dropped and not answered.
-    pub(super) fn ask(&mut self, token: u64, ask: DashboardAsk) -> bool {
+    pub(super) fn ask(&mut self, token: u64, ask: DashboardOperation) -> bool {
         let Some(ways) = self.ways.as_ref().filter(|_| self.waiting < WAITING) else { return false };
         let (way, limit) = if ask.is_long() { (&ways.long, LONG) } else { (&ways.short, LIMIT) };
         let put = way.send(PendingCall { token, ask, until: self.clock.now() + limit }).is_ok();
@@ -148,12 +148,12 @@ impl Dashboard {
     }
 
     /// Returns the next result of a call or goal; `None` if there is none.
-    pub(super) fn news(&mut self) -> Option<News> {
+    pub(super) fn news(&mut self) -> Option<DashboardResult> {
         let news = self.news.try_recv().ok()?;
         match news {
-            News::Answer(..) => self.waiting = self.waiting.saturating_sub(1),
-            News::Ended(..) => self.goal = None,
-            News::Feedback(..) => {}
+            DashboardResult::Answer(..) => self.waiting = self.waiting.saturating_sub(1),
+            DashboardResult::Ended(..) => self.goal = None,
+            DashboardResult::Feedback(..) => {}
         }
         Some(news)
     }
@@ -170,7 +170,11 @@ impl Drop for Dashboard {
 
 /// Answers calls in their order. No call is answered after its limit, which is counted from the time when it was
 /// made.
-async fn attend(place: ServiceAddresses, mut calls: UnboundedReceiver<PendingCall>, tell: &UnboundedSender<News>) {
+async fn attend(
+    place: ServiceAddresses,
+    mut calls: UnboundedReceiver<PendingCall>,
+    tell: &UnboundedSender<DashboardResult>,
+) {
     while let Some(PendingCall { token, ask, until }) = calls.recv().await {
         let outcome = if place.clock.now() + ROOM > until {
             Outcome::failed("not sent: earlier calls took too long")
@@ -182,14 +186,14 @@ async fn attend(place: ServiceAddresses, mut calls: UnboundedReceiver<PendingCal
                 Outcome::failed(text)
             })
         };
-        if tell.send(News::Answer(token, outcome)).is_err() {
+        if tell.send(DashboardResult::Answer(token, outcome)).is_err() {
             return;
         }
     }
 }
 
 /// Executes one call and returns its outcome.
-async fn outcome(place: &ServiceAddresses, ask: &DashboardAsk) -> Outcome {
+async fn outcome(place: &ServiceAddresses, ask: &DashboardOperation) -> Outcome {
     let mut memory = Memory::default();
     let carried_out = async {
         let (mut reached, software) = place.reach(&mut memory).await?;
@@ -202,18 +206,18 @@ async fn carry_out(
     place: &ServiceAddresses,
     reached: &mut Reached<'_>,
     software: SoftwareVersion,
-    ask: &DashboardAsk,
+    ask: &DashboardOperation,
 ) -> Result<Outcome, Trouble> {
     if let Err(lacks) = ask.check(software) {
         return Ok(Outcome::failed(lacks));
     }
     Ok(match ask {
-        DashboardAsk::Connect if software.generation() == Generation::PolyScopeX => {
+        DashboardOperation::Connect if software.generation() == Generation::PolyScopeX => {
             Outcome::done(format!("connected: Robot API of software {}.{} or later", software.major, software.minor))
         }
-        DashboardAsk::Connect => Outcome::done(format!("connected: dashboard server of software {software}")),
-        DashboardAsk::Resume => resume(reached).await?,
-        DashboardAsk::Programs => match programs::list(place.robot_api).await {
+        DashboardOperation::Connect => Outcome::done(format!("connected: dashboard server of software {software}")),
+        DashboardOperation::Resume => resume(reached).await?,
+        DashboardOperation::Programs => match programs::list(place.robot_api).await {
             Ok(programs) => {
                 let count = programs.len();
                 Outcome { value: Value::Programs(programs), ..Outcome::done(format!("{count} programs")) }
@@ -244,7 +248,7 @@ async fn resume(reached: &mut Reached<'_>) -> Result<Outcome, Trouble> {
 }
 
 /// Executes goals of `SetMode`, one after another.
-async fn reach(place: ServiceAddresses, mut orders: UnboundedReceiver<Order>, tell: &UnboundedSender<News>) {
+async fn reach(place: ServiceAddresses, mut orders: UnboundedReceiver<Order>, tell: &UnboundedSender<DashboardResult>) {
     while let Some(order) = orders.recv().await {
         let Order::Reach(token, goal) = order else { continue };
         let ended = change_mode(&place, token, &goal, tell);
@@ -264,7 +268,7 @@ async fn reach(place: ServiceAddresses, mut orders: UnboundedReceiver<Order>, te
                 },
             }
         };
-        if tell.send(News::Ended(token, status, result)).is_err() {
+        if tell.send(DashboardResult::Ended(token, status, result)).is_err() {
             return;
         }
     }
@@ -274,7 +278,7 @@ async fn change_mode(
     place: &ServiceAddresses,
     token: u64,
     goal: &SetModeGoal,
-    tell: &UnboundedSender<News>,
+    tell: &UnboundedSender<DashboardResult>,
 ) -> SetModeResult {
     let failed = |message: String| SetModeResult { success: false, message };
     let mut memory = Memory::default();
@@ -286,20 +290,20 @@ async fn change_mode(
         Ok(change) => change,
         Err(refused) => return failed(refused.to_string()),
     };
-    let mut telling = Telling { change, told: None, token, tell };
+    let mut telling = FeedbackReporter { change, told: None, token, tell };
     let ended = run(&mut telling, &mut reached, place.clock, |_| {}).await;
     telling.change.result(ended.map_err(|ended| ended.to_string()))
 }
 
 /// A change of the robot mode that reports its feedback whenever the feedback changes.
-struct Telling<'t> {
+struct FeedbackReporter<'t> {
     change: ModeChange,
     told: Option<SetModeFeedback>,
     token: u64,
-    tell: &'t UnboundedSender<News>,
+    tell: &'t UnboundedSender<DashboardResult>,
 }
 
-impl Sequence for Telling<'_> {
+impl Sequence for FeedbackReporter<'_> {
     fn handle(&mut self, now: Instant, input: SequenceInput<'_>) {
         self.change.handle(now, input);
     }
@@ -314,7 +318,7 @@ impl Sequence for Telling<'_> {
             && self.told.replace(feedback) != Some(feedback)
         {
             // Sending fails if the receiver is gone, and then the thread is about to end.
-            let _ = self.tell.send(News::Feedback(self.token, feedback));
+            let _ = self.tell.send(DashboardResult::Feedback(self.token, feedback));
         }
         event
     }

@@ -2,9 +2,9 @@
 //!
 //! Requests of services name the client in one of three ways (module `asker`); a server answers in the same way.
 
-mod again;
-mod asker;
-mod ends;
+mod client_identity;
+mod dds_reconnect;
+mod dynamic_endpoints;
 mod opened;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -26,22 +26,22 @@ use rustdds::{
     Publisher, QosPolicies, RTPSEntity as _, StatusEvented as _, Subscriber, Timestamp,
 };
 
-use self::again::Back;
-pub(super) use self::asker::Asker;
-use self::asker::Style;
-pub use self::ends::{Asking, Hearing, Publishing};
+pub(super) use self::client_identity::Asker;
+use self::client_identity::Style;
+use self::dds_reconnect::Back;
+pub use self::dynamic_endpoints::{ServiceClient, TopicPublisher, TopicSubscriber};
 use self::opened::endpoint;
 use super::bytes::{Payload, Raw, Reader, Through};
-use super::census::{Census, GRAPH, graph_topic};
-use super::confined::confine;
 pub use super::domain_ports::Domain;
-use super::interrupted::Interrupted;
+use super::interruption_detector::InterruptionDetector;
 use super::lost_participants::Returning;
+use super::multicast_filter::confine;
 pub(super) use super::offers::{In, Offers, Out};
+use super::participant_registry::{Census, GRAPH, graph_topic};
 use super::peers::{self, Peers};
 use super::probe;
 use super::quality::{policies, quality};
-use crate::neighbours::{Neighbourhood, Ours, Prefix, listed, prefix};
+use crate::neighbours::{Neighbourhood, OwnEndpoint, Prefix, listed, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 
@@ -134,7 +134,7 @@ pub struct Dds {
     /// The endpoints of other participants that match each endpoint of this participant.
     matched: BTreeMap<GUID, BTreeSet<GUID>>,
     /// The endpoints of this participant that are open.
-    ours: BTreeMap<GUID, Ours>,
+    ours: BTreeMap<GUID, OwnEndpoint>,
     waits: Vec<Waits>,
     remarks: Vec<Remark>,
     news: Vec<String>,
@@ -149,7 +149,7 @@ pub struct Dds {
     looked_at: Instant,
     /// The time and the length of the last interruption of this process that a call of `rejoin_if_needed` noticed.
     stood: Option<(Instant, Duration)>,
-    interrupted: Interrupted,
+    interrupted: InterruptionDetector,
     /// The reason to join the domain again, and the time of the next attempt; `None` if there is no reason.
     rejoins: Option<(String, Instant)>,
     /// The hosts to which this participant announces itself. Dropped after the participant, because its farewell is
@@ -177,7 +177,7 @@ impl Dds {
         clock: Clock,
     ) -> Result<Self, Failure> {
         // It runs as long as the threads of the participant.
-        let interrupted = Interrupted::watch().map_err(|error| refused("no thread", error))?;
+        let interrupted = InterruptionDetector::watch().map_err(|error| refused("no thread", error))?;
         // Started first, so that it receives the first messages of the participant.
         let peers = peers::Listening::start(domain, peers)?;
         let spare = peers::spare(domain, Ipv4Addr::UNSPECIFIED);

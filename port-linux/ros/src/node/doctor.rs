@@ -11,12 +11,12 @@ use outrigger_ros2_messages::Gid;
 use outrigger_wire::time::{self, Instant};
 use rustdds::{DomainParticipant, DomainParticipantBuilder, RTPSEntity as _, StatusEvented as _};
 
-use super::census::{Census, GRAPH, graph_topic};
+use super::participant_registry::{Census, GRAPH, graph_topic};
 use super::peers::{Listening, Peers};
 use super::probe::Probe;
 use super::quality::policies;
 use super::settings::Settings;
-use super::{discovery_log, surface, variables};
+use super::{feed_readings, surface, variables};
 use crate::driver;
 use crate::legacy;
 use crate::native;
@@ -182,7 +182,7 @@ impl Watch {
             self.probe.look();
             if let (Some(reader), Some(streams)) = (&mut reader, &mut streams) {
                 while let Some(item) = reader.next_now() {
-                    discovery_log::hear(&mut readings, streams, &item);
+                    feed_readings::hear(&mut readings, streams, &item);
                 }
             }
             if last {

@@ -3,8 +3,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 
-use super::confined::GROUP;
 use super::domain_ports::Domain;
+use super::multicast_filter::GROUP;
 use super::peers::{PARTICIPANTS, participant_port};
 use super::probe::{self, header};
 use crate::neighbours::{Prefix, discovery_port};

@@ -9,7 +9,7 @@ use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_wire::robot::SoftwareVersion;
 
-use super::discovery_log;
+use super::feed_readings;
 use crate::native::{self, Terminals};
 use crate::readings::Readings;
 use crate::{driver, legacy};
@@ -44,7 +44,7 @@ fn readings(software: SoftwareVersion) -> Readings {
     let mut streams = Streams::new(&mut memory).expect("memory");
     let mut hear = |streams: &mut Streams<'_>, what| {
         let entry = Entry { at: outrigger_wire::time::Instant::ZERO, what };
-        discovery_log::hear(&mut readings, streams, &Item::Entry(entry));
+        feed_readings::hear(&mut readings, streams, &Item::Entry(entry));
     };
     let mut buffer = vec![0; 1 << 16];
     for (number, port) in [(30_001, Port::Primary), (30_003, Port::Realtime), (30_004, Port::Rtde)] {
@@ -114,7 +114,7 @@ fn the_page_of_topics_by_generation_is_that_of_simulated_controllers() {
     let of_driver = of(&|readings| {
         let mut absent = driver::absent(readings, Distro::Humble);
         // The topics of controllers depend on the node alone.
-        absent.retain(|topic| topic.when != outrigger_ros2_messages::endpoint::When::Commanded);
+        absent.retain(|topic| topic.when != outrigger_ros2_messages::endpoint::PublishTrigger::Commanded);
         absent
     });
     let of_legacy = of(&legacy::absent);

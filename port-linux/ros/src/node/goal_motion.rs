@@ -6,7 +6,7 @@ use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
 use crate::follow::{self, Point, Tolerance, TrajectoryGoal};
-use outrigger::motion::request::Stands;
+use outrigger::motion::request::ArmMotionState;
 use outrigger::motion::{Motion, Row, of_rows};
 
 /// Returns a stamp as nanoseconds since 1970.
@@ -17,7 +17,7 @@ pub(super) fn nanos_of(stamp: Time) -> u64 {
 /// Returns the arm's target, its actual state and the difference; `None` unless a motion is in progress and the
 /// position is known.
 pub(super) fn compared<const N: usize>(
-    stands: &Stands<N>,
+    stands: &ArmMotionState<N>,
 ) -> Option<(JointTrajectoryPoint, JointTrajectoryPoint, JointTrajectoryPoint)> {
     let (at, wanted) = (stands.at?, stands.wanted?);
     let doubles = |of: &[f32; N]| of.iter().map(|value| f64::from(*value)).collect::<Vec<_>>();
@@ -81,7 +81,7 @@ mod tests {
     use outrigger_core::command::Limits;
 
     use super::*;
-    use outrigger::motion::request::{MadeBy, Moving, Ready, Refuses, Wish, ready};
+    use outrigger::motion::request::{MotionExecutor, MotionRequest, Moving, Ready, RejectedMotions, ready};
 
     const HERE: JointPositions<2> = JointPositions([0.5, -1.0]);
 
@@ -98,12 +98,13 @@ mod tests {
     }
 
     /// Prepares a goal for an arm at standstill.
-    fn begun(wanted: &TrajectoryGoal, by: MadeBy) -> Result<Ready<2>, String> {
+    fn begun(wanted: &TrajectoryGoal, by: MotionExecutor) -> Result<Ready<2>, String> {
         let motion = motion::<2>(wanted, Some(HERE))?;
-        let stands = Stands { at: Some(HERE), cycle: Some(Duration::from_millis(2)), ..Stands::default() };
+        let stands =
+            ArmMotionState { at: Some(HERE), cycle: Some(Duration::from_millis(2)), ..ArmMotionState::default() };
         ready(
-            Wish::Motion(Box::new(motion)),
-            &Moving { limits: Limits::default(), by, refuses: Refuses::default() },
+            MotionRequest::Motion(Box::new(motion)),
+            &Moving { limits: Limits::default(), by, refuses: RejectedMotions::default() },
             &stands,
         )
     }
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn a_goal_of_no_length_is_reached_where_the_arm_is_and_refused_elsewhere() {
         let (here, still) = (HERE.0.map(f64::from), [0.0; 2]);
-        for by in [MadeBy::Law, MadeBy::Controller] {
+        for by in [MotionExecutor::Law, MotionExecutor::Controller] {
             for points in [
                 &[(0.0, here, still)][..],
                 &[(2.0, here, still)],

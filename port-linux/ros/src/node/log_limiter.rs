@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use outrigger_wire::time::{Duration, Instant};
 
 use super::settings::Line;
-use outrigger::host::pace::Pace;
+use outrigger::host::rate_limit::Pace;
 
 /// The time after which the log reports the number of lines that were left out.
 const SECOND: Duration = Duration::from_secs(1);

@@ -13,7 +13,7 @@ use outrigger_wire::time::{Duration, Instant};
 use rustdds::{DomainParticipantStatusEvent, LostReason};
 
 use super::again::{self, Topic};
-use super::confined::GROUP;
+use super::multicast_filter::GROUP;
 use super::peers::{participant_port, sender};
 use super::probe;
 use crate::neighbours::{Prefix, discovery_port};

@@ -3,7 +3,7 @@
 use outrigger_ros2_messages::dds_type;
 use outrigger_ros2_messages::endpoint::Qos;
 
-use crate::neighbours::{Ours, Side};
+use crate::neighbours::{OwnEndpoint, Side};
 use outrigger::exit::Failure;
 
 /// The handle of a topic that is published.
@@ -38,11 +38,11 @@ pub(super) trait Offers {
 
 /// A list of the endpoints that a node would offer, without announcing them.
 #[derive(Debug, Default)]
-pub(super) struct Listed(pub(super) Vec<Ours>);
+pub(super) struct Listed(pub(super) Vec<OwnEndpoint>);
 
 impl Listed {
     fn add(&mut self, side: Side, topic: String, message: &str, qos: Qos) -> usize {
-        self.0.push(Ours { side, topic, kind: dds_type(message), qos });
+        self.0.push(OwnEndpoint { side, topic, kind: dds_type(message), qos });
         self.0.len()
     }
 }

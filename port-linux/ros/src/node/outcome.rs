@@ -25,7 +25,7 @@ pub(super) struct Ended<'t> {
 
 /// The origin of the cancellation of a goal; neither flag is set if the cancellation came from outside ROS 2.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Whose {
+pub(super) struct CancelOrigin {
     /// `true` if the client cancelled the goal.
     pub(super) cancelled: bool,
     /// `true` if a new goal replaced the goal.
@@ -55,7 +55,7 @@ fn code_of(reason: Option<Reason>) -> FollowError {
 /// released it. Returns `None` while the motion runs.
 pub(super) fn ended_as(
     stage: Option<MotionStage>,
-    whose: Whose,
+    whose: CancelOrigin,
     left: Option<Reason>,
     released: Option<ReleasedBy>,
 ) -> Option<(Status, FollowError, String)> {
@@ -91,13 +91,27 @@ mod tests {
 
     #[test]
     fn each_end_of_a_motion_has_its_code_and_its_words() {
-        let nobody = Whose { cancelled: false, makes_room: false };
+        let nobody = CancelOrigin { cancelled: false, makes_room: false };
         let (bad, path) = (FollowError::InvalidGoal as i32, FollowError::PathTolerance as i32);
         let left = Some(Reason::PathTolerance);
         for (stage, whose, left, how, code, said) in [
             (Some(MotionStage::Done), nobody, None, Status::Succeeded, 0, REACHED),
-            (Some(MotionStage::Cancelled), Whose { cancelled: true, ..nobody }, None, Status::Canceled, 0, "cancelled"),
-            (Some(MotionStage::Cancelled), Whose { makes_room: true, ..nobody }, None, Status::Aborted, bad, REPLACED),
+            (
+                Some(MotionStage::Cancelled),
+                CancelOrigin { cancelled: true, ..nobody },
+                None,
+                Status::Canceled,
+                0,
+                "cancelled",
+            ),
+            (
+                Some(MotionStage::Cancelled),
+                CancelOrigin { makes_room: true, ..nobody },
+                None,
+                Status::Aborted,
+                bad,
+                REPLACED,
+            ),
             (Some(MotionStage::Cancelled), nobody, None, Status::Aborted, bad, "another client"),
             (Some(MotionStage::Missed(Reason::PathTolerance)), nobody, None, Status::Aborted, path, "a joint"),
             (Some(MotionStage::Stopped), nobody, left, Status::Aborted, path, "commanding ended during the motion: "),

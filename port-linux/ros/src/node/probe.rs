@@ -12,7 +12,7 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, SocketType, bind, socket};
 
-use super::confined::{GROUP, hear_by};
+use super::multicast_filter::{GROUP, hear_by};
 use super::peers::{facing, sender};
 use crate::neighbours::{Announcement, Multicast, Prefix, Surroundings, discovery_port};
 

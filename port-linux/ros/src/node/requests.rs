@@ -26,7 +26,7 @@ use crate::native_calls::{self, NATIVE_OFFERS};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
-use outrigger::motion::request::{MadeBy, Refuses};
+use outrigger::motion::request::{MotionExecutor, RejectedMotions};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Client, Decided, RequestKind, Status};
 
@@ -154,10 +154,10 @@ impl<const N: usize> ClientRequests<N> {
     fn standing(&self, readings: &Readings) -> SessionFacts {
         let run = self.client.as_ref().map(|client| {
             let (Status { mode, latch, unmet, .. }, moving) = (client.status(), client.moving());
-            let Refuses { trajectories, speeds, positions, torques } = moving.refuses;
+            let RejectedMotions { trajectories, speeds, positions, torques } = moving.refuses;
             let by = match moving.by {
-                MadeBy::Controller => MotionSource::Controller,
-                MadeBy::Law => MotionSource::Law { follows: !trajectories, speeds, positions, torques },
+                MotionExecutor::Controller => MotionSource::Controller,
+                MotionExecutor::Law => MotionSource::Law { follows: !trajectories, speeds, positions, torques },
             };
             Run { goals_request: self.settings.goals_request, mode, latch, unmet, by }
         });

@@ -16,12 +16,12 @@ use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::goal_motion::nanos_of;
 use super::settings::{Remarks, Settings};
 use crate::acceptance::ONLY_LOOKS;
-use crate::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAND, Program, STOP};
+use crate::script::{self, COMMAND, Course, EXECUTE, LEGACY_COMMAND, Program, ProgramAction, ProgramEvent, STOP};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
 use outrigger::requests::{Client, Decided, RequestKind, UploadGuard, UploadPermit};
-use outrigger::script::{Hears, Words, upload};
+use outrigger::script::{UploadListener, Words, upload};
 
 /// The level from which on a report of the controller counts as an error for a goal that requests this; also used for
 /// a report without a level.
@@ -109,7 +109,7 @@ impl Scripts {
             Incoming::Cancel(ids) => {
                 if let (Some(current), Some(client)) = (&mut self.current, client)
                     && matches!(&current.by, By::Goal(id, _) if ids.contains(id))
-                    && current.course.on(Happens::Cancel) == Does::AskToStop
+                    && current.course.on(ProgramEvent::Cancel) == ProgramAction::AskToStop
                 {
                     current.ask_to_stop(client);
                 }
@@ -166,8 +166,8 @@ impl Scripts {
         if current.asked.take_if(|asked| *asked == outcome.id).is_none() {
             return false;
         }
-        match current.course.on(Happens::Leave(outcome.done.is_ok())) {
-            Does::Send => {
+        match current.course.on(ProgramEvent::Leave(outcome.done.is_ok())) {
+            ProgramAction::Send => {
                 let program = current.program.clone();
                 current.carried =
                     Some(carry(program, matches!(current.by, By::Goal(..)), self.at, client.upload_permit()));
@@ -175,7 +175,7 @@ impl Scripts {
                     self.action.accept(*id, Some(*asker), dds, stamp);
                 }
             }
-            Does::Stop => {
+            ProgramAction::Stop => {
                 let program = Program { text: STOP.into(), start_within: None, fails_on_reports: false };
                 current.stopping = Some(carry(program, false, self.at, client.upload_permit()));
             }
@@ -183,11 +183,11 @@ impl Scripts {
                 let why = outcome.done.as_ref().err().map_or("", String::as_str);
                 let what = match (&current.by, does) {
                     (By::Topic, _) => COMMAND.name,
-                    (By::Goal(..), Does::Reject) => "a goal of urscript_interface/execute_script was rejected",
+                    (By::Goal(..), ProgramAction::Reject) => "a goal of urscript_interface/execute_script was rejected",
                     (By::Goal(..), _) => "the script was not stopped",
                 };
                 remarks.push(format!("{what}: {why}"));
-                if does == Does::Reject {
+                if does == ProgramAction::Reject {
                     if let By::Goal(_, asker) = current.by {
                         reject(asker, dds);
                     }
@@ -217,7 +217,7 @@ impl Scripts {
             match news {
                 News::Said(text) => remarks.push(format!("urscript_interface: {text}")),
                 News::Started => {
-                    if current.course.on(Happens::Started) == Does::AskToStop {
+                    if current.course.on(ProgramEvent::Started) == ProgramAction::AskToStop {
                         current.ask_to_stop(client);
                     }
                 }
@@ -225,7 +225,7 @@ impl Scripts {
             }
         }
         if let Some(how) = ended
-            && current.course.on(Happens::Ended) == Does::End
+            && current.course.on(ProgramEvent::Ended) == ProgramAction::End
         {
             let text = how.as_ref().unwrap_or_else(|why| why);
             remarks.push(format!("urscript_interface: {text}"));
@@ -253,7 +253,7 @@ impl Current {
         self.asked = client.ask(RequestKind::Script(client.status().epoch));
         if self.asked.is_none() {
             // The client may cancel again.
-            let _ = self.course.on(Happens::Leave(false));
+            let _ = self.course.on(ProgramEvent::Leave(false));
         }
     }
 }
@@ -327,7 +327,7 @@ struct UploadObserver<'w> {
     reported: Option<String>,
 }
 
-impl Hears for UploadObserver<'_> {
+impl UploadListener for UploadObserver<'_> {
     fn event(&mut self, event: &UploadEvent<'_>) {
         self.words.learn(event);
         let line = self.words.line(event);

@@ -3,8 +3,8 @@
 use outrigger_wire::dashboard::Request;
 use outrigger_wire::time::Duration;
 
-use super::dashboard::{Dashboard, News};
-use crate::dashboard::{DashboardAsk, Outcome, Value};
+use super::dashboard::{Dashboard, DashboardResult};
+use crate::dashboard::{DashboardOperation, Outcome, Value};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
@@ -28,9 +28,9 @@ pub(super) fn serial(target: Option<&Target>) -> Result<String, Failure> {
     let mut dashboard = Dashboard::start(target, clock)?;
     let end = clock.now() + PATIENCE;
     let mut outcome = Outcome::failed("no reply");
-    if dashboard.ask(0, DashboardAsk::Plain(Request::SerialNumber)) {
+    if dashboard.ask(0, DashboardOperation::Plain(Request::SerialNumber)) {
         while clock.now() < end {
-            if let Some(News::Answer(_, answer)) = dashboard.news() {
+            if let Some(DashboardResult::Answer(_, answer)) = dashboard.news() {
                 outcome = answer;
                 break;
             }

@@ -5,7 +5,7 @@ use outrigger_ros2_messages::endpoint::{Qos, Topic};
 use super::offers::{Listed, Offers as _};
 use super::requests::ClientRequests;
 use super::settings::Settings;
-use super::{parameters, pendant};
+use super::{dashboard_services, parameters};
 use crate::arm::{Arm, UR_JOINTS};
 use crate::driver;
 use crate::health;
@@ -52,7 +52,7 @@ pub(super) fn offered(settings: &Settings, target: Option<&Target>) -> Result<Of
         listed.publishes(&settings.names.of(&of.topic), of.message, Qos::SYSTEM)?;
     }
     if target.is_some() && settings.surface.has_driver() {
-        pendant::offer(&mut listed, &settings.names)?;
+        dashboard_services::offer(&mut listed, &settings.names)?;
     }
     let arm = Arm::new(settings.joints, &settings.names);
     ClientRequests::<{ UR_JOINTS.len() }>::offer(&mut listed, settings, (arm, target), None)?;

@@ -21,7 +21,7 @@ use super::action::{Action, Incoming};
 use super::contact_watch::ContactWatch;
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::goal_motion::{compared, motion, nanos_of};
-use super::outcome::{Ended, REACHED, REPLACED, TOUCHED, Whose, aborted, ended_as, invalid};
+use super::outcome::{CancelOrigin, Ended, REACHED, REPLACED, TOUCHED, aborted, ended_as, invalid};
 use super::settings::{Remarks, Settings};
 use crate::acceptance::{Command, ONLY_LOOKS, Rejection, SessionFacts};
 use crate::contact;
@@ -29,7 +29,7 @@ use crate::follow::{self, Tolerance, TrajectoryGoal, Unfit};
 use outrigger::exit::Failure;
 use outrigger::host::worker::Worker;
 use outrigger::motion::MotionStage;
-use outrigger::motion::request::{MadeBy, Ready, Wish, ready};
+use outrigger::motion::request::{MotionExecutor, MotionRequest, Ready, ready};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Client, Decided, RequestKind};
 
@@ -300,7 +300,7 @@ impl<const N: usize> TrajectoryActions<N> {
         let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;
         let (tell, told) = sync_channel(1);
         // A long motion takes a while to compute.
-        let read = move || drop(tell.send(ready(Wish::Motion(Box::new(motion)), &moving, &stands)));
+        let read = move || drop(tell.send(ready(MotionRequest::Motion(Box::new(motion)), &moving, &stands)));
         Worker::start("goal", read).map_err(|error| format!("no thread to read it in: {error}"))?;
         Ok(PendingState::Read(told))
     }
@@ -348,7 +348,9 @@ impl<const N: usize> TrajectoryActions<N> {
         coming.at = match at {
             PendingState::Read(told) => match told.try_recv() {
                 // The controller executes one motion at a time.
-                Ok(Ok(_)) if self.current.is_some() && client.moving().by == MadeBy::Controller => PendingState::Room,
+                Ok(Ok(_)) if self.current.is_some() && client.moving().by == MotionExecutor::Controller => {
+                    PendingState::Room
+                }
                 Ok(ready) => PendingState::Waits(ready?),
                 Err(TryRecvError::Empty) => PendingState::Read(told),
                 Err(TryRecvError::Disconnected) => return Err("its reader failed".into()),
@@ -477,7 +479,7 @@ impl<const N: usize> TrajectoryActions<N> {
             self.current = Some(current);
             return;
         }
-        let whose = Whose { cancelled: current.cancelling, makes_room: current.makes_room };
+        let whose = CancelOrigin { cancelled: current.cancelling, makes_room: current.makes_room };
         let Some((how, code, text)) = ended_as(standing.map(|motion| motion.stage), whose, why_left, status.released)
         else {
             self.current = Some(current);

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use outrigger_core::client::dashboard::{Obstacle, Progress, Sequence, SequenceEvent, SequenceInput};
+use outrigger_core::client::dashboard::{Progress, Sequence, SequenceError, SequenceEvent, SequenceInput};
 use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion, Text};
 use outrigger_wire::time::{Duration, Instant};
@@ -68,7 +68,7 @@ impl Power {
         };
         let needed = [RequestKind::PowerOff, RequestKind::PowerOn, RequestKind::RobotMode, RequestKind::SafetyMode];
         if let Some(unsupported) = needed.into_iter().find_map(|kind| kind.check(software).err()) {
-            new.stop(Obstacle::Unsupported(unsupported));
+            new.stop(SequenceError::Unsupported(unsupported));
         }
         new
     }
@@ -79,7 +79,7 @@ impl Power {
         }
     }
 
-    fn stop(&mut self, obstacle: Obstacle) {
+    fn stop(&mut self, obstacle: SequenceError) {
         self.end(SequenceEvent::Stopped(obstacle));
     }
 
@@ -90,12 +90,12 @@ impl Power {
     fn unexpected(&mut self, request: RequestKind, reply: &Reply<'_>) {
         let said = Text::from_bytes;
         self.stop(match reply {
-            Reply::Refused(Refusal::NeedsRemoteControl) => Obstacle::LocalControl,
+            Reply::Refused(Refusal::NeedsRemoteControl) => SequenceError::LocalControl,
             Reply::Refused(Refusal::NotUnderstood(text) | Refusal::Failed(text)) => {
-                Obstacle::Refused { request, text: said(text.0) }
+                SequenceError::Refused { request, text: said(text.0) }
             }
-            Reply::Other(text) => Obstacle::NoAnswer { request, text: said(text.0) },
-            _ => Obstacle::NoAnswer { request, text: said(b"the answer to another question") },
+            Reply::Other(text) => SequenceError::NoAnswer { request, text: said(text.0) },
+            _ => SequenceError::NoAnswer { request, text: said(b"the answer to another question") },
         });
     }
 
@@ -136,14 +136,14 @@ impl Power {
         let to_idle = self.wanted == RobotMode::Idle;
         match mode {
             mode if mode == self.wanted => return self.end(SequenceEvent::Done),
-            RobotMode::ConfirmSafety => return self.stop(Obstacle::RobotMode(mode)),
-            RobotMode::Backdrive if to_idle => return self.stop(Obstacle::RobotMode(mode)),
+            RobotMode::ConfirmSafety => return self.stop(SequenceError::RobotMode(mode)),
+            RobotMode::Backdrive if to_idle => return self.stop(SequenceError::RobotMode(mode)),
             RobotMode::PowerOff if to_idle && !self.on => match self.safety {
                 Some(SafetyMode::Normal | SafetyMode::Reduced) => {
                     self.state = State::Act(Request::PowerOn);
                     return;
                 }
-                stop => return self.stop(Obstacle::Safety(stop.unwrap_or(SafetyMode::UndefinedSafetyMode))),
+                stop => return self.stop(SequenceError::Safety(stop.unwrap_or(SafetyMode::UndefinedSafetyMode))),
             },
             RobotMode::Running if to_idle && !self.off => {
                 self.state = State::Act(Request::PowerOff);
@@ -159,7 +159,7 @@ impl Power {
         }
         let waited = now.since(*self.since.get_or_insert(now));
         if waited > LIMIT {
-            self.stop(Obstacle::NotReached { wanted: self.wanted, found: mode, waited });
+            self.stop(SequenceError::NotReached { wanted: self.wanted, found: mode, waited });
         }
         self.state = State::Pause(now + POLL);
     }

@@ -1,4 +1,4 @@
-use outrigger_core::client::dashboard::Obstacle;
+use outrigger_core::client::dashboard::SequenceError;
 use outrigger_wire::dashboard::{Reply, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode};
 use outrigger_wire::time::Duration;
@@ -71,7 +71,7 @@ impl Robot {
 /// meanwhile.
 struct Told {
     asked: Vec<&'static str>,
-    end: Result<(), Obstacle>,
+    end: Result<(), SequenceError>,
     at: Instant,
     feedback: Vec<[i8; 2]>,
     result: SetModeResult,
@@ -161,7 +161,7 @@ fn no_stop_is_cleared_and_power_can_be_taken_away_all_the_same() {
         let robot = |mode| Robot { safety, ..Robot::new(mode) };
         for to in [5, 7] {
             let told = run(to, false, true, E_SERIES, robot("POWER_OFF"));
-            assert_eq!((told.end, told.asked), (Err(Obstacle::Safety(stop)), vec![]));
+            assert_eq!((told.end, told.asked), (Err(SequenceError::Safety(stop)), vec![]));
             assert_eq!(told.result.message, format!("the safety mode is {safety}"));
         }
         assert_eq!(run(3, false, false, E_SERIES, robot("RUNNING")).asked, ["power off"]);
@@ -188,7 +188,7 @@ fn a_refusal_for_want_of_remote_control_is_asked_about_once_more() {
         change.handle(Instant::ZERO, SequenceInput::Reply(Reply::parse(kind, line.as_bytes())));
         end = std::iter::from_fn(|| change.poll_event()).last().or(end);
     }
-    assert_eq!(end, Some(SequenceEvent::Stopped(Obstacle::LocalControl)));
+    assert_eq!(end, Some(SequenceEvent::Stopped(SequenceError::LocalControl)));
 }
 
 #[test]
@@ -201,11 +201,11 @@ fn what_cannot_be_chosen_or_is_not_known_is_refused_and_what_is_not_reached_is_t
     for (to, software) in [3, 5, 7].into_iter().flat_map(|to| [(to, (1, 8)), (to, (10, 11))]) {
         let software = SoftwareVersion::new(software.0, software.1);
         let told = run(to, false, false, software, Robot::new("RUNNING"));
-        assert!(matches!(told.end, Err(Obstacle::Unsupported(_))) && told.asked.is_empty(), "{software} {to}");
+        assert!(matches!(told.end, Err(SequenceError::Unsupported(_))) && told.asked.is_empty(), "{software} {to}");
     }
     let told = run(5, false, false, E_SERIES, Robot::new("BOOTING"));
     let waited = Duration::from_millis(60_200);
-    assert_eq!(told.end, Err(Obstacle::NotReached { wanted: RobotMode::Idle, found: RobotMode::Booting, waited }));
+    assert_eq!(told.end, Err(SequenceError::NotReached { wanted: RobotMode::Idle, found: RobotMode::Booting, waited }));
     let told = run(5, false, false, E_SERIES, Robot::new("CONFIRM_SAFETY"));
-    assert_eq!(told.end, Err(Obstacle::RobotMode(RobotMode::ConfirmSafety)));
+    assert_eq!(told.end, Err(SequenceError::RobotMode(RobotMode::ConfirmSafety)));
 }

@@ -10,7 +10,7 @@ use outrigger_tests::scripted::Peer as Robot;
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion, State};
 
 use super::*;
-use crate::motion::request::{MadeBy, Moving, Refuses, Stands, Wish, ready};
+use crate::motion::request::{ArmMotionState, MotionExecutor, MotionRequest, Moving, RejectedMotions, ready};
 
 /// Creates the law of a run that waits for motions.
 fn hold() -> AnyLaw<6> {
@@ -121,12 +121,13 @@ impl<L: Law<6>> Session<L> {
     /// Requests a motion of joint 1 to this angle \[rad\].
     fn ask(&mut self, asker: u32, angle: f64) -> Result<u32, MotionRefusal> {
         let [_, rest @ ..] = self.robot.q.map(|q| format!("{q:.6}"));
-        let wish = Wish::<6>::of(&format!("q={angle},{} speed=0.5", rest.join(","))).expect("a place");
+        let wish = MotionRequest::<6>::of(&format!("q={angle},{} speed=0.5", rest.join(","))).expect("a place");
         let at = self.engine.state().map(|state| state.positions);
-        let stands = Stands { at, cycle: Some(CYCLE), ..Stands::default() };
-        let moving = Moving { limits: UrConfig::default().limits, by: MadeBy::Law, refuses: Refuses::default() };
+        let stands = ArmMotionState { at, cycle: Some(CYCLE), ..ArmMotionState::default() };
+        let moving =
+            Moving { limits: UrConfig::default().limits, by: MotionExecutor::Law, refuses: RejectedMotions::default() };
         let motion = ready(wish, &moving, &stands).expect("a motion");
-        self.under_way.begin(motion, Asker(asker), &mut self.engine)
+        self.under_way.begin(motion, ClientNumber(asker), &mut self.engine)
     }
 
     /// Requests a motion of joint 1 to this angle \[rad\], and runs until more than a tenth of it is done.
@@ -177,12 +178,12 @@ fn it_ends_with_its_asker_or_by_a_word_of_anybody_and_the_arm_rests_and_stays_co
     for by_word in [false, true] {
         let mut session = Session::commanding(hold());
         session.is_on_its_way(1, 1.0);
-        session.under_way.gone(Asker(2), &mut session.engine, session.now);
+        session.under_way.gone(ClientNumber(2), &mut session.engine, session.now);
         assert!(!session.under_way.is_cancelled(), "it is another's");
         if by_word {
             assert_eq!(session.under_way.cancel(&mut session.engine, session.now), Ok(()));
         } else {
-            session.under_way.gone(Asker(1), &mut session.engine, session.now);
+            session.under_way.gone(ClientNumber(1), &mut session.engine, session.now);
         }
         session.run_until_it_is(MotionStage::Cancelled);
         session.run_until(|session| session.robot.qd.iter().all(|speed| speed.abs() < 1e-3));
@@ -200,7 +201,7 @@ fn a_motion_that_a_release_suspends_goes_on_by_word_alone_whoever_asked_for_it()
     session.input(Input::Release);
     session.run_until_it_is(MotionStage::Suspended);
     session.run_until_ready();
-    session.under_way.gone(Asker(1), &mut session.engine, session.now);
+    session.under_way.gone(ClientNumber(1), &mut session.engine, session.now);
     let at = session.robot.q[0];
     for _ in 0..500 {
         session.cycle();

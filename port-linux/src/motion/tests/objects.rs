@@ -69,7 +69,10 @@ fn the_joints_of_two_arms_are_refused() {
         format!("joint_names[0]: found 'left_0' together with 'right_1', expected the joints of one arm{remedy}")
     );
     let base = told(tolerance(r#"["a_1", "a_2"]"#, ["a_0", "a_1"]));
-    assert_eq!(base, format!("joint_names[0]: found 'a_1' together with 'a_0', expected joints numbered alike{remedy}"));
+    assert_eq!(
+        base,
+        format!("joint_names[0]: found 'a_1' together with 'a_0', expected joints numbered alike{remedy}")
+    );
 }
 
 #[test]

@@ -64,7 +64,8 @@ fn the_oldest_go_by_number_and_by_size_and_what_is_not_ours_stays() {
     let others = names(&folder);
     let ours = || names(&folder).into_iter().filter(|name| !others.contains(name)).collect::<Vec<_>>();
     let mut recordings =
-        Recordings::start(&folder, 10, Some(Kept { files: 5, bytes: 1_000, whose: Whose::Run })).expect("a directory");
+        Recordings::start(&folder, 10, Some(Kept { files: 5, bytes: 1_000, whose: RecordingOwner::Run }))
+            .expect("a directory");
     for number in 0..20 {
         assert!(matches!(write_one(&mut recordings, number, &[7; 10]), Report::Written { .. }));
     }

@@ -80,7 +80,8 @@ fn the_lines_are_those_that_are_committed() {
     let busy = busy();
     let motion = |stage| Some(MotionReport { number: 1, stage, percent: 100, tenths: 20 });
     let write = Write::Flag { index: 3, value: true };
-    let news = [WriteNews::Confirmed(Duration::from_micros(12_500)), WriteNews::NeverShown, WriteNews::NotConfirmed];
+    let news =
+        [WriteOutcome::Confirmed(Duration::from_micros(12_500)), WriteOutcome::NeverShown, WriteOutcome::NotConfirmed];
     let against = [
         MotionRefusal::Reason(Reason::Latched),
         MotionRefusal::Busy(MotionReport { number: 2, stage: MotionStage::Runs, percent: 5, tenths: 1 }),

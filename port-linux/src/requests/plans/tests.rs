@@ -1,17 +1,17 @@
 use outrigger_core::mode::Mode;
-use outrigger_remote::request::{Ask, Message};
+use outrigger_remote::request::{ClientRequest, Message};
 use outrigger_wire::robot::JointPositions;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 
 use super::super::claim::{Claims, Issued};
 use super::super::client::{Presence, converse};
 use super::super::envelope::{Envelope, RequestKind};
+use super::super::run_status::Status;
 use super::super::shared::tests::{Bench, bench, bench_at};
-use super::super::slot::Status;
 use super::super::step::ClientAction;
 use super::*;
 use crate::host::clock::{Clock, Pace};
-use crate::motion::request::Wish;
+use crate::motion::request::MotionRequest;
 use crate::released::ReleasedBy;
 
 const EPOCH: Epoch = Epoch::from_number(0);
@@ -43,7 +43,7 @@ fn commanded() -> Bench {
 }
 
 fn planner(bench: &Bench, asker: u32) -> Planner<'_, 6> {
-    Planner::new(&bench.shared.plans, Asker(asker))
+    Planner::new(&bench.shared.plans, ClientNumber(asker))
 }
 
 /// Sends a piece at this time \[ms\]. Returns the result: nothing, a line, or a motion.
@@ -52,11 +52,11 @@ fn say(bench: &Bench, planner: &mut Planner<'_, 6>, how: &str, ms: u64) -> Said 
     let issued = Issued::new(planner.asker, at);
     let mut claims = Claims::new(planner.asker, &issued);
     let challenge = Some(claims.issue(at));
-    let line = Message { id: Some(7), challenge, ask: Ask::Move { epoch: EPOCH, how } };
+    let line = Message { id: Some(7), challenge, ask: ClientRequest::Move { epoch: EPOCH, how } };
     match bench.shared.understand((planner, &mut claims), Ok(line), at) {
         ClientAction::Collected => Said::Nothing,
         ClientAction::Say(line) => Said::Line(line),
-        ClientAction::Move(Some(7), EPOCH, Wish::Motion(motion), Some(_)) => Said::Motion(*motion),
+        ClientAction::Move(Some(7), EPOCH, MotionRequest::Motion(motion), Some(_)) => Said::Motion(*motion),
         _ => panic!("{how} comes to something else"),
     }
 }
@@ -193,10 +193,12 @@ fn a_plan_that_has_begun_delays_nothing_else_that_its_client_says() {
     let bench = commanded();
     let mut one = planner(&bench, 1);
     assert!(say(&bench, &mut one, "begin=2", 0).has("\"ok\":true"));
-    for (ask, asked) in [(Ask::Release, RequestKind::Release(ReleasedBy::Request)), (Ask::Cancel, RequestKind::Cancel)]
-    {
-        let issued = Issued::new(Asker(1), Instant::ZERO);
-        let mut claims = Claims::new(Asker(1), &issued);
+    for (ask, asked) in [
+        (ClientRequest::Release, RequestKind::Release(ReleasedBy::Request)),
+        (ClientRequest::Cancel, RequestKind::Cancel),
+    ] {
+        let issued = Issued::new(ClientNumber(1), Instant::ZERO);
+        let mut claims = Claims::new(ClientNumber(1), &issued);
         let line = Ok(Message { id: None, challenge: None, ask });
         let step = bench.shared.understand((&mut one, &mut claims), line, Instant::ZERO);
         assert!(matches!(step, ClientAction::PassOn(None, passed, None) if passed == asked));
@@ -210,7 +212,7 @@ fn client(bench: &Bench, asker: u32) -> DuplexStream {
     tokio::spawn(async move {
         let (from, to) = tokio::io::split(theirs);
         let presence = Presence::default();
-        converse(from, to, &shared, (Asker(asker), &presence), closing).await;
+        converse(from, to, &shared, (ClientNumber(asker), &presence), closing).await;
     });
     ours
 }
@@ -262,7 +264,7 @@ fn a_plan_that_is_complete_is_checked_and_passed_on_and_one_that_the_arm_cannot_
         assert!(lines.contains("\"what\":\"Unfit\"") && lines.contains("Are these degrees?"), "{lines}");
         stream.write_all(plan("0.5", second).as_bytes()).await.unwrap();
         let Envelope { asked, motion, .. } = bench.asks.recv().await.expect("it comes");
-        assert_eq!(asked, RequestKind::Move(Epoch::from_number(0), Asker(0)));
+        assert_eq!(asked, RequestKind::Move(Epoch::from_number(0), ClientNumber(0)));
         assert!(motion.is_some());
     });
     assert!(bench.asks.try_recv().is_err(), "the other one never got there");

@@ -2,7 +2,7 @@ use outrigger_core::command::outputs::DigitalOutput;
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use tokio::sync::mpsc::{Sender, channel};
 
-use outrigger_core::mode::Asker;
+use outrigger_core::mode::ClientNumber;
 
 use super::super::answer::{Answer, Line};
 use super::super::claim::MotionClaim;
@@ -39,7 +39,7 @@ impl Bench {
     /// Sends a request that causes motion, as request `number` of this client, valid until `until`.
     fn claim(&self, (asker, number): (u32, u32), asked: RequestKind, until: Instant) {
         let reply = Reply { id: Some(number), to: self.answers.clone().try_reserve_owned().ok() };
-        let claim = Some(MotionClaim::new((Asker(asker), number), until));
+        let claim = Some(MotionClaim::new((ClientNumber(asker), number), until));
         self.asks.try_send(Envelope { claim, ..Envelope::new(asked, reply) }).expect("room");
         self.desk.bell.ring();
     }
@@ -54,7 +54,7 @@ impl Bench {
 
     /// Withdraws a request. Returns the resulting input.
     fn withdraw(&mut self, (asker, number): (u32, u32)) -> Option<Input> {
-        self.ask(9, RequestKind::Withdraw((Asker(asker), number)));
+        self.ask(9, RequestKind::Withdraw((ClientNumber(asker), number)));
         let input = self.desk.release();
         self.desk.handed_over();
         self.observe(2, (NOW, Mode::Command, Grade::Ok, None));
@@ -169,17 +169,17 @@ fn an_output_is_answered_with_what_became_of_it_or_with_nothing_heard() {
         bench.observe(2_000, MONITOR);
     }
     assert_eq!(bench.answer(), None);
-    let confirmed = WriteNews::Confirmed(Duration::from_millis(8));
-    bench.desk.event(&news(WriteNews::Sent), None);
+    let confirmed = WriteOutcome::Confirmed(Duration::from_millis(8));
+    bench.desk.event(&news(WriteOutcome::Sent), None);
     bench.desk.event(&news(confirmed), None);
     assert_eq!(bench.answer(), Some((Some(0), Verdict::Output(HIGH, confirmed), Mode::Monitor)));
     bench.observe(2_000 + NEWS.as_micros(), MONITOR);
     assert_eq!(bench.answer(), Some((Some(1), Verdict::NoNews, Mode::Monitor)));
     // The engine rejects it in the same call.
     assert_eq!(bench.next(), Input::Set(HIGH));
-    let superseded = news(WriteNews::Superseded);
+    let superseded = news(WriteOutcome::Superseded);
     bench.desk.event(&superseded, None);
-    assert_eq!(bench.answer(), Some((Some(16), Verdict::Output(HIGH, WriteNews::Superseded), Mode::Monitor)));
+    assert_eq!(bench.answer(), Some((Some(16), Verdict::Output(HIGH, WriteOutcome::Superseded), Mode::Monitor)));
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_request_that_came_late_to_the_loop_or_was_withdrawn_on_its_way_does_nothing
         RequestKind::Request(NOW),
         RequestKind::Resume(NOW),
         RequestKind::HandBack(NOW),
-        RequestKind::Move(NOW, Asker(0)),
+        RequestKind::Move(NOW, ClientNumber(0)),
     ] {
         // Its validity ended when the clock started.
         bench.claim((0, 1), asked, Instant::ZERO);
@@ -289,6 +289,6 @@ fn a_withdrawal_stops_what_that_very_request_armed_and_nothing_else() {
     bench.claim((2, 4), RequestKind::Request(later), FOREVER);
     assert_eq!(bench.next(), Input::Request(later));
     bench.observe(4, (later, Mode::Command, Grade::Ok, None));
-    bench.ask(9, RequestKind::Withdraw((Asker(1), 7)));
+    bench.ask(9, RequestKind::Withdraw((ClientNumber(1), 7)));
     assert_eq!(bench.desk.release(), None);
 }

@@ -1,8 +1,8 @@
 //! A KUKA controller (KRC), which sends its measurements without a connection.
 
 mod board;
-mod checked;
-mod examined;
+mod config_effect;
+mod doctor_report;
 mod impedance;
 mod tally;
 pub(crate) mod words;
@@ -20,8 +20,8 @@ use outrigger_wire::fri::CommandFlags;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration, Instant};
 
-pub use self::checked::checked;
-use self::examined::KrcExamined;
+pub use self::config_effect::checked;
+use self::doctor_report::KrcExamined;
 pub(crate) use self::tally::KrcTally;
 use super::{EventDisplay, Vendor, VendorFacts, VendorObserve, VendorUi};
 use crate::exit::Failure;
@@ -31,7 +31,7 @@ use crate::motion::impedance::{Impedance, ImpedanceRefusal};
 use crate::net::Net;
 use crate::net::engine;
 use crate::show::events::{Surroundings, notice};
-use crate::show::link_story::LinkStory;
+use crate::show::link_history::LinkHistory;
 use crate::show::{Arm, Notice, ReportedState, Variables};
 
 /// Runs an engine for a KRC until the application has shut it down, with a recorder of `recorder` bytes.
@@ -77,7 +77,7 @@ pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
 ///
 /// # Errors
 /// Returns [`ReplayError`].
-pub fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
+pub fn replay(dump: &[u8], link: &mut LinkHistory) -> Result<Replayed, ReplayError> {
     // The law and its state are in the recording.
     replay_watched::<7, Krc, _>(dump, BoxedLaw::idle(), (), |engine, at, event| {
         link.watch(engine, at, event.as_ref());

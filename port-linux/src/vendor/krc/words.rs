@@ -9,7 +9,7 @@ use outrigger_core::mode::Mode;
 use outrigger_wire::fri::{FriState, Quality};
 use outrigger_wire::time::Duration;
 
-use crate::show::events::{PeerEvent, Surroundings, Words};
+use crate::show::events::{EventText, PeerEvent, Surroundings};
 use crate::show::{ReportedState, Variables};
 
 /// Returns the identity of the KRC. `None` while no KRC sends measurements.
@@ -141,7 +141,7 @@ pub(crate) fn coast(coast: &Coast<7>) -> String {
 }
 
 impl PeerEvent for KrcEvent {
-    fn words(&self, _: &Surroundings<'_>) -> Option<Words> {
+    fn words(&self, _: &Surroundings<'_>) -> Option<EventText> {
         let (kind, text) = match self {
             Self::Found { period_micros } => {
                 ("krc-found", format!("a KRC sends a measurement every {} ms", f64::from(*period_micros) / 1e3))

@@ -1,9 +1,9 @@
 //! A controller of Universal Robots.
 
 mod board;
-mod checked;
 pub mod coast;
-mod examined;
+mod config_effect;
+mod doctor_report;
 mod memory;
 mod paths;
 mod rtde;
@@ -27,8 +27,8 @@ use outrigger_wire::robot::{ProgramState, RobotMode, Safety, SoftwareVersion, St
 use outrigger_wire::time::Instant;
 use tokio::sync::{mpsc, watch};
 
-pub use self::checked::checked;
-use self::examined::UrExamined;
+pub use self::config_effect::checked;
+use self::doctor_report::UrExamined;
 pub use self::memory::Windows;
 use self::states::SeenStates;
 use self::tally::UrTally;
@@ -41,7 +41,7 @@ use crate::law::BoxedLaw;
 use crate::net::engine;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
-use crate::show::link_story::LinkStory;
+use crate::show::link_history::LinkHistory;
 use crate::show::words::Observer;
 use crate::show::{Arm, Notice, ReportedState, Terminals};
 
@@ -93,7 +93,7 @@ pub fn judging_as(engine: UrConfig) -> UrConfig {
 ///
 /// # Errors
 /// Returns [`ReplayError`].
-pub fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
+pub fn replay(dump: &[u8], link: &mut LinkHistory) -> Result<Replayed, ReplayError> {
     let mut windows = Windows::new();
     // The law and its state are in the recording.
     replay_watched::<6, Ur<'_>, _>(dump, BoxedLaw::idle(), windows.lend(), |engine, at, event| {

@@ -4,17 +4,17 @@
 use std::net::SocketAddr;
 
 use outrigger_core::engine::LinkId;
-use outrigger_core::engine::ur::{DownCause, Identity, KnownBy, Next, ProgramNews, UrEvent, link_name};
+use outrigger_core::engine::ur::{DownCause, Identity, Next, ProgramEvent, UrEvent, VersionSource, link_name};
 use outrigger_wire::forward::TrajectoryResult;
 use outrigger_wire::frame::Found;
 use outrigger_wire::primary::{Report, ReportKind};
 use outrigger_wire::program::{Ending, Hello};
 use outrigger_wire::time::Duration;
 
-use crate::show::events::{PeerEvent, Surroundings, Words};
+use crate::show::events::{EventText, PeerEvent, Surroundings};
 
 impl PeerEvent for UrEvent {
-    fn words(&self, around: &Surroundings<'_>) -> Option<Words> {
+    fn words(&self, around: &Surroundings<'_>) -> Option<EventText> {
         Some(match self {
             Self::Opening { .. } | Self::Opened(_) => return None,
             Self::Down { link, endpoint, cause, next } => {
@@ -48,21 +48,21 @@ impl PeerEvent for UrEvent {
     }
 
     fn touches(&self) -> bool {
-        matches!(self, Self::Program(ProgramNews::Contact { .. }))
+        matches!(self, Self::Program(ProgramEvent::Contact { .. }))
     }
 }
 
 /// Describes an event of our program on the controller, which executes commands.
-fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
+fn program(news: ProgramEvent) -> (String, Vec<(&'static str, String)>) {
     let said = |text: &str| (text.to_owned(), vec![]);
     match news {
-        ProgramNews::Unfit => said(
+        ProgramEvent::Unfit => said(
             "this controller's software does not support the configured path: choose another `session.path`; \
              `outrigger doctor` names those that fit",
         ),
-        ProgramNews::Sent => said("uploading our program to the controller"),
-        ProgramNews::Connected => said("our program on the controller has connected"),
-        ProgramNews::Ended(ending) => {
+        ProgramEvent::Sent => said("uploading our program to the controller"),
+        ProgramEvent::Connected => said("our program on the controller has connected"),
+        ProgramEvent::Ended(ending) => {
             let why = match ending {
                 Ending::None => "its connection is lost: it was stopped, or the network failed",
                 Ending::Told => "by our command",
@@ -78,12 +78,12 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
             };
             (format!("our program on the controller has ended: {why}"), vec![("why", ending.to_string())])
         }
-        ProgramNews::Other { link, bytes, said, version } => other(link, bytes, said, version),
-        ProgramNews::Contact { cycles } => (
+        ProgramEvent::Other { link, bytes, said, version } => other(link, bytes, said, version),
+        ProgramEvent::Contact { cycles } => (
             format!("tool contact, which ends the motion; it began {cycles} control cycles before"),
             vec![("cycles", cycles.to_string())],
         ),
-        ProgramNews::Trajectory(result) => {
+        ProgramEvent::Trajectory(result) => {
             let how = match result {
                 TrajectoryResult::Success => "completed",
                 TrajectoryResult::Canceled => "cancelled, or the arm could not move to one of its points",
@@ -94,20 +94,20 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
             };
             (format!("External Control reports the end of the trajectory: {how}"), vec![("result", result.to_string())])
         }
-        ProgramNews::Converged { converged, off } => {
+        ProgramEvent::Converged { converged, off } => {
             let off = f64::from(off) * 1e-6;
             let how = if converged { "has reached" } else { "has not reached" };
             let text = format!("the arm {how} the last position: {:.2} mrad", off * 1e3);
             (text, vec![("converged", converged.to_string()), ("off", off.to_string())])
         }
-        ProgramNews::Late(by) => {
+        ProgramEvent::Late(by) => {
             let seconds = by.as_secs_f64();
             (
                 format!("the arm is {seconds:.2} s behind the commands that the program on the controller received"),
                 vec![("late", format!("{seconds:.3}"))],
             )
         }
-        ProgramNews::Stranger(count) => (
+        ProgramEvent::Stranger(count) => (
             format!("rejected a connection to our program's port that is not from the controller ({count} so far)"),
             vec![("strangers", count.to_string())],
         ),
@@ -152,9 +152,9 @@ fn other(link: LinkId, bytes: u8, said: i32, version: i32) -> (String, Vec<(&'st
 
 fn established(identity: &Identity) -> String {
     let how = match identity.known_by {
-        KnownBy::Message => "",
-        KnownBy::Configuration => " as configured",
-        KnownBy::Packet => " or later, judging by its packets",
+        VersionSource::Message => "",
+        VersionSource::Configuration => " as configured",
+        VersionSource::Packet => " or later, judging by its packets",
     };
     let hertz = 1e6 / identity.period.as_micros().max(1) as f64;
     let source = match identity.states {

@@ -1,6 +1,6 @@
 //! Connecting, arming, moving, stopping.
 
-use outrigger_core::engine::ur::{DownCause, KnownBy, LINKS, UrEvent};
+use outrigger_core::engine::ur::{DownCause, LINKS, UrEvent, VersionSource};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -25,7 +25,7 @@ pub(crate) fn it_connects_learns_the_version_and_says_nothing<B: Bench>() {
                 if let Event::Peer(UrEvent::Established(it)) = event { Some(*it) } else { None }
             };
             let identity = look.events.iter().find_map(identity).expect("a session");
-            assert_eq!((identity.software, identity.known_by), (software, KnownBy::Message));
+            assert_eq!((identity.software, identity.known_by), (software, VersionSource::Message));
             assert_eq!(u128::from(identity.period.as_micros()), look.controller.period().as_micros());
             assert_eq!(look.modes(), [Mode::Monitor]);
             assert_eq!(look.texts, []);

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use outrigger_core::client::rtde::{Claim, Claims};
-use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews};
+use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteOutcome};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};
@@ -372,7 +372,7 @@ fn note(log: &mut Log, rig: &Rig<'_>, software: SoftwareVersion) {
     if !record.settings.is_empty() {
         log.mark("output", "by-text");
     }
-    let sets = |news: &(Write, WriteNews)| news.1 == WriteNews::Sent;
+    let sets = |news: &(Write, WriteOutcome)| news.1 == WriteOutcome::Sent;
     if record.settings.is_empty() && record.news().any(|news| sets(&news)) {
         log.mark("output", "by-rtde");
     }

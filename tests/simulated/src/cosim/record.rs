@@ -4,7 +4,7 @@ use outrigger_core::engine::ur::UrEvent;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::command::outputs::{Write, WriteOutcome};
 use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
@@ -178,7 +178,7 @@ impl Record {
     }
 
     /// Returns the reports about outputs that were to be set, in order.
-    pub fn news(&self) -> impl DoubleEndedIterator<Item = (Write, WriteNews)> {
+    pub fn news(&self) -> impl DoubleEndedIterator<Item = (Write, WriteOutcome)> {
         self.events.iter().filter_map(|(_, event)| match event {
             Event::Output { write, news } => Some((*write, *news)),
             _ => None,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use outrigger_core::engine::LinkId;
-use outrigger_core::engine::ur::{KnownBy, TextConfig, TextPath};
+use outrigger_core::engine::ur::{TextConfig, TextPath, VersionSource};
 use outrigger_core::mode::Mode;
 use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup};
 use outrigger_wire::robot::{Safety, SoftwareVersion};
@@ -24,9 +24,9 @@ pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
 
     let identity = rig.engine().peer().identity().expect("connected");
     let known_by = match identity.known_by {
-        KnownBy::Message => "its message",
-        KnownBy::Configuration => "the configuration",
-        KnownBy::Packet => "size of the packet",
+        VersionSource::Message => "its message",
+        VersionSource::Configuration => "the configuration",
+        VersionSource::Packet => "size of the packet",
     };
     let rate = 1.0 / rig.controller.period().as_secs_f64();
     let states = if identity.states == LinkId::RTDE { "RTDE" } else { "30003" };

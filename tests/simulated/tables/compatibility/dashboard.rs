@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use outrigger_core::client::dashboard::{
-    Before, BringUp, BringUpConfig, Diagnosis, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal, Recovery,
-    RecoveryConfig, Sequence, SequenceEvent, SequenceInput,
+    Before, BringUp, BringUpConfig, Diagnosis, Pendant, ProgramConfig, ProgramControl, ProgramGoal, Recovery,
+    RecoveryConfig, Sequence, SequenceError, SequenceEvent, SequenceInput,
 };
 use outrigger_sim::controller::{Action, Conn, Controller, Options, StartState};
 use outrigger_sim::port::Port;
@@ -151,11 +151,11 @@ fn from(since: SoftwareVersion) -> String {
 }
 
 /// Returns the outcome of a sequence in words.
-fn tell(obstacle: Option<Obstacle>) -> String {
+fn tell(obstacle: Option<SequenceError>) -> String {
     match obstacle {
         None => "works".to_owned(),
-        Some(Obstacle::Unsupported(unsupported)) => unsupported.since.map_or_else(|| "–".to_owned(), from),
-        Some(Obstacle::RobotMode(_)) => "seen, cleared at the pendant".to_owned(),
+        Some(SequenceError::Unsupported(unsupported)) => unsupported.since.map_or_else(|| "–".to_owned(), from),
+        Some(SequenceError::RobotMode(_)) => "seen, cleared at the pendant".to_owned(),
         Some(other) => panic!("{other}"),
     }
 }
@@ -205,7 +205,7 @@ impl Desk {
     }
 
     /// Runs a dashboard sequence to its end. Returns the obstacle that stopped it, if any.
-    fn run(&mut self, sequence: &mut impl Sequence) -> Option<Obstacle> {
+    fn run(&mut self, sequence: &mut impl Sequence) -> Option<SequenceError> {
         let limit = self.controller.now() + PATIENCE;
         while self.controller.now() < limit {
             let now = core_time(self.controller.now());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
+use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteOutcome, WriteRefusal};
 use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
 use outrigger_tests::cosim::{Buffers, Rig, Setup};
@@ -40,11 +40,12 @@ pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
     let cells = WRITES.map(|write| {
         rig.input(Input::Set(write));
         rig.run_for(Duration::from_millis(1_500));
-        let news: Vec<WriteNews> = rig.record().news().filter(|(of, _)| *of == write).map(|(_, news)| news).collect();
+        let news: Vec<WriteOutcome> =
+            rig.record().news().filter(|(of, _)| *of == write).map(|(_, news)| news).collect();
         match news.last() {
-            Some(WriteNews::Confirmed(_)) => "confirmed".to_owned(),
-            Some(WriteNews::NeverShown) => "sent".to_owned(),
-            Some(WriteNews::Refused(WriteRefusal::Impossible(RenderError::Unsupported { since, .. }))) => {
+            Some(WriteOutcome::Confirmed(_)) => "confirmed".to_owned(),
+            Some(WriteOutcome::NeverShown) => "sent".to_owned(),
+            Some(WriteOutcome::Refused(WriteRefusal::Impossible(RenderError::Unsupported { since, .. }))) => {
                 format!("from {since}")
             }
             other => panic!("{software}: {write:?} ends with {other:?}\n{}", rig.record().story()),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_emulated::bench::REST;
-use outrigger_remote::request::Ask;
+use outrigger_remote::request::ClientRequest;
 use outrigger_remote::request::keyed::{Event, Verdict};
 
 use super::faults::falls;
@@ -39,7 +39,7 @@ pub(crate) fn tests() -> Vec<Timed> {
         let mut teller = Teller::new(&bench, KEY, 1);
         let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
         let asked = bench.now();
-        granted(&mut teller, &mut bench, Ask::Request(epoch));
+        granted(&mut teller, &mut bench, ClientRequest::Request(epoch));
         let (began, _) = heard(&mut bench, asked, &["armed"]);
 
         // By then the first waypoints of the engine have been passed, and waypoints that were fed are played.
@@ -60,16 +60,16 @@ pub(crate) fn tests() -> Vec<Timed> {
 
         // Nothing continues by itself, nor after an acknowledgement.
         bench.run_for(Duration::from_secs(4));
-        let (_, _) = teller.ask(&mut bench, Ask::Acknowledge);
+        let (_, _) = teller.ask(&mut bench, ClientRequest::Acknowledge);
         bench.run_for(Duration::from_secs(2));
         let moved = bench.record().motion(back, bench.now()).iter().any(|motion| motion.speed > REST);
         assert!(!moved && (base(&bench) - begin - stands).abs() < 1e-3, "{}", bench.record().story(at));
 
         // After the request to resume the motion continues from its position to its original end.
-        let (epoch, status) = teller.ask(&mut bench, Ask::Status);
+        let (epoch, status) = teller.ask(&mut bench, ClientRequest::Status);
         assert_eq!(status.mode, Mode::Monitor);
         let resumed = bench.now();
-        granted(&mut teller, &mut bench, Ask::Resume(epoch));
+        granted(&mut teller, &mut bench, ClientRequest::Resume(epoch));
         heard(&mut bench, resumed, &["armed"]);
         bench.run_for(Duration::from_millis(6_500));
         undisturbed(&bench, SLOW, resumed);
@@ -86,7 +86,7 @@ fn base(bench: &Bench<'_>) -> f64 {
 
 /// Repeats the request `ask` until the board grants it. A standstill of this machine may have kept the link below the
 /// required grade.
-fn granted(teller: &mut Teller, bench: &mut Bench<'_>, ask: Ask<'_>) {
+fn granted(teller: &mut Teller, bench: &mut Bench<'_>, ask: ClientRequest<'_>) {
     let begun = bench.now();
     let mut ask = ask;
     let mut said = vec![];
@@ -97,8 +97,12 @@ fn granted(teller: &mut Teller, bench: &mut Bench<'_>, ask: Ask<'_>) {
         }
         said.push(reply.verdict);
         bench.run_for(Duration::from_secs(1));
-        let (epoch, _) = teller.ask(bench, Ask::Status);
-        ask = if matches!(ask, Ask::Resume(_)) { Ask::Resume(epoch) } else { Ask::Request(epoch) };
+        let (epoch, _) = teller.ask(bench, ClientRequest::Status);
+        ask = if matches!(ask, ClientRequest::Resume(_)) {
+            ClientRequest::Resume(epoch)
+        } else {
+            ClientRequest::Request(epoch)
+        };
     }
     late(bench.window(begun, bench.now()), format!("{said:?}\n{}", bench.record().story(begun)));
 }

@@ -6,7 +6,7 @@ use outrigger_core::mode::{Epoch, Mode};
 use outrigger_emulated::qemu::Folder;
 use outrigger_emulated::wire::{Conditions, Loss};
 use outrigger_remote::request::keyed::{Caller, Event, Key, Reply, Verdict};
-use outrigger_remote::request::{Ask, Message};
+use outrigger_remote::request::{ClientRequest, Message};
 use outrigger_sim::controller::{Action, StartState};
 use outrigger_wire::dashboard::Outcome;
 use outrigger_wire::robot::RobotMode;
@@ -46,19 +46,19 @@ pub(crate) fn tests() -> Vec<Timed> {
             let mut teller = Teller::new(&bench, KEY, 2);
             let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
             let old = Epoch::from_number(epoch.number().wrapping_sub(1));
-            assert_eq!(teller.ask(&mut bench, Ask::Request(old)).1.verdict, Verdict::WrongEpoch);
+            assert_eq!(teller.ask(&mut bench, ClientRequest::Request(old)).1.verdict, Verdict::WrongEpoch);
 
             let asked = bench.now();
-            let (_, reply) = teller.ask(&mut bench, Ask::Request(epoch));
+            let (_, reply) = teller.ask(&mut bench, ClientRequest::Request(epoch));
             assert_eq!((reply.verdict, reply.mode), (Verdict::Done, Mode::Arming));
             let request = teller.last.clone();
             heard(&mut bench, asked, &["armed"]);
 
             let released = bench.now();
-            let (_, reply) = teller.ask(&mut bench, Ask::Release);
+            let (_, reply) = teller.ask(&mut bench, ClientRequest::Release);
             assert!(reply.verdict == Verdict::Done && reply.mode != Mode::Command, "{reply:?}");
             bench.run_for(Duration::from_secs(1));
-            let (now, status) = teller.ask(&mut bench, Ask::Status);
+            let (now, status) = teller.ask(&mut bench, ClientRequest::Status);
             assert!(now != epoch && status.mode == Mode::Monitor, "{now:?} {status:?}");
 
             // A recorded datagram has no effect when it is sent again, whole or in part.
@@ -69,8 +69,8 @@ pub(crate) fn tests() -> Vec<Timed> {
             assert!(bench.record().said(released, &["armed"]).is_none(), "{}", bench.record().story(released));
 
             // A request that was delayed does not move the arm either, although its epoch is still the current one.
-            teller.ask(&mut bench, Ask::Status);
-            let held = teller.held_back(&mut bench, Ask::Request(now));
+            teller.ask(&mut bench, ClientRequest::Status);
+            let held = teller.held_back(&mut bench, ClientRequest::Request(now));
             bench.run_for(Duration::from_secs(3));
             bench.send(BOARD_AT, PORT, &held);
             let Some(Event::Answer(still, reply)) = teller.event(&mut bench, PATIENCE) else { panic!("no answer") };
@@ -80,14 +80,14 @@ pub(crate) fn tests() -> Vec<Timed> {
             // A client that gives up withdraws its request by a later message. That stops the arm only if this very
             // request armed it.
             let asked = bench.now();
-            assert_eq!(teller.ask(&mut bench, Ask::Request(now)).1.verdict, Verdict::Done);
+            assert_eq!(teller.ask(&mut bench, ClientRequest::Request(now)).1.verdict, Verdict::Done);
             let what = teller.caller.counter();
             heard(&mut bench, asked, &["armed"]);
-            teller.ask(&mut bench, Ask::Withdraw { what: what - 1 });
+            teller.ask(&mut bench, ClientRequest::Withdraw { what: what - 1 });
             bench.run_for(Duration::from_millis(200));
             assert!(bench.record().said(asked, &["released"]).is_none(), "it was a status");
             let withdrawn = bench.now();
-            assert_eq!(teller.ask(&mut bench, Ask::Withdraw { what }).1.verdict, Verdict::Done);
+            assert_eq!(teller.ask(&mut bench, ClientRequest::Withdraw { what }).1.verdict, Verdict::Done);
             heard(&mut bench, withdrawn, &["released"]);
 
             // On a bad network each message is executed once. These are status messages, because the link to the
@@ -95,7 +95,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             bench.up.set(bad);
             bench.down.set(bad);
             for _ in 0..10 {
-                assert_eq!(teller.ask(&mut bench, Ask::Status).1.verdict, Verdict::Done);
+                assert_eq!(teller.ask(&mut bench, ClientRequest::Status).1.verdict, Verdict::Done);
             }
             never_reset(&mut bench);
         }),
@@ -126,7 +126,7 @@ fn beside_clients_that_hang(machine: Machine) {
     let mut teller = Teller::new(&bench, KEY, 2);
     let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
     let asked = bench.now();
-    let (_, reply) = teller.ask(&mut bench, Ask::Request(epoch));
+    let (_, reply) = teller.ask(&mut bench, ClientRequest::Request(epoch));
     assert_eq!((reply.verdict, reply.mode), (Verdict::Done, Mode::Arming));
     heard(&mut bench, asked, &["armed"]);
 
@@ -145,7 +145,7 @@ fn beside_clients_that_hang(machine: Machine) {
     assert!(welcomed(&bench) - before >= 20, "{} have a session", welcomed(&bench) - before);
     undisturbed(&bench, SLOW, asked);
     let released = bench.now();
-    let (_, reply) = teller.ask(&mut bench, Ask::Release);
+    let (_, reply) = teller.ask(&mut bench, ClientRequest::Release);
     assert!(reply.verdict == Verdict::Done && reply.mode != Mode::Command, "{reply:?}");
     let (stopped, _) = heard(&mut bench, released, &["released"]);
     let took = stopped.since(released);
@@ -180,8 +180,9 @@ fn makes_ready(machine: Machine) {
 
     let mut teller = Teller::new(&bench, KEY, 2);
     let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
-    let ask =
-        |teller: &mut Teller, bench: &mut Bench<'_>, epoch, how| teller.ask(bench, Ask::Dashboard { epoch, how }).1;
+    let ask = |teller: &mut Teller, bench: &mut Bench<'_>, epoch, how| {
+        teller.ask(bench, ClientRequest::Dashboard { epoch, how }).1
+    };
     let old = Epoch::from_number(epoch.number().wrapping_sub(1));
     assert_eq!(ask(&mut teller, &mut bench, old, "power-on").verdict, Verdict::WrongEpoch);
     assert_eq!(ask(&mut teller, &mut bench, epoch, "play").verdict, Verdict::BadValue);
@@ -199,18 +200,18 @@ fn makes_ready(machine: Machine) {
     let now = bench.now();
     assert!(bench.record().commands(SimTime::ZERO, now).is_empty(), "{}", bench.record().story(SimTime::ZERO));
     assert!(bench.record().motion(SimTime::ZERO, now).iter().all(|motion| motion.speed == 0.0));
-    let (epoch, status) = teller.ask(&mut bench, Ask::Status);
+    let (epoch, status) = teller.ask(&mut bench, ClientRequest::Status);
     assert_eq!((status.mode, status.latch), (Mode::Monitor, None), "{status:?}");
 
     // After a request the arm is commanded. Then nothing more is sent to the dashboard server.
     let asked = bench.now();
-    let (_, reply) = teller.ask(&mut bench, Ask::Request(epoch));
+    let (_, reply) = teller.ask(&mut bench, ClientRequest::Request(epoch));
     assert_eq!((reply.verdict, reply.mode), (Verdict::Done, Mode::Arming), "{reply:?}");
     heard(&mut bench, asked, &["armed"]);
     let reply = ask(&mut teller, &mut bench, epoch, "brake-release");
     assert_eq!((reply.verdict, reply.mode), (Verdict::Dashboard(Outcome::Commanding), Mode::Command), "{reply:?}");
     assert_eq!(bench.controller().clients(), clients);
-    assert_eq!(teller.ask(&mut bench, Ask::Release).1.verdict, Verdict::Done);
+    assert_eq!(teller.ask(&mut bench, ClientRequest::Release).1.verdict, Verdict::Done);
     bench.run_for(Duration::from_secs(1));
     never_reset(&mut bench);
 }
@@ -301,10 +302,10 @@ impl Teller {
         Self { caller, seen: bench.record().datagrams.len(), last: vec![] }
     }
 
-    pub(crate) fn ask(&mut self, bench: &mut Bench<'_>, ask: Ask<'_>) -> (Epoch, Reply) {
+    pub(crate) fn ask(&mut self, bench: &mut Bench<'_>, ask: ClientRequest<'_>) -> (Epoch, Reply) {
         // A message that causes motion needs the challenge of a recent answer.
         if ask.causes_motion() && !self.caller.is_fresh(now(bench)) {
-            self.ask(bench, Ask::Status);
+            self.ask(bench, ClientRequest::Status);
         }
         let seen = ask.epoch().unwrap_or_default();
         self.caller
@@ -317,7 +318,7 @@ impl Teller {
     }
 
     /// Returns the datagram of a request without sending it.
-    fn held_back(&mut self, bench: &mut Bench<'_>, ask: Ask<'_>) -> Vec<u8> {
+    fn held_back(&mut self, bench: &mut Bench<'_>, ask: ClientRequest<'_>) -> Vec<u8> {
         let seen = ask.epoch().unwrap_or_default();
         self.caller.ask(now(bench), seen, Message { id: None, challenge: None, ask }).expect("short enough");
         self.caller.poll_output().expect("a request").to_vec()

@@ -2,7 +2,7 @@ use core::task::Context;
 
 use embassy_net::{Config, StackResources};
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
-use outrigger_core::command::outputs::{DigitalOutput, MAX_WRITES, WriteNews};
+use outrigger_core::command::outputs::{DigitalOutput, MAX_WRITES, WriteOutcome};
 use outrigger_core::engine::Event;
 use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
@@ -10,7 +10,7 @@ use outrigger_core::mode::Channel;
 use outrigger_embassy::{Shared, krc};
 use outrigger_emulated::executor::{clock, leak};
 use outrigger_remote::request::Message;
-use outrigger_remote::request::keyed::{Caller, Event as Learned, Key, News};
+use outrigger_remote::request::keyed::{Caller, Event as Learned, Key, OutputOutcome};
 use outrigger_wire::sensor::SampleValue;
 
 use super::*;
@@ -105,7 +105,7 @@ impl Rig {
     }
 
     /// Sends a client's request, and returns the verdict if there is one at once.
-    fn ask(&mut self, ask: Ask<'_>) -> Option<Verdict> {
+    fn ask(&mut self, ask: ClientRequest<'_>) -> Option<Verdict> {
         self.caller.ask(self.now, EPOCH, Message { id: None, challenge: None, ask }).expect("room");
         self.send();
         self.server.take(&mut self.service, self.now);
@@ -113,8 +113,8 @@ impl Rig {
     }
 
     /// Sends a request with a fresh challenge, which it gets by a status request.
-    fn ask_freshly(&mut self, ask: Ask<'_>) -> Option<Verdict> {
-        assert_eq!(self.ask(Ask::Status), None);
+    fn ask_freshly(&mut self, ask: ClientRequest<'_>) -> Option<Verdict> {
+        assert_eq!(self.ask(ClientRequest::Status), None);
         assert_eq!(self.decided(), Some(Verdict::Done));
         self.ask(ask)
     }
@@ -151,22 +151,22 @@ impl Rig {
 fn what_a_hand_a_force_or_a_motion_moves_is_refused_at_once_and_nothing_reaches_the_control_loop() {
     let mut rig = Rig::new();
     for ask in [
-        Ask::Freedrive { epoch: EPOCH, how: "tool-speed=0.1" },
-        Ask::Force { epoch: EPOCH, how: "z=-20" },
-        Ask::ToolContact { epoch: EPOCH, how: "on" },
-        Ask::Renew,
-        Ask::Stiffen,
-        Ask::Move { epoch: EPOCH, how: "q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5" },
-        Ask::Move { epoch: EPOCH, how: "begin=2" },
-        Ask::Move { epoch: EPOCH, how: "rows=0,0" },
-        Ask::Move { epoch: EPOCH, how: "end" },
-        Ask::Cancel,
+        ClientRequest::Freedrive { epoch: EPOCH, how: "tool-speed=0.1" },
+        ClientRequest::Force { epoch: EPOCH, how: "z=-20" },
+        ClientRequest::ToolContact { epoch: EPOCH, how: "on" },
+        ClientRequest::Renew,
+        ClientRequest::Stiffen,
+        ClientRequest::Move { epoch: EPOCH, how: "q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5" },
+        ClientRequest::Move { epoch: EPOCH, how: "begin=2" },
+        ClientRequest::Move { epoch: EPOCH, how: "rows=0,0" },
+        ClientRequest::Move { epoch: EPOCH, how: "end" },
+        ClientRequest::Cancel,
     ] {
         assert_eq!(rig.ask_freshly(ask), Some(Verdict::Refused(Some(Reason::NoSuchProgram))), "{ask:?}");
         rig.assert_nothing_waits();
     }
     #[cfg(not(feature = "programs"))]
-    for ask in [Ask::HandBack(EPOCH), Ask::Resend(EPOCH)] {
+    for ask in [ClientRequest::HandBack(EPOCH), ClientRequest::Resend(EPOCH)] {
         assert_eq!(rig.ask_freshly(ask), Some(Verdict::Refused(Some(Reason::NoSuchProgram))), "{ask:?}");
         rig.assert_nothing_waits();
     }
@@ -176,10 +176,10 @@ fn what_a_hand_a_force_or_a_motion_moves_is_refused_at_once_and_nothing_reaches_
 fn a_reading_an_unknown_output_and_an_unknown_command_are_bad_values() {
     let mut rig = Rig::new();
     for ask in [
-        Ask::Sample { epoch: EPOCH, source: "distance", values: SampleValue::scalar(0.05), seq: None },
-        Ask::Set { epoch: EPOCH, output: "digital-out.8=on" },
-        Ask::Set { epoch: EPOCH, output: "analog-out.0=1" },
-        Ask::Dashboard { epoch: EPOCH, how: "play" },
+        ClientRequest::Sample { epoch: EPOCH, source: "distance", values: SampleValue::scalar(0.05), seq: None },
+        ClientRequest::Set { epoch: EPOCH, output: "digital-out.8=on" },
+        ClientRequest::Set { epoch: EPOCH, output: "analog-out.0=1" },
+        ClientRequest::Dashboard { epoch: EPOCH, how: "play" },
     ] {
         assert_eq!(rig.ask_freshly(ask), Some(Verdict::BadValue), "{ask:?}");
         rig.assert_nothing_waits();
@@ -189,44 +189,44 @@ fn a_reading_an_unknown_output_and_an_unknown_command_are_bad_values() {
 #[test]
 fn another_epoch_and_a_motion_without_a_fresh_challenge_reach_nobody() {
     let mut rig = Rig::new();
-    assert_eq!(rig.ask_freshly(Ask::Request(Epoch::from_number(1))), Some(Verdict::WrongEpoch));
-    assert_eq!(rig.ask_freshly(Ask::Status), None);
+    assert_eq!(rig.ask_freshly(ClientRequest::Request(Epoch::from_number(1))), Some(Verdict::WrongEpoch));
+    assert_eq!(rig.ask_freshly(ClientRequest::Status), None);
     assert_eq!(rig.decided(), Some(Verdict::Done));
     rig.now = rig.now + Duration::from_secs(3);
-    assert_eq!(rig.ask(Ask::Request(EPOCH)), Some(Verdict::NotFresh));
+    assert_eq!(rig.ask(ClientRequest::Request(EPOCH)), Some(Verdict::NotFresh));
     rig.assert_nothing_waits();
 }
 
 #[test]
 fn a_request_is_answered_by_its_own_refusal_and_by_no_other() {
     let mut rig = Rig::new();
-    assert_eq!(rig.ask_freshly(Ask::Request(EPOCH)), None);
+    assert_eq!(rig.ask_freshly(ClientRequest::Request(EPOCH)), None);
     assert!(rig.robot.is_waiting());
     rig.refused(OperatorAction::Request, Channel::Message, Reason::GradeLow);
     assert_eq!(rig.decided(), Some(Verdict::Refused(Some(Reason::GradeLow))));
     // Rejections of a contact, of another kind of request, and from a time without a pending request.
-    assert_eq!(rig.ask_freshly(Ask::Resume(EPOCH)), None);
+    assert_eq!(rig.ask_freshly(ClientRequest::Resume(EPOCH)), None);
     rig.refused(OperatorAction::Request, Channel::Pin, Reason::GradeLow);
     assert_eq!(rig.decided(), Some(Verdict::Ending), "it is not commanded");
-    assert_eq!(rig.ask_freshly(Ask::Request(EPOCH)), None);
+    assert_eq!(rig.ask_freshly(ClientRequest::Request(EPOCH)), None);
     rig.refused(OperatorAction::Acknowledge, Channel::Message, Reason::GradeLow);
     assert_eq!(rig.decided(), Some(Verdict::Ending));
-    assert_eq!(rig.ask(Ask::Status), None);
+    assert_eq!(rig.ask(ClientRequest::Status), None);
     assert_eq!(rig.decided(), Some(Verdict::Done));
     rig.refused(OperatorAction::Request, Channel::Message, Reason::GradeLow);
-    assert_eq!(rig.ask(Ask::Request(EPOCH)), None);
+    assert_eq!(rig.ask(ClientRequest::Request(EPOCH)), None);
     assert_eq!(rig.decided(), Some(Verdict::Ending));
 }
 
 #[test]
 fn an_acknowledgement_is_refused_with_its_reason_and_a_release_never() {
     let mut rig = Rig::new();
-    assert_eq!(rig.ask(Ask::Acknowledge), None);
+    assert_eq!(rig.ask(ClientRequest::Acknowledge), None);
     assert_eq!(rig.decided(), Some(Verdict::Done));
-    assert_eq!(rig.ask(Ask::Acknowledge), None);
+    assert_eq!(rig.ask(ClientRequest::Acknowledge), None);
     rig.refused(OperatorAction::Acknowledge, Channel::Message, Reason::ProtectiveStop);
     assert_eq!(rig.decided(), Some(Verdict::Refused(Some(Reason::ProtectiveStop))));
-    assert_eq!(rig.ask(Ask::Release), None);
+    assert_eq!(rig.ask(ClientRequest::Release), None);
     rig.refused(OperatorAction::Acknowledge, Channel::Message, Reason::ProtectiveStop);
     assert_eq!(rig.decided(), Some(Verdict::Done));
 }
@@ -234,9 +234,9 @@ fn an_acknowledgement_is_refused_with_its_reason_and_a_release_never() {
 #[test]
 fn a_request_that_is_withdrawn_before_it_is_decided_is_answered_as_withdrawn() {
     let mut rig = Rig::new();
-    assert_eq!(rig.ask_freshly(Ask::Request(EPOCH)), None);
+    assert_eq!(rig.ask_freshly(ClientRequest::Request(EPOCH)), None);
     let what = rig.caller.counter();
-    assert_eq!(rig.ask(Ask::Withdraw { what }), None);
+    assert_eq!(rig.ask(ClientRequest::Withdraw { what }), None);
     rig.server.decide(rig.now);
     let verdicts: std::vec::Vec<_> = rig.server.decided.iter().map(|(_, verdict)| *verdict).collect();
     assert_eq!(verdicts, [Verdict::Withdrawn, Verdict::Done]);
@@ -245,15 +245,15 @@ fn a_request_that_is_withdrawn_before_it_is_decided_is_answered_as_withdrawn() {
 #[test]
 fn an_output_is_answered_by_news_of_it_and_refused_where_too_many_wait() {
     let mut rig = Rig::new();
-    let set = Ask::Set { epoch: EPOCH, output: OUTPUT };
+    let set = ClientRequest::Set { epoch: EPOCH, output: OUTPUT };
     let write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
     let other = Write::Digital { output: DigitalOutput::Standard(3), high: false };
     assert_eq!(rig.ask(set), None);
-    rig.inquiry.event::<()>(&Event::Output { write, news: WriteNews::Sent });
-    rig.inquiry.event::<()>(&Event::Output { write: other, news: WriteNews::NeverShown });
+    rig.inquiry.event::<()>(&Event::Output { write, news: WriteOutcome::Sent });
+    rig.inquiry.event::<()>(&Event::Output { write: other, news: WriteOutcome::NeverShown });
     assert_eq!(rig.decided(), None, "it is open");
-    rig.inquiry.event::<()>(&Event::Output { write, news: WriteNews::NotConfirmed });
-    assert_eq!(rig.decided(), Some(Verdict::Output(News::NotConfirmed)));
+    rig.inquiry.event::<()>(&Event::Output { write, news: WriteOutcome::NotConfirmed });
+    assert_eq!(rig.decided(), Some(Verdict::Output(OutputOutcome::NotConfirmed)));
     // The first one waits, too.
     for _ in 1..MAX_WRITES {
         assert_eq!(rig.ask(set), None);
@@ -264,7 +264,7 @@ fn an_output_is_answered_by_news_of_it_and_refused_where_too_many_wait() {
 #[test]
 fn one_command_at_a_time_goes_to_the_dashboard_server() {
     let mut rig = Rig::new();
-    let release = Ask::Dashboard { epoch: EPOCH, how: "brake-release" };
+    let release = ClientRequest::Dashboard { epoch: EPOCH, how: "brake-release" };
     assert_eq!(rig.ask_freshly(release), None);
     assert_eq!(rig.decided(), None, "the control loop does not decide it");
     assert_eq!(rig.ask_freshly(release), Some(Verdict::Dashboard(Outcome::Busy)));
@@ -277,12 +277,12 @@ fn one_command_at_a_time_goes_to_the_dashboard_server() {
 #[test]
 fn whatever_is_not_decided_is_answered_in_the_end() {
     for (ask, patience, verdict) in [
-        (Ask::Status, LOOKED_IN, Verdict::Done),
-        (Ask::Release, DECIDED_IN, Verdict::Done),
-        (Ask::Request(EPOCH), DECIDED_IN, Verdict::Ending),
-        (Ask::Acknowledge, DECIDED_IN, Verdict::Ending),
-        (Ask::Set { epoch: EPOCH, output: OUTPUT }, NEWS_IN, Verdict::NoNews),
-        (Ask::Dashboard { epoch: EPOCH, how: "power-on" }, READY_IN, Verdict::Dashboard(Outcome::NoAnswer)),
+        (ClientRequest::Status, LOOKED_IN, Verdict::Done),
+        (ClientRequest::Release, DECIDED_IN, Verdict::Done),
+        (ClientRequest::Request(EPOCH), DECIDED_IN, Verdict::Ending),
+        (ClientRequest::Acknowledge, DECIDED_IN, Verdict::Ending),
+        (ClientRequest::Set { epoch: EPOCH, output: OUTPUT }, NEWS_IN, Verdict::NoNews),
+        (ClientRequest::Dashboard { epoch: EPOCH, how: "power-on" }, READY_IN, Verdict::Dashboard(Outcome::NoAnswer)),
     ] {
         let mut rig = Rig::new();
         assert_eq!(rig.ask_freshly(ask), None, "{ask:?}");
@@ -302,7 +302,7 @@ fn whatever_is_not_decided_is_answered_in_the_end() {
 fn of_too_many_requests_the_oldest_is_not_answered() {
     let mut rig = Rig::new();
     for _ in 0..=PENDING_MAX {
-        assert_eq!(rig.ask(Ask::Status), None);
+        assert_eq!(rig.ask(ClientRequest::Status), None);
     }
     assert_eq!(rig.server.pending.len(), PENDING_MAX);
     assert_eq!(rig.decided(), Some(Verdict::Done), "the newest is");

@@ -7,7 +7,7 @@
 //! ```
 //! use outrigger_core::mode::Epoch;
 //! use outrigger_remote::request::keyed::{Caller, Event, Key, Reply, Service};
-//! use outrigger_remote::request::{Ask, Message};
+//! use outrigger_remote::request::{ClientRequest, Message};
 //! use outrigger_wire::time::Instant;
 //!
 //! # // Real keys and seeds are random numbers.
@@ -25,17 +25,17 @@
 //! assert_eq!((to, caller.poll_event()), ("from here", Some(Event::Open(epoch))));
 //!
 //! // A request that causes motion carries the challenge of a recent answer, which a status brings.
-//! caller.ask(now, epoch, Message { id: None, challenge: None, ask: Ask::Status }).expect("it is short enough");
+//! caller.ask(now, epoch, Message { id: None, challenge: None, ask: ClientRequest::Status }).expect("it is short enough");
 //! let request = caller.poll_output().expect("a request");
 //! service.receive_window()[..request.len()].copy_from_slice(request);
 //! service.commit(now, request.len(), "from here", epoch);
 //! let asked = service.poll_request(epoch).expect("it is of this session, new, and whole");
-//! assert_eq!(asked.ask, Ok(Ask::Status));
+//! assert_eq!(asked.ask, Ok(ClientRequest::Status));
 //! # let ticket = asked.ticket;
 //! service.answer(now, ticket, epoch, &Reply::default());
 //! ```
 
-mod caller;
+mod keyed_client;
 mod mac;
 mod reply;
 mod service;
@@ -43,8 +43,8 @@ mod service;
 mod tests;
 mod wire;
 
-pub use caller::{Caller, Event, TooLong};
+pub use keyed_client::{Caller, Event, TooLong};
 pub use mac::Key;
-pub use reply::{News, Reply, Verdict};
+pub use reply::{OutputOutcome, Reply, Verdict};
 pub use service::{Counts, KeyedRequest, Service, Ticket};
 pub use wire::{ANSWER_LEN, BODY_MAX, DATAGRAM_MAX, HELLO_LEN};

@@ -53,7 +53,7 @@ pub enum Verdict {
     /// The process that commands is about to end, or did not decide in time.
     Ending,
     /// The outcome of setting an output.
-    Output(News),
+    Output(OutputOutcome),
     /// The outcome of setting an output did not arrive within the timeout.
     NoNews,
     /// Too many output writes are pending.
@@ -74,7 +74,7 @@ pub enum Verdict {
 /// The outcome of setting an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum News {
+pub enum OutputOutcome {
     /// The controller shows the new value, this long after it was sent.
     Confirmed(Duration),
     /// The write was sent, but this controller does not publish the output.
@@ -109,21 +109,21 @@ pub enum News {
 const NONE: u8 = 0xff;
 const ENDING: u8 = 1;
 
-const NEWS: [News; 14] = [
-    News::Confirmed(Duration::ZERO),
-    News::NeverShown,
-    News::NotConfirmed,
-    News::Superseded,
-    News::NotConnected,
-    News::Impossible,
-    News::LocalControl,
-    News::NoInput,
-    News::Off,
-    News::LinkStale,
-    News::Commanding,
-    News::NoSuchOutput,
-    News::Reserved,
-    News::Full,
+const NEWS: [OutputOutcome; 14] = [
+    OutputOutcome::Confirmed(Duration::ZERO),
+    OutputOutcome::NeverShown,
+    OutputOutcome::NotConfirmed,
+    OutputOutcome::Superseded,
+    OutputOutcome::NotConnected,
+    OutputOutcome::Impossible,
+    OutputOutcome::LocalControl,
+    OutputOutcome::NoInput,
+    OutputOutcome::Off,
+    OutputOutcome::LinkStale,
+    OutputOutcome::Commanding,
+    OutputOutcome::NoSuchOutput,
+    OutputOutcome::Reserved,
+    OutputOutcome::Full,
 ];
 
 /// The kinds of errors in a line, in the order of their numbers.
@@ -156,7 +156,9 @@ impl Reply {
             Verdict::WrongEpoch => (1, 0, 0, 0),
             Verdict::Refused(reason) => (2, of_reason(reason), 0, 0),
             Verdict::Ending => (3, 0, 0, 0),
-            Verdict::Output(News::Confirmed(after)) => (4, 0, 0, u32::try_from(after.as_micros()).unwrap_or(u32::MAX)),
+            Verdict::Output(OutputOutcome::Confirmed(after)) => {
+                (4, 0, 0, u32::try_from(after.as_micros()).unwrap_or(u32::MAX))
+            }
             Verdict::Output(news) => (4, number_of(&NEWS, |one| *one == news), 0, 0),
             Verdict::NoNews => (5, 0, 0, 0),
             Verdict::Full => (6, 0, 0, 0),
@@ -192,7 +194,9 @@ impl Reply {
             2 => Verdict::Refused(reason_at(body.detail)?),
             3 => Verdict::Ending,
             4 => Verdict::Output(match NEWS.get(detail)? {
-                News::Confirmed(_) => News::Confirmed(Duration::from_micros(u64::from(body.after.get()))),
+                OutputOutcome::Confirmed(_) => {
+                    OutputOutcome::Confirmed(Duration::from_micros(u64::from(body.after.get())))
+                }
                 news => *news,
             }),
             5 => Verdict::NoNews,

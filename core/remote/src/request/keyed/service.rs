@@ -7,7 +7,7 @@ use super::mac::{Key, label};
 use super::reply::{Reply, Verdict};
 use super::wire::{ANSWER_LEN, BODY_MIN, DATAGRAM_MAX, Head, Hello, Kind, Nonce, OUTDATED, TAG_LEN, Turn, Welcome};
 use crate::request::json::message_of;
-use crate::request::{Ask, Challenge, Challenges};
+use crate::request::{Challenge, Challenges, ClientRequest};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
@@ -100,7 +100,7 @@ pub struct KeyedRequest<'a> {
     /// The ticket for the [answer](Service::answer).
     pub ticket: Ticket,
     /// The request; or, as an error, the outcome to answer at once without carrying the request out.
-    pub ask: Result<Ask<'a>, Verdict>,
+    pub ask: Result<ClientRequest<'a>, Verdict>,
 }
 
 #[derive(Clone, Copy, Debug)]

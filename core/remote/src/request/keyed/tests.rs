@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::wire::{BODY_MIN, TAG_LEN};
 use super::*;
-use crate::request::{Ask, FaultKind, Message};
+use crate::request::{ClientRequest, FaultKind, Message};
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::dashboard::Outcome;
@@ -66,18 +66,18 @@ fn open(service: &mut Service<u8>, from: u8) -> Caller {
     caller
 }
 
-const fn message(ask: Ask<'_>) -> Message<'_> {
+const fn message(ask: ClientRequest<'_>) -> Message<'_> {
     Message { id: None, challenge: None, ask }
 }
 
-fn asked(caller: &mut Caller, ask: Ask<'_>) -> Vec<u8> {
+fn asked(caller: &mut Caller, ask: ClientRequest<'_>) -> Vec<u8> {
     caller.ask(NOW, EPOCH, message(ask)).expect("short enough");
     out(caller)
 }
 
 /// Requests the status, whose answer has a challenge.
 fn refresh(service: &mut Service<u8>, caller: &mut Caller, from: u8) {
-    let request = asked(caller, Ask::Status);
+    let request = asked(caller, ClientRequest::Status);
     assert_eq!(give(service, from, &request), None);
     let ticket = service.poll_request(EPOCH).expect("a request").ticket;
     service.answer(NOW, ticket, EPOCH, &Reply::default());
@@ -98,10 +98,10 @@ fn a_request_is_given_once_and_its_answer_as_often_as_it_is_asked_for() {
     let mut service = service();
     let mut caller = open(&mut service, 1);
     refresh(&mut service, &mut caller, 1);
-    let request = asked(&mut caller, Ask::Request(EPOCH));
+    let request = asked(&mut caller, ClientRequest::Request(EPOCH));
     assert_eq!(give(&mut service, 1, &request), None);
     let KeyedRequest { ticket, ask } = service.poll_request(EPOCH).expect("a request");
-    assert_eq!(ask, Ok(Ask::Request(EPOCH)));
+    assert_eq!(ask, Ok(ClientRequest::Request(EPOCH)));
     assert_eq!(service.poll_request(EPOCH), None, "once");
     dropped(&mut service, 1, &request, |counts| counts.repeated);
     let reply = Reply { mode: Mode::Arming, ..Reply::default() };
@@ -122,15 +122,15 @@ fn an_old_epoch_is_refused_and_a_release_honoured_with_any() {
     let mut caller = open(&mut service, 1);
     let (old, text) = (Epoch::from_number(2), "a".repeat(400));
     for (seen, ask, done) in [
-        (EPOCH, Ask::Request(EPOCH), true),
-        (old, Ask::Request(EPOCH), false),
-        (EPOCH, Ask::Request(old), false),
-        (old, Ask::Resume(old), false),
-        (old, Ask::Set { epoch: old, output: "flag.1=on" }, false),
-        (old, Ask::Sample { epoch: old, source: &text, values: SampleValue::scalar(1.0), seq: None }, false),
-        (old, Ask::Release, true),
-        (old, Ask::Acknowledge, true),
-        (old, Ask::Status, true),
+        (EPOCH, ClientRequest::Request(EPOCH), true),
+        (old, ClientRequest::Request(EPOCH), false),
+        (EPOCH, ClientRequest::Request(old), false),
+        (old, ClientRequest::Resume(old), false),
+        (old, ClientRequest::Set { epoch: old, output: "flag.1=on" }, false),
+        (old, ClientRequest::Sample { epoch: old, source: &text, values: SampleValue::scalar(1.0), seq: None }, false),
+        (old, ClientRequest::Release, true),
+        (old, ClientRequest::Acknowledge, true),
+        (old, ClientRequest::Status, true),
     ] {
         refresh(&mut service, &mut caller, 1);
         caller.ask(NOW, seen, message(ask)).expect("short enough");
@@ -139,7 +139,7 @@ fn an_old_epoch_is_refused_and_a_release_honoured_with_any() {
         assert_eq!(service.poll_request(EPOCH).expect("a request").ask, expected, "{ask:?}");
     }
     let long = "a".repeat(BODY_MAX);
-    let ask = Ask::Set { epoch: EPOCH, output: &long };
+    let ask = ClientRequest::Set { epoch: EPOCH, output: &long };
     assert_eq!(caller.ask(NOW, EPOCH, message(ask)), Err(TooLong));
     assert_eq!(caller.poll_output(), None);
     assert_eq!(caller.poll_timeout(), None);
@@ -149,7 +149,7 @@ fn an_old_epoch_is_refused_and_a_release_honoured_with_any() {
 fn replays_reorderings_other_sessions_and_other_directions_are_dropped() {
     let mut service = service();
     let (mut one, mut two) = (open(&mut service, 1), open(&mut service, 2));
-    let requests: Vec<_> = (0..4).map(|_| asked(&mut one, Ask::Release)).collect();
+    let requests: Vec<_> = (0..4).map(|_| asked(&mut one, ClientRequest::Release)).collect();
     give(&mut service, 1, &requests[2]);
     let ticket = service.poll_request(EPOCH).expect("the third is the first that came").ticket;
     for old in &requests[..2] {
@@ -162,7 +162,7 @@ fn replays_reorderings_other_sessions_and_other_directions_are_dropped() {
     assert_eq!(take(&mut two, &answer), None, "it is not the other one's");
     dropped(&mut service, 1, &answer, |counts| counts.foreign);
     assert_eq!(take(&mut one, &requests[3]), None, "a request is no answer");
-    let request = asked(&mut two, Ask::Release);
+    let request = asked(&mut two, ClientRequest::Release);
     // The number of another session with the same request.
     let mut mixed = request;
     mixed[8..16].copy_from_slice(&requests[3][8..16]);
@@ -181,18 +181,18 @@ fn a_session_that_somebody_speaks_in_is_not_ended_by_hellos_that_were_recorded()
     let mut service = service();
     let recorded: Vec<_> = (10..16).map(|nonce| out(&mut caller(nonce))).collect();
     let mut one = open(&mut service, 1);
-    give(&mut service, 1, &asked(&mut one, Ask::Status));
+    give(&mut service, 1, &asked(&mut one, ClientRequest::Status));
     for hello in &recorded {
         assert!(give(&mut service, 9, hello).is_some());
     }
-    give(&mut service, 1, &asked(&mut one, Ask::Release));
-    assert_eq!(service.poll_request(EPOCH).expect("it still stands").ask, Ok(Ask::Release));
+    give(&mut service, 1, &asked(&mut one, ClientRequest::Release));
+    assert_eq!(service.poll_request(EPOCH).expect("it still stands").ask, Ok(ClientRequest::Release));
     // A third active session replaces the one that was inactive for longest.
     for from in [2, 3] {
         let mut other = open(&mut service, from);
-        give(&mut service, from, &asked(&mut other, Ask::Status));
+        give(&mut service, from, &asked(&mut other, ClientRequest::Status));
     }
-    let late = asked(&mut one, Ask::Release);
+    let late = asked(&mut one, ClientRequest::Release);
     dropped(&mut service, 1, &late, |counts| counts.unknown);
 }
 
@@ -231,7 +231,7 @@ fn a_line_that_is_none_is_answered_with_what_is_wrong() {
     let mut service = service();
     let mut caller = open(&mut service, 1);
     let line = format!("{{\"do\":\"dance\"}}{}", " ".repeat(BODY_MIN));
-    let mut bytes = asked(&mut caller, Ask::Status)[..28].to_vec();
+    let mut bytes = asked(&mut caller, ClientRequest::Status)[..28].to_vec();
     bytes.extend(line.as_bytes());
     // With the tag that another software with the key would compute.
     let nonces = caller.nonces();
@@ -272,18 +272,23 @@ fn a_key_is_64_digits_and_is_not_shown() {
 fn a_reply() -> impl Strategy<Value = Reply> {
     let reason = || prop::sample::select(Reason::ALL);
     let news = prop_oneof![
-        any::<u32>().prop_map(|micros| News::Confirmed(Duration::from_micros(u64::from(micros)))),
-        prop::sample::select(vec![News::NeverShown, News::NotConfirmed, News::Superseded, News::NotConnected]),
+        any::<u32>().prop_map(|micros| OutputOutcome::Confirmed(Duration::from_micros(u64::from(micros)))),
         prop::sample::select(vec![
-            News::Impossible,
-            News::LocalControl,
-            News::NoInput,
-            News::Off,
-            News::LinkStale,
-            News::Commanding,
-            News::NoSuchOutput,
-            News::Reserved,
-            News::Full,
+            OutputOutcome::NeverShown,
+            OutputOutcome::NotConfirmed,
+            OutputOutcome::Superseded,
+            OutputOutcome::NotConnected
+        ]),
+        prop::sample::select(vec![
+            OutputOutcome::Impossible,
+            OutputOutcome::LocalControl,
+            OutputOutcome::NoInput,
+            OutputOutcome::Off,
+            OutputOutcome::LinkStale,
+            OutputOutcome::Commanding,
+            OutputOutcome::NoSuchOutput,
+            OutputOutcome::Reserved,
+            OutputOutcome::Full,
         ]),
     ];
     let verdict = prop_oneof![
@@ -310,12 +315,12 @@ proptest! {
         refresh(&mut service, &mut caller, 1);
         let values = SampleValue::scalar(0.25);
         let ask = match word {
-            0 => Ask::Set { epoch: EPOCH, output: &output },
-            1 => Ask::Sample { epoch: EPOCH, source: &output, values, seq: Some(7) },
-            2 => Ask::Release,
-            3 => Ask::Request(EPOCH),
-            4 => Ask::Withdraw { what: 1 },
-            _ => Ask::Status,
+            0 => ClientRequest::Set { epoch: EPOCH, output: &output },
+            1 => ClientRequest::Sample { epoch: EPOCH, source: &output, values, seq: Some(7) },
+            2 => ClientRequest::Release,
+            3 => ClientRequest::Request(EPOCH),
+            4 => ClientRequest::Withdraw { what: 1 },
+            _ => ClientRequest::Status,
         };
         give(&mut service, 1, &asked(&mut caller, ask));
         let KeyedRequest { ticket, ask: read } = service.poll_request(EPOCH).expect("a request");
@@ -335,7 +340,7 @@ proptest! {
                 0 => give(&mut service, 1, &datagram).expect("a welcome"),
                 1 => {
                     prop_assert_eq!(take(&mut caller, &datagram), Some(Event::Open(EPOCH)));
-                    asked(&mut caller, Ask::Request(EPOCH))
+                    asked(&mut caller, ClientRequest::Request(EPOCH))
                 }
                 _ => {
                     give(&mut service, 1, &datagram);

@@ -17,7 +17,7 @@ struct World {
     kept: Option<UserRole>,
     /// The output that waits for its answer.
     output: Option<LockOutput>,
-    news: Vec<LockNews>,
+    news: Vec<LockEvent>,
 }
 
 /// The next event.
@@ -184,7 +184,7 @@ fn what_somebody_else_has_locked_stays_so() {
     for happens in [Happens::Mode(Mode::Arming), Happens::Done, Happens::Mode(Mode::Command), Happens::Tick] {
         world.step(happens);
     }
-    assert_eq!((world.output, world.news.as_slice()), (None, &[LockNews::LockedAlready][..]));
+    assert_eq!((world.output, world.news.as_slice()), (None, &[LockEvent::LockedAlready][..]));
     let over = world.over();
     assert_eq!((over.role, over.news.len()), (UserRole::Locked, 1));
 }
@@ -202,7 +202,7 @@ fn it_is_locked_once_and_given_back_once_and_that_is_told() {
         assert_eq!(world.output, None, "{mode:?}");
     }
     let over = world.over();
-    assert_eq!(over.news, [LockNews::Locked(UserRole::None), LockNews::GivenBack(UserRole::None)]);
+    assert_eq!(over.news, [LockEvent::Locked(UserRole::None), LockEvent::GivenBack(UserRole::None)]);
     assert_eq!((over.role, over.kept), (UserRole::None, None));
 }
 
@@ -214,7 +214,7 @@ fn an_answer_that_is_lost_leaves_a_lock_that_is_given_back() {
     }
     assert_eq!((world.role, world.output), (UserRole::Locked, None), "it waits before it asks again");
     let over = world.over();
-    let told = [LockNews::NoAnswer, LockNews::GivenBack(UserRole::Programmer)];
+    let told = [LockEvent::NoAnswer, LockEvent::GivenBack(UserRole::Programmer)];
     assert_eq!((over.role, over.news.as_slice()), (UserRole::Programmer, &told[..]));
 }
 
@@ -229,22 +229,22 @@ fn a_controller_that_does_not_know_the_question_is_asked_once_per_arming() {
         assert_eq!(world.output, None);
         world.step(Happens::Mode(Mode::Monitor));
     }
-    assert_eq!(world.news, [LockNews::NotTold, LockNews::NotTold]);
+    assert_eq!(world.news, [LockEvent::NotTold, LockEvent::NotTold]);
 }
 
 #[test]
 fn all_that_is_told_reads_as_a_sentence() {
     let role = UserRole::Programmer;
     for news in [
-        LockNews::Locked(role),
-        LockNews::GivenBack(role),
-        LockNews::Changed(role),
-        LockNews::LockedAlready,
-        LockNews::NotKept,
-        LockNews::NotTold,
-        LockNews::Refused(UserRole::Locked),
-        LockNews::Refused(role),
-        LockNews::NoAnswer,
+        LockEvent::Locked(role),
+        LockEvent::GivenBack(role),
+        LockEvent::Changed(role),
+        LockEvent::LockedAlready,
+        LockEvent::NotKept,
+        LockEvent::NotTold,
+        LockEvent::Refused(UserRole::Locked),
+        LockEvent::Refused(role),
+        LockEvent::NoAnswer,
     ] {
         let said = news.to_string();
         assert!(said.starts_with("the ") && said.len() > 30, "{said}");

@@ -49,7 +49,7 @@ pub(super) struct Transcript {
     pub(super) asked: Vec<String>,
     pub(super) said: Vec<String>,
     pub(super) now: Instant,
-    pub(super) end: Result<(), Obstacle>,
+    pub(super) end: Result<(), SequenceError>,
 }
 
 pub(super) fn play(sequence: &mut impl Sequence, answer: impl FnMut(&Request<'_>, Instant) -> String) -> Transcript {

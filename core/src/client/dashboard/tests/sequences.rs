@@ -32,11 +32,11 @@ fn bring_up_ends_where_a_person_is_needed_and_says_what_they_can_do() {
         play(&mut asked, |request, now| robot.answer(request, now)).end.unwrap_err()
     };
     let emergency = obstacle("ROBOT_EMERGENCY_STOP", "POWER_OFF");
-    assert_eq!(emergency, Obstacle::Safety(SafetyMode::RobotEmergencyStop));
+    assert_eq!(emergency, SequenceError::Safety(SafetyMode::RobotEmergencyStop));
     assert_eq!(emergency.advice(), "release the emergency stop, then bring the robot up");
-    assert_eq!(obstacle("PROTECTIVE_STOP", "RUNNING"), Obstacle::Safety(SafetyMode::ProtectiveStop));
-    assert_eq!(obstacle("NORMAL", "CONFIRM_SAFETY"), Obstacle::RobotMode(RobotMode::ConfirmSafety));
-    assert_eq!(obstacle("NORMAL", "BACKDRIVE"), Obstacle::RobotMode(RobotMode::Backdrive));
+    assert_eq!(obstacle("PROTECTIVE_STOP", "RUNNING"), SequenceError::Safety(SafetyMode::ProtectiveStop));
+    assert_eq!(obstacle("NORMAL", "CONFIRM_SAFETY"), SequenceError::RobotMode(RobotMode::ConfirmSafety));
+    assert_eq!(obstacle("NORMAL", "BACKDRIVE"), SequenceError::RobotMode(RobotMode::Backdrive));
     let late = obstacle("NORMAL", "NO_CONTROLLER");
     assert_eq!(late.to_string(), "the robot mode is still NO_CONTROLLER after 60 s, not POWER_OFF");
 }
@@ -52,14 +52,14 @@ fn bring_up_connects_anew_once_where_remote_control_came_after_the_connection() 
     let mut robot = Robot { permitted: false, remote: false, ..Robot::new("NORMAL", "IDLE") };
     let mut bring_up = BringUp::new(E_SERIES, BringUpConfig::default());
     let told = play(&mut bring_up, |request, now| robot.answer(request, now));
-    assert_eq!(told.end, Err(Obstacle::LocalControl));
+    assert_eq!(told.end, Err(SequenceError::LocalControl));
     assert_eq!(told.asked.iter().filter(|asked| *asked == "brake release ").count(), 1);
 
     // 5.0 has no query for remote control: after one new connection, the refusal is believed.
     let mut robot = Robot { permitted: false, remote: false, ..Robot::new("NORMAL", "IDLE") };
     let mut bring_up = BringUp::new(SoftwareVersion::new(5, 0), BringUpConfig::default());
     let told = play(&mut bring_up, |request, now| robot.answer(request, now));
-    assert_eq!(told.end, Err(Obstacle::LocalControl));
+    assert_eq!(told.end, Err(SequenceError::LocalControl));
     assert_eq!(told.asked.iter().filter(|asked| *asked == "brake release ").count(), 2);
 }
 
@@ -73,7 +73,7 @@ fn a_sequence_that_the_software_cannot_do_asks_nothing_and_says_since_when_it_co
         "software 1.8.0 does not know 'power on': controllers of the CB series do from 3.0 on"
     );
     let told = play(&mut Pendant::lock(SoftwareVersion::new(10, 12)), nobody);
-    assert!(matches!(told.end, Err(Obstacle::Unsupported(u)) if u.since.is_none()), "{:?}", told.end);
+    assert!(matches!(told.end, Err(SequenceError::Unsupported(u)) if u.since.is_none()), "{:?}", told.end);
     let mut robot = Robot::new("PROTECTIVE_STOP", "RUNNING");
     let refused = finding(&mut robot, SoftwareVersion::new(3, 0)).acknowledge().unwrap_err();
     assert!(refused.to_string().contains("'unlock protective stop': controllers of the CB series do from 3.1 on"));
@@ -114,7 +114,7 @@ fn a_stop_that_is_younger_than_it_looked_is_waited_for_again() {
     let acknowledgement = finding(&mut robot, E_SERIES).acknowledge().unwrap();
     let mut recovery = Recovery::new(acknowledgement, RecoveryConfig::default());
     let told = play(&mut recovery, |request, now| robot.answer(request, now));
-    assert!(matches!(told.end, Err(Obstacle::Refused { request: RequestKind::UnlockProtectiveStop, .. })));
+    assert!(matches!(told.end, Err(SequenceError::Refused { request: RequestKind::UnlockProtectiveStop, .. })));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn only_the_stop_that_was_acknowledged_is_cleared() {
     robot.safety = "FAULT";
     let mut recovery = Recovery::new(acknowledgement, RecoveryConfig::default());
     let told = play(&mut recovery, |request, now| robot.answer(request, now));
-    let other = Obstacle::OtherStop { acknowledged: SafetyMode::ProtectiveStop, found: SafetyMode::Fault };
+    let other = SequenceError::OtherStop { acknowledged: SafetyMode::ProtectiveStop, found: SafetyMode::Fault };
     assert_eq!((told.end, told.asked), (Err(other), vec!["safetystatus ".to_owned()]));
 }
 
@@ -146,7 +146,7 @@ fn what_only_a_hand_can_end_cannot_be_acknowledged() {
     for safety in ["ROBOT_EMERGENCY_STOP", "SYSTEM_EMERGENCY_STOP", "SAFEGUARD_STOP", "RECOVERY", "VALIDATE_JOINT_ID"] {
         let finding = finding(&mut Robot::new(safety, "RUNNING"), E_SERIES);
         assert!(!finding.is_recoverable());
-        assert!(matches!(finding.acknowledge(), Err(Obstacle::Safety(_))), "{safety}");
+        assert!(matches!(finding.acknowledge(), Err(SequenceError::Safety(_))), "{safety}");
     }
     let normal = finding(&mut Robot::new("NORMAL", "RUNNING"), E_SERIES);
     assert!(normal.is_clear() && normal.obstacle().is_none());
@@ -162,7 +162,7 @@ fn cb2_tells_its_stops_by_the_robot_mode() {
     };
     assert!(diagnosed("Robotmode: 0").is_clear());
     let stopped = diagnosed("Robotmode: 4");
-    assert_eq!(stopped.acknowledge().unwrap_err(), Obstacle::RobotMode(RobotMode::SecurityStopped));
+    assert_eq!(stopped.acknowledge().unwrap_err(), SequenceError::RobotMode(RobotMode::SecurityStopped));
 }
 
 #[test]

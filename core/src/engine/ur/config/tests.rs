@@ -91,7 +91,7 @@ fn a_limit_that_what_is_sent_would_break_is_told_with_both_settings() {
     assert_eq!(
         told(|c| {
             c.limits.braking.0 = [8.0; 6];
-            c.peer.text.form = super::super::text::FormChoice::SelfEnding;
+            c.peer.text.form = super::super::script_text::FormChoice::SelfEnding;
             c.peer.software = Some(SoftwareVersion::new(3, 2));
         }),
         [""; 0]
@@ -111,7 +111,7 @@ fn text_must_outlast_the_time_after_which_states_are_stale_and_something_must_en
         error(|c| c.mode.state_timeout = Some(Duration::from_millis(50))).is_err_and(|e| e.starts_with("text.hold"))
     );
     let bare = |software| {
-        let text = TextConfig { form: super::super::text::FormChoice::Bare, ..TextConfig::default() };
+        let text = TextConfig { form: super::super::script_text::FormChoice::Bare, ..TextConfig::default() };
         UrConfig { peer: UrOptions { text, software, ..UrOptions::default() }, ..UrConfig::default() }
             .check()
             .map_err(|error| error.to_string())
@@ -124,7 +124,7 @@ fn text_must_outlast_the_time_after_which_states_are_stale_and_something_must_en
 fn an_arm_that_keeps_moving_has_no_bound_for_our_death_with_bare_text() {
     let (old, new) = (SoftwareVersion::new(3, 1), SoftwareVersion::new(5, 15));
     let mut bare = UrConfig::default();
-    bare.peer.text.form = super::super::text::FormChoice::Bare;
+    bare.peer.text.form = super::super::script_text::FormChoice::Bare;
     assert!(bare.coast_without_us(old).is_none() && bare.coast_without_us(new).is_some());
     let coast = UrConfig::default().coast_without_us(old).map(|coast| coast.joints[0]);
     // 1 rad/s for 2·(8 + 4) + 2·8 ms on the way, 40 + 8 ms of the text, which sleeps after up to 40 + 8 ms of its ramp,

@@ -1,8 +1,8 @@
 //! The intake of the links: the first contact, messages and states, and the consequences of their loss.
 
 use super::super::config::{StatesFrom, UrOptions};
-use super::super::event::{DownCause, Next, ProgramNews, UrEvent};
-use super::super::identity::{Identity, KnownBy};
+use super::super::event::{DownCause, Next, ProgramEvent, UrEvent};
+use super::super::identity::{Identity, VersionSource};
 use super::super::outputs::Known;
 use super::super::path::ProgramConfig;
 use super::super::primary::PrimaryEvent;
@@ -151,7 +151,7 @@ impl Ur<'_> {
     /// Ends the session if a primary link that reconnects shows another controller, or a version that had to be guessed
     /// before.
     pub(super) fn compare_software(&mut self, cx: &mut Cx<'_, '_>) {
-        let Some(identity) = self.identity.filter(|identity| identity.known_by != KnownBy::Configuration) else {
+        let Some(identity) = self.identity.filter(|identity| identity.known_by != VersionSource::Configuration) else {
             return;
         };
         let software = self.primary.facts().software;
@@ -276,11 +276,11 @@ impl Ur<'_> {
     }
 
     /// Returns the software version of the controller, and the source of that knowledge.
-    pub(super) fn software(&self, oldest: SoftwareVersion, options: &UrOptions) -> (SoftwareVersion, KnownBy) {
+    pub(super) fn software(&self, oldest: SoftwareVersion, options: &UrOptions) -> (SoftwareVersion, VersionSource) {
         match (options.software, self.primary.facts().software.or(self.software)) {
-            (Some(software), _) => (software, KnownBy::Configuration),
-            (None, Some(software)) => (software, KnownBy::Message),
-            (None, None) => (oldest, KnownBy::Packet),
+            (Some(software), _) => (software, VersionSource::Configuration),
+            (None, Some(software)) => (software, VersionSource::Message),
+            (None, None) => (oldest, VersionSource::Packet),
         }
     }
 
@@ -297,7 +297,7 @@ impl Ur<'_> {
             self.unfit = without_states || cx.config.peer.unfit(software).is_some();
             program.open(software, period, cx.config);
             if self.unfit {
-                cx.events.push_peer(UrEvent::Program(ProgramNews::Unfit));
+                cx.events.push_peer(UrEvent::Program(ProgramEvent::Unfit));
             }
         }
         self.connector.greeted(states, cx.now);

@@ -2,7 +2,7 @@
 
 use super::Reverse;
 use crate::engine::io::LinkId;
-use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::event::ProgramEvent;
 use outrigger_wire::time::Instant;
 
 impl Reverse {
@@ -19,11 +19,11 @@ impl Reverse {
         _: LinkId,
         _: usize,
         _: Instant,
-    ) -> Option<ProgramNews> {
+    ) -> Option<ProgramEvent> {
         None
     }
 
-    pub(in crate::engine::ur) const fn lateness(&mut self) -> Option<ProgramNews> {
+    pub(in crate::engine::ur) const fn lateness(&mut self) -> Option<ProgramEvent> {
         None
     }
 }

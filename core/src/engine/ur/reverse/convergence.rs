@@ -1,7 +1,7 @@
 //! The repetition of the last position until the arm has reached it, for positions that wait in a ring.
 
 use super::Reverse;
-use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::event::ProgramEvent;
 use crate::engine::ur::path::BufferedConfig;
 use crate::mode::Mode;
 use outrigger_wire::program::Kind;
@@ -81,9 +81,9 @@ impl Reverse {
     }
 
     /// Returns the event with the result; each result is returned once.
-    pub(in crate::engine::ur) fn convergence(&mut self) -> Option<ProgramNews> {
+    pub(in crate::engine::ur) fn convergence(&mut self) -> Option<ProgramEvent> {
         let (converged, off) = self.convergence.memory.news.take()?;
-        Some(ProgramNews::Converged { converged, off })
+        Some(ProgramEvent::Converged { converged, off })
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     /// Takes a state at `millis` after the beginning, with a joint `off` from 0.
-    fn state(program: &mut Reverse, millis: u64, mode: Mode, off: f32, ended: bool) -> Option<ProgramNews> {
+    fn state(program: &mut Reverse, millis: u64, mode: Mode, off: f32, ended: bool) -> Option<ProgramEvent> {
         let mut state = State::default();
         state.positions.0[3] = off;
         program.prepare(Instant::ZERO + Duration::from_millis(millis), mode, Some(&state), Pause::default());
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(state(&mut program, 8, Mode::Command, -0.01, true), None);
         assert!(!program.has_converged());
         let news = state(&mut program, 16, Mode::Command, -0.001, true);
-        assert_eq!(news, Some(ProgramNews::Converged { converged: true, off: 1_000 }));
+        assert_eq!(news, Some(ProgramEvent::Converged { converged: true, off: 1_000 }));
         assert!(program.has_converged());
         assert_eq!(state(&mut program, 24, Mode::Command, 0.1, true), None, "said once");
         // Another motion in the same commanding.
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(state(&mut program, 100, Mode::Command, 0.01, true), None);
         assert_eq!(state(&mut program, 599, Mode::Command, f32::NAN, true), None);
         let news = state(&mut program, 600, Mode::Command, 0.01, true);
-        assert_eq!(news, Some(ProgramNews::Converged { converged: false, off: 10_000 }));
+        assert_eq!(news, Some(ProgramEvent::Converged { converged: false, off: 10_000 }));
         assert!(program.has_converged());
 
         let mut stopped = reverse(CommandPath::Buffered);

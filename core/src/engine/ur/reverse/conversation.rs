@@ -1,16 +1,16 @@
 //! The connections of a program, and its reports.
 
-use super::lateness::Lateness;
+use super::lag_detector::Lateness;
 use super::listener::Listener;
 use super::script_server::ScriptServer;
 use super::{ProgramStage, Reverse};
 use crate::engine::io::LinkId;
-use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::event::ProgramEvent;
 #[cfg(feature = "programs")]
 use crate::engine::ur::path::Delivery;
-use crate::mode::Held;
 #[cfg(feature = "programs")]
 use crate::mode::OperatorAction;
+use crate::mode::TimedFact;
 #[cfg(feature = "programs")]
 use crate::robot::Reason;
 use outrigger_wire::player::PlayerReport;
@@ -24,7 +24,7 @@ impl Reverse {
         (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
         self.waiting.clear();
         self.answers.clear();
-        self.mirrors = Held::new(false, now);
+        self.mirrors = TimedFact::new(false, now);
         self.player.forget();
         #[cfg(feature = "urcap")]
         self.forward.forget();
@@ -39,14 +39,14 @@ impl Reverse {
 
     /// Takes note that a further connection is closed: one without a proof, or a part of the program, which is then
     /// useless and ends.
-    pub(in crate::engine::ur) fn closed_beside(&mut self, link: LinkId) -> Option<ProgramNews> {
+    pub(in crate::engine::ur) fn closed_beside(&mut self, link: LinkId) -> Option<ProgramEvent> {
         let door = self.door_mut(link);
         let (unproven, of_ours) = (door.is_unproven(), door.is_taken());
         let news = if unproven {
             self.no_proof(link)
         } else if of_ours && self.carries() {
             self.hang_up(ProgramStage::Away);
-            Some(ProgramNews::Ended(self.ending))
+            Some(ProgramEvent::Ended(self.ending))
         } else {
             None
         };
@@ -55,7 +55,7 @@ impl Reverse {
     }
 
     /// Takes bytes of the URCap. The text of the program is sent once the URCap has requested it.
-    pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) -> Option<ProgramNews> {
+    pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) -> Option<ProgramEvent> {
         match self.script_mut()?.commit(count) {
             Some(true) => self.make(now),
             Some(false) => {}
@@ -65,7 +65,7 @@ impl Reverse {
     }
 
     /// Records that the URCap has closed its connection, or that another client has closed its own without a request.
-    pub(in crate::engine::ur) fn answered(&mut self) -> Option<ProgramNews> {
+    pub(in crate::engine::ur) fn answered(&mut self) -> Option<ProgramEvent> {
         let silent = self.script().is_some_and(|fetch| fetch.door.is_unproven() && !fetch.has_asked());
         let news = if silent { self.no_proof(LinkId::SCRIPT) } else { None };
         self.script_mut().into_iter().for_each(|fetch| fetch.door.closed());
@@ -111,10 +111,10 @@ impl Reverse {
     }
 
     /// Records that the connection was closed by the program or the network, or that it had no proof.
-    pub(in crate::engine::ur) fn closed(&mut self) -> Option<ProgramNews> {
+    pub(in crate::engine::ur) fn closed(&mut self) -> Option<ProgramEvent> {
         let news = if self.carries() {
             self.forget();
-            Some(ProgramNews::Ended(self.ending))
+            Some(ProgramEvent::Ended(self.ending))
         } else if self.door.is_unproven() {
             self.no_proof(LinkId::REVERSE)
         } else {
@@ -163,7 +163,7 @@ impl Reverse {
     }
 
     /// Takes bytes of the program, which arrived at `arrival`.
-    pub(in crate::engine::ur) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramNews)) {
+    pub(in crate::engine::ur) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramEvent)) {
         #[cfg(feature = "urcap")]
         if self.is_foreign() {
             self.commit_foreign(LinkId::REVERSE, count, arrival).into_iter().for_each(tell);
@@ -185,7 +185,7 @@ impl Reverse {
                     Some((said, behind)) => {
                         let said = PlayerReport::from_bytes(*said);
                         if let Some(cycles) = self.player.observe(&said, arrival) {
-                            tell(ProgramNews::Contact { cycles });
+                            tell(ProgramEvent::Contact { cycles });
                         }
                         let _ = self.take(said.report, arrival);
                         (true, behind)
@@ -220,7 +220,7 @@ impl Reverse {
         [said, token]: [i32; 2],
         runs: bool,
         arrival: Instant,
-    ) -> Option<ProgramNews> {
+    ) -> Option<ProgramEvent> {
         let ours = self.made.is_some_and(|made| made.token == token);
         let report = Report::from_bytes(said.to_be_bytes());
         match self.stage {
@@ -228,7 +228,7 @@ impl Reverse {
                 self.begin(arrival);
                 self.counter = report.counter.wrapping_add(1);
                 self.oldest = self.counter;
-                Some(ProgramNews::Connected)
+                Some(ProgramEvent::Connected)
             }
             ProgramStage::Ready | ProgramStage::Ending(..) => {
                 let late = self.take(report, arrival);
@@ -239,7 +239,7 @@ impl Reverse {
     }
 
     /// Takes the program's report on an order. Returns the event that the arm lags behind, if it does.
-    pub(super) fn take(&mut self, report: Report, arrival: Instant) -> Option<ProgramNews> {
+    pub(super) fn take(&mut self, report: Report, arrival: Instant) -> Option<ProgramEvent> {
         if report.ending != Ending::None {
             self.ending = report.ending;
         }
@@ -251,8 +251,8 @@ impl Reverse {
                 self.oldest = self.oldest.wrapping_add(1);
             }
             self.answers.reflected(report.counter, arrival);
-            self.mirrors = Held::new(true, arrival);
+            self.mirrors = TimedFact::new(true, arrival);
         }
-        self.lateness.reported(self.kind, report.lag, self.fill, self.period).map(ProgramNews::Late)
+        self.lateness.reported(self.kind, report.lag, self.fill, self.period).map(ProgramEvent::Late)
     }
 }

@@ -16,14 +16,14 @@
 //! * Its progress follows from the robot's speed scaling and from the position of the controller's target
 //!   ([`PlanProgress`]).
 
-use super::text::Made;
+use super::program_text::Made;
 use super::units::micro;
 use super::{Moment, Pause, Reverse, Wrote};
 use crate::command::{ApprovedMove, JointMove};
 use crate::engine::cycle::{MotionProgress, Verdict};
-use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::event::ProgramEvent;
 use crate::engine::ur::outbox::Outbox;
-use crate::mode::{CourseConfig, Held, Mirrored, MoveNumber, PlanProgress};
+use crate::mode::{CourseConfig, Mirrored, MoveNumber, PlanProgress, TimedFact};
 use crate::robot::Reason;
 use crate::trajectory::Waypoint;
 use outrigger_wire::external_control::ControlMode;
@@ -326,7 +326,7 @@ impl Reverse {
             (_, Some(course)) => course.holds(state, &config),
             (_, None) => false,
         };
-        let mirrored = stands.then(|| Held::new(account.shown, now));
+        let mirrored = stands.then(|| TimedFact::new(account.shown, now));
         MotionProgress { mirrored, paused: false, on_course }
     }
 
@@ -346,10 +346,10 @@ impl Reverse {
     }
 
     /// Returns the event that the move is late, once.
-    pub(in crate::engine::ur) fn lateness(&mut self) -> Option<ProgramNews> {
+    pub(in crate::engine::ur) fn lateness(&mut self) -> Option<ProgramEvent> {
         let account = &mut self.forward.account;
         let late = account.pursuit.late(self.player.legs.end());
-        core::mem::take(&mut account.tell_late).then_some(ProgramNews::Late(late))
+        core::mem::take(&mut account.tell_late).then_some(ProgramEvent::Late(late))
     }
 
     /// Returns the buffer for the program's bytes on the trajectory connection.
@@ -359,7 +359,7 @@ impl Reverse {
     }
 
     /// Takes `count` bytes that were received on the trajectory connection.
-    pub(super) fn commit_result(&mut self, count: usize) -> Option<ProgramNews> {
+    pub(super) fn commit_result(&mut self, count: usize) -> Option<ProgramEvent> {
         let account = &mut self.forward.account;
         let filled = usize::from(account.filled).saturating_add(count).min(TrajectoryResult::LEN);
         account.filled = filled as u8;
@@ -379,7 +379,7 @@ impl Reverse {
             // discarded.
             (Phase::Rests | Phase::Asked(_) | Phase::Broken(_) | Phase::Ends(..), _) => {}
         }
-        Some(ProgramNews::Trajectory(result))
+        Some(ProgramEvent::Trajectory(result))
     }
 }
 

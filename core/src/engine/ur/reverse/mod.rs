@@ -15,32 +15,32 @@
 
 #[cfg(not(feature = "urcap"))]
 mod absent;
-mod carrier;
+mod connection_proof;
 #[cfg(feature = "motions")]
 mod convergence;
 mod conversation;
 #[cfg(feature = "urcap")]
 mod forward;
 mod guide;
-mod lateness;
+mod lag_detector;
 mod listener;
 #[cfg(feature = "motions")]
-mod locating;
+mod move_tolerances;
 mod orders;
 mod player;
+#[cfg(feature = "motions")]
+mod pose_conversion;
 mod positions;
-mod proof;
 #[cfg(feature = "record")]
-mod recorded;
+mod program_checkpoints;
+mod program_connection;
+mod program_text;
 mod script_server;
 mod segment_queue;
-mod text;
-#[cfg(feature = "motions")]
-mod tolerated;
 mod units;
 mod upload;
 
-pub(super) use self::carrier::{Carrier, carrier, exclusive, shared};
+pub(super) use self::program_connection::{Carrier, carrier, exclusive, shared};
 
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -50,21 +50,21 @@ use heapless::Deque;
 use self::convergence::Convergence;
 #[cfg(feature = "urcap")]
 use self::forward::Forward;
-use self::lateness::Lateness;
+use self::lag_detector::Lateness;
 use self::listener::Listener;
 use self::player::Player;
 use self::positions::Positions;
+use self::program_text::Made;
 use self::script_server::ScriptServer;
-use self::text::Made;
 use super::config::{UrConfig, UrOptions};
-use super::event::ProgramNews;
+use super::event::ProgramEvent;
 use super::outbox::Outbox;
 use super::path::{CommandPath, Delivery, ProgramConfig};
 use crate::command::Limits;
 use crate::engine::cycle::Resident;
 use crate::engine::io::{LinkId, Output};
 use crate::link::{AnswerFigures, Answers};
-use crate::mode::{Held, Mode};
+use crate::mode::{Mode, TimedFact};
 use crate::robot::Reason;
 use outrigger_wire::player::PlayerOrder;
 use outrigger_wire::program::{Ending, Kind};
@@ -77,7 +77,7 @@ const GREETING: Duration = Duration::from_secs(1);
 const HANG_UP: Duration = Duration::from_secs(1);
 /// The number of bytes of the program's text that are sent at a time \[B\]. A URCap is sent all of it, because it takes
 /// the end of a piece for the end of the text.
-const PIECE: usize = if cfg!(feature = "urcap") { text::LONGEST } else { 256 };
+const PIECE: usize = if cfg!(feature = "urcap") { program_text::LONGEST } else { 256 };
 /// The timeout of a program of External Control for the next message while nothing is commanded.
 const IDLE: Duration = Duration::from_secs(1);
 /// The interval of keep-alives to a resident program while nothing is commanded.
@@ -126,7 +126,7 @@ pub(super) struct Reverse {
     waiting: Deque<Instant, UNANSWERED>,
     oldest: u16,
     /// `true` if the program mirrors the orders that it receives, with the time when it last did.
-    mirrors: Held<bool>,
+    mirrors: TimedFact<bool>,
     ending: Ending,
     answers: Answers<u16>,
     order: Outbox<{ PlayerOrder::LEN }>,
@@ -212,7 +212,7 @@ impl Reverse {
             counter: 0,
             waiting: Deque::new(),
             oldest: 0,
-            mirrors: Held::new(false, Instant::ZERO),
+            mirrors: TimedFact::new(false, Instant::ZERO),
             ending: Ending::None,
             answers: Answers::new(Duration::ZERO),
             order: Outbox::EMPTY,
@@ -333,7 +333,7 @@ impl Reverse {
     }
 
     /// Evaluates all deadlines of the program as of `now`. Returns the reason that ends commanding, if any.
-    pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnMut(ProgramNews)) -> Option<Reason> {
+    pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnMut(ProgramEvent)) -> Option<Reason> {
         #[cfg(feature = "record")]
         {
             self.order.begin();
@@ -357,9 +357,9 @@ impl Reverse {
     pub(super) fn resident(&self, now: Instant) -> Option<Resident> {
         let mirrors = match self.mirrors {
             // The only evidence are its connection, and that the controller's target follows.
-            _ if self.is_foreign() => Held::new(self.is_ready(), now),
-            Held { value: true, at } => Held::new(true, at),
-            Held { value: false, .. } => Held::new(false, now),
+            _ if self.is_foreign() => TimedFact::new(self.is_ready(), now),
+            TimedFact { value: true, at } => TimedFact::new(true, at),
+            TimedFact { value: false, .. } => TimedFact::new(false, now),
         };
         self.is_chosen().then(|| Resident { connected: self.is_ready(), mirrors })
     }

@@ -5,7 +5,7 @@ use super::Reverse;
 use super::segment_queue::SegmentQueue;
 use super::units::{force, micro};
 #[cfg(feature = "motions")]
-use super::{locating::Locating, tolerated::Tolerated};
+use super::{move_tolerances::Tolerated, pose_conversion::Locating};
 use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
 #[cfg(feature = "motions")]
 use crate::command::{Destination, Limits, LocateError, MoveTarget};
@@ -13,7 +13,7 @@ use crate::engine::cycle::MotionProgress;
 use crate::law::FeedError;
 #[cfg(feature = "motions")]
 use crate::mode::LineCourse;
-use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
+use crate::mode::{Course, CourseConfig, Mirrored, MoveNumber, TimedFact};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
 // Without the feature `motions` there are no lines and no tolerances, and nothing is located: the types take no room.
@@ -51,7 +51,7 @@ pub(super) struct Player {
     #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     locating: Option<Locating>,
     /// The program's report, with the time when it last showed that it is running.
-    mirrored: Option<Held<Mirrored>>,
+    mirrored: Option<TimedFact<Mirrored>>,
     progress: i32,
     /// `guidance`: the parameters of freedrive or force mode that were set last; `watches`: a contact ends the motion.
     pub(super) guidance: Option<Guidance>,
@@ -141,7 +141,7 @@ impl Player {
 
     /// Returns the whole report, for tests.
     #[cfg(test)]
-    pub(super) const fn shown(&self) -> (Option<Held<Mirrored>>, i32) {
+    pub(super) const fn shown(&self) -> (Option<TimedFact<Mirrored>>, i32) {
         (self.mirrored, self.progress)
     }
 
@@ -162,7 +162,7 @@ impl Player {
                 None => return None,
             },
         };
-        self.mirrored = Some(Held::new(shown, arrival));
+        self.mirrored = Some(TimedFact::new(shown, arrival));
         #[cfg(feature = "motions")]
         if self.locating.as_mut().is_some_and(|locating| locating.observe(report)) {
             self.legs.answered(report.report.counter);

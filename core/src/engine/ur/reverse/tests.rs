@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::engine::cycle::Verdict;
-use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::event::ProgramEvent;
 use outrigger_wire::program::{HelloRepr, Report};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
@@ -107,7 +107,7 @@ impl World {
             window[..count].copy_from_slice(&bytes[..count]);
             let mut told = vec![];
             self.reverse.commit(count, self.now, |news| told.push(news));
-            self.port.greeted |= told.contains(&ProgramNews::Connected);
+            self.port.greeted |= told.contains(&ProgramEvent::Connected);
         }
     }
 
@@ -268,7 +268,7 @@ fn of_many_programs_that_are_none_of_ours_few_are_told() {
         let said = if says.is_empty() { 0 } else { 0x0707_0707 };
         assert_eq!(
             told,
-            vec![ProgramNews::Other { link, bytes, said, version: 0 }; 6],
+            vec![ProgramEvent::Other { link, bytes, said, version: 0 }; 6],
             "the first, and each that doubles their number"
         );
     }

@@ -1,6 +1,6 @@
 //! The upload of a program to the controller.
 
-use super::text::Made;
+use super::program_text::Made;
 use super::{PIECE, ProgramStage, Reverse};
 use crate::engine::ur::config::UrConfig;
 use crate::engine::ur::path::Delivery;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{BOTTOM, Frame, LEFT, Mark, Paper, Span, TOP, escape, grouped};
+use super::{BOTTOM, ChartMedium, Frame, LEFT, Mark, Span, TOP, escape, grouped};
 
 /// A histogram of positive values over a logarithmic axis, so that a cycle and a stall fit into one picture.
 pub(crate) struct Histogram<'a> {
@@ -25,7 +25,7 @@ impl Histogram<'_> {
     /// Returns the histogram as an SVG element. The counts are on a logarithmic axis, too, because the tail is of
     /// interest.
     #[must_use]
-    pub(crate) fn svg(&self, paper: Paper) -> String {
+    pub(crate) fn svg(&self, paper: ChartMedium) -> String {
         let mut bins = BTreeMap::<i64, u64>::new();
         for value in self.values.iter().filter(|value| **value > 0.0 && value.is_finite()) {
             *bins.entry((value.log2() * Self::FINENESS).floor() as i64).or_default() += 1;

@@ -30,14 +30,14 @@ const BOTTOM: f64 = 34.0;
 
 /// The medium that a chart is drawn for. One unit of the chart is about one pixel, so that its text is readable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Paper {
+pub(crate) enum ChartMedium {
     /// A page on the screen of a computer.
     Wide,
     /// The screen of a telephone held upright.
     Phone,
 }
 
-impl Paper {
+impl ChartMedium {
     /// Every medium, with the name of its class.
     pub(crate) const ALL: [(Self, &str); 2] = [(Self::Wide, "on-wide"), (Self::Phone, "on-phone")];
 
@@ -135,7 +135,7 @@ pub(crate) struct Mark<'a> {
 
 /// The mapping of values to positions in the chart.
 struct Frame {
-    paper: Paper,
+    paper: ChartMedium,
     height: f64,
     x: Span,
     y: Span,

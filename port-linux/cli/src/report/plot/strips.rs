@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{BOTTOM, Band, Frame, LEFT, Paper, Span, TOP, escape};
+use super::{BOTTOM, Band, ChartMedium, Frame, LEFT, Span, TOP, escape};
 
 /// A chart of rows of coloured periods over a common time axis, each period with its name if there is space.
 pub(crate) struct Strips<'a> {
@@ -19,7 +19,7 @@ impl Strips<'_> {
 
     /// Returns the chart as an SVG element.
     #[must_use]
-    pub(crate) fn svg(&self, paper: Paper) -> String {
+    pub(crate) fn svg(&self, paper: ChartMedium) -> String {
         let height = TOP + Self::ROW * self.rows.len() as f64 + BOTTOM;
         let frame = Frame { paper, height, x: self.time, y: Span::new(0.0, 1.0) };
         let mut svg = String::new();

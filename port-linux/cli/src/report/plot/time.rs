@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Band, Frame, LEFT, Line, Mark, Paper, Span, TOP, escape};
+use super::{Band, ChartMedium, Frame, LEFT, Line, Mark, Span, TOP, escape};
 
 /// A limit in a chart, drawn as a horizontal line.
 pub(crate) struct Limit<'a> {
@@ -40,7 +40,7 @@ impl TimeChart<'_> {
     /// Returns the chart as an SVG element. The area inside the axes is an SVG element of its own, so that a script
     /// can enlarge a part of it.
     #[must_use]
-    pub(crate) fn svg(&self, paper: Paper) -> String {
+    pub(crate) fn svg(&self, paper: ChartMedium) -> String {
         let frame = Frame { paper, height: self.height, x: self.time, y: self.values };
         let (left, right, top, bottom) = (LEFT, frame.right(), TOP, frame.bottom());
         let mut svg = String::new();
@@ -202,7 +202,7 @@ mod tests {
     fn a_spike_of_one_cycle_survives_any_length() {
         let mut points: Vec<_> = (0..1_000_000).map(|i| (f64::from(i) / 1e4, 0.0)).collect();
         points[654_321].1 = 1.0;
-        let frame = Frame { paper: Paper::Wide, height: 200.0, x: Span::new(0.0, 100.0), y: Span::new(0.0, 1.0) };
+        let frame = Frame { paper: ChartMedium::Wide, height: 200.0, x: Span::new(0.0, 100.0), y: Span::new(0.0, 1.0) };
         let d = path(&frame, &points);
         assert!(d.contains(&format!(" {:.1}", frame.y(1.0))), "the spike is gone");
         assert!(d.len() < 200_000, "{} bytes", d.len());
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_missing_value_breaks_the_line() {
-        let frame = Frame { paper: Paper::Wide, height: 200.0, x: Span::new(0.0, 4.0), y: Span::new(0.0, 1.0) };
+        let frame = Frame { paper: ChartMedium::Wide, height: 200.0, x: Span::new(0.0, 4.0), y: Span::new(0.0, 1.0) };
         let d = path(&frame, &[(0.0, 0.0), (1.0, 0.0), (2.0, f64::NAN), (3.0, 0.0), (4.0, 0.0)]);
         assert_eq!(d.matches('M').count(), 2);
     }

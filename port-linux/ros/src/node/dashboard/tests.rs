@@ -31,13 +31,13 @@ fn silence() -> (TcpListener, ServiceAddresses) {
     (listener, ServiceAddresses { dashboard: at, robot_api: at, clock: Clock::start() })
 }
 
-fn asked(name: &str, bytes: &[u8]) -> DashboardAsk {
+fn asked(name: &str, bytes: &[u8]) -> DashboardOperation {
     let offer = DASHBOARD_OFFERS.iter().find(|offer| offer.name == format!("dashboard_client/{name}"));
     ask(offer.unwrap_or_else(|| panic!("no {name}")), bytes).unwrap_or_else(|refused| panic!("{name}: {refused}"))
 }
 
 /// Returns the next result, and fails if none arrives in time.
-fn next(dashboard: &mut Dashboard) -> News {
+fn next(dashboard: &mut Dashboard) -> DashboardResult {
     let until = dashboard.clock.now() + Duration::from_secs(30);
     while dashboard.clock.now() < until {
         if let Some(news) = dashboard.news() {
@@ -49,10 +49,10 @@ fn next(dashboard: &mut Dashboard) -> News {
 }
 
 /// Returns the outcome of one call.
-fn call(dashboard: &mut Dashboard, ask: DashboardAsk) -> Outcome {
+fn call(dashboard: &mut Dashboard, ask: DashboardOperation) -> Outcome {
     assert!(dashboard.ask(7, ask));
     match next(dashboard) {
-        News::Answer(7, outcome) => outcome,
+        DashboardResult::Answer(7, outcome) => outcome,
         other => panic!("{other:?}"),
     }
 }
@@ -119,7 +119,7 @@ fn polyscope_x_is_asked_by_its_own_api() {
     let Value::Programs(programs) = listed.value else { panic!("{listed:?}") };
     let Some(first) = programs.first() else { panic!("the simulated disk has programs") };
     assert!(!first.name.contains('.') && first.created_date > 0);
-    assert!(call(&mut dashboard, DashboardAsk::Load(first.name.clone())).success);
+    assert!(call(&mut dashboard, DashboardOperation::Load(first.name.clone())).success);
     assert_eq!(plain(&mut dashboard, "get_loaded_program").value, Value::Name(first.name.clone()));
     assert!(plain(&mut dashboard, "play").success && plain(&mut dashboard, "pause").success);
     assert!(matches!(plain(&mut dashboard, "program_state").value, Value::Program { state: ProgramState::Paused, .. }));
@@ -139,13 +139,13 @@ fn a_mode_is_reached_with_feedback_and_one_goal_at_a_time() {
     let goal = |target_robot_mode| SetModeGoal { target_robot_mode, ..SetModeGoal::default() };
     assert!(dashboard.set_mode(1, goal(7)) && !dashboard.set_mode(2, goal(3)));
     // Calls are answered while the goal is in progress.
-    assert!(dashboard.ask(3, DashboardAsk::Plain(Request::SafetyMode)));
+    assert!(dashboard.ask(3, DashboardOperation::Plain(Request::SafetyMode)));
     let (mut modes, mut answers) = (vec![], 0);
     loop {
         match next(&mut dashboard) {
-            News::Answer(3, _) => answers += 1,
-            News::Feedback(1, feedback) => modes.push(feedback.current_robot_mode),
-            News::Ended(1, status, result) => {
+            DashboardResult::Answer(3, _) => answers += 1,
+            DashboardResult::Feedback(1, feedback) => modes.push(feedback.current_robot_mode),
+            DashboardResult::Ended(1, status, result) => {
                 assert_eq!((status, result.message.as_str()), (Status::Succeeded, "RUNNING is reached"));
                 break;
             }
@@ -156,15 +156,15 @@ fn a_mode_is_reached_with_feedback_and_one_goal_at_a_time() {
     assert!(dashboard.set_mode(4, goal(4)));
     let refused = next(&mut dashboard);
     assert!(
-        matches!(&refused, News::Ended(4, Status::Aborted, result) if result.message.starts_with("target_robot_mode"))
+        matches!(&refused, DashboardResult::Ended(4, Status::Aborted, result) if result.message.starts_with("target_robot_mode"))
     );
     assert!(dashboard.set_mode(5, goal(5)));
     dashboard.cancel(4);
     dashboard.cancel(5);
     let status = loop {
         match next(&mut dashboard) {
-            News::Ended(5, status, _) => break status,
-            News::Feedback(5, _) => {}
+            DashboardResult::Ended(5, status, _) => break status,
+            DashboardResult::Feedback(5, _) => {}
             other => panic!("{other:?}"),
         }
     };
@@ -178,7 +178,7 @@ fn a_stop_is_not_cleared_by_a_goal() {
     let mut dashboard = Dashboard::at(place).expect("a thread");
     assert!(dashboard.set_mode(1, SetModeGoal { target_robot_mode: 7, ..SetModeGoal::default() }));
     match next(&mut dashboard) {
-        News::Ended(1, Status::Aborted, result) => {
+        DashboardResult::Ended(1, Status::Aborted, result) => {
             assert!(result.message.starts_with("the safety mode is PROTECTIVE_STOP; "), "{result:?}");
         }
         other => panic!("{other:?}"),
@@ -191,18 +191,18 @@ fn where_nobody_answers_calls_are_refused_in_time_and_too_many_at_once() {
     let (listener, place) = silence();
     let mut dashboard = Dashboard::at(place).expect("a thread");
     for token in 0..WAITING as u64 {
-        assert!(dashboard.ask(token, DashboardAsk::Plain(Request::Play)));
+        assert!(dashboard.ask(token, DashboardOperation::Plain(Request::Play)));
     }
-    assert!(!dashboard.ask(99, DashboardAsk::Plain(Request::Play)));
+    assert!(!dashboard.ask(99, DashboardOperation::Plain(Request::Play)));
     // The service refuses connections from here on.
     drop(listener);
     for expected in 0..WAITING as u64 {
         match next(&mut dashboard) {
-            News::Answer(token, outcome) => assert!(token == expected && !outcome.success, "{outcome:?}"),
+            DashboardResult::Answer(token, outcome) => assert!(token == expected && !outcome.success, "{outcome:?}"),
             other => panic!("{other:?}"),
         }
     }
-    assert!(dashboard.ask(99, DashboardAsk::Plain(Request::Play)));
+    assert!(dashboard.ask(99, DashboardOperation::Plain(Request::Play)));
 }
 
 #[test]
@@ -212,10 +212,10 @@ fn a_call_whose_turn_comes_too_late_is_not_put() {
     let (ask, calls) = unbounded_channel();
     let (tell, mut news) = unbounded_channel();
     let until = place.clock.now() + Duration::from_secs(1);
-    ask.send(PendingCall { token: 1, ask: DashboardAsk::Plain(Request::PowerOff), until }).expect("it is taken");
+    ask.send(PendingCall { token: 1, ask: DashboardOperation::Plain(Request::PowerOff), until }).expect("it is taken");
     drop(ask);
     outrigger::host::runtime::one_threaded().expect("a runtime").block_on(attend(place, calls, &tell));
-    assert!(matches!(news.try_recv(), Ok(News::Answer(1, outcome)) if outcome.text.starts_with("not sent")));
+    assert!(matches!(news.try_recv(), Ok(DashboardResult::Answer(1, outcome)) if outcome.text.starts_with("not sent")));
     let mut dashboard = Dashboard::at(place).expect("a thread");
     assert_eq!(plain(&mut dashboard, "get_robot_mode").value, Value::RobotMode(7));
 }
@@ -241,13 +241,13 @@ fn a_request_that_is_never_answered_is_given_up_when_its_time_is_over() {
     let (ask, calls) = unbounded_channel();
     let (tell, mut news) = unbounded_channel();
     let until = place.clock.now() + ROOM + Duration::from_millis(100);
-    ask.send(PendingCall { token: 1, ask: DashboardAsk::Load("a.urp".into()), until }).expect("it is taken");
+    ask.send(PendingCall { token: 1, ask: DashboardOperation::Load("a.urp".into()), until }).expect("it is taken");
     drop(ask);
     outrigger::host::runtime::one_threaded().expect("a runtime").block_on(attend(place, calls, &tell));
     let late = place.clock.now().since(until);
     assert!(place.clock.now() >= until && late < Duration::from_secs(2), "{late:?}");
     assert!(
-        matches!(news.try_recv(), Ok(News::Answer(1, outcome)) if outcome.text.starts_with("timeout: it may still"))
+        matches!(news.try_recv(), Ok(DashboardResult::Answer(1, outcome)) if outcome.text.starts_with("timeout: it may still"))
     );
 }
 
@@ -256,7 +256,7 @@ fn a_request_that_is_never_answered_is_given_up_when_its_time_is_over() {
 fn its_end_does_not_wait_for_a_controller() {
     let (_listener, place) = silence();
     let mut dashboard = Dashboard::at(place).expect("a thread");
-    assert!(dashboard.ask(1, DashboardAsk::Plain(Request::Play)));
+    assert!(dashboard.ask(1, DashboardOperation::Plain(Request::Play)));
     assert!(dashboard.set_mode(2, SetModeGoal { target_robot_mode: 7, ..SetModeGoal::default() }));
     std::thread::sleep(StdDuration::from_millis(100));
     let before = place.clock.now();

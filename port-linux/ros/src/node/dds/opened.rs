@@ -12,54 +12,54 @@ use super::super::bytes::Reader;
 use super::super::offers::{In, Offers, Out};
 use super::super::quality::policies;
 use super::{Dds, Listening, Published, Writer, refused};
-use crate::neighbours::{Ours, Side};
+use crate::neighbours::{OwnEndpoint, Side};
 use outrigger::exit::Failure;
 
 /// Returns the description of an endpoint for messages of this ROS type.
-pub(super) fn endpoint(side: Side, topic: String, message: &str, qos: Qos) -> Ours {
-    Ours { side, topic, kind: dds_type(message), qos }
+pub(super) fn endpoint(side: Side, topic: String, message: &str, qos: Qos) -> OwnEndpoint {
+    OwnEndpoint { side, topic, kind: dds_type(message), qos }
 }
 
 impl Dds {
-    fn topic(&self, of: &Ours) -> Result<(Topic, QosPolicies), Failure> {
+    fn topic(&self, of: &OwnEndpoint) -> Result<(Topic, QosPolicies), Failure> {
         let qos = policies(of.qos);
         let made = self.participant.create_topic(of.topic.clone(), of.kind.clone(), &qos, TopicKind::NoKey);
         made.map(|topic| (topic, qos)).map_err(|error| refused(&of.topic, error))
     }
 
-    pub(super) fn make_writer(&self, of: &Ours) -> Result<Writer, Failure> {
+    pub(super) fn make_writer(&self, of: &OwnEndpoint) -> Result<Writer, Failure> {
         let (topic, qos) = self.topic(of)?;
         let made = self.publisher.create_datawriter_no_key(&topic, Some(qos));
         made.map_err(|error| refused(&of.topic, error))
     }
 
-    pub(super) fn make_reader(&self, of: &Ours) -> Result<Reader, Failure> {
+    pub(super) fn make_reader(&self, of: &OwnEndpoint) -> Result<Reader, Failure> {
         let (topic, qos) = self.topic(of)?;
         let made = self.subscriber.create_simple_datareader_no_key(&topic, Some(qos));
         made.map_err(|error| refused(&of.topic, error))
     }
 
-    pub(super) fn writer(&mut self, of: Ours) -> Result<Writer, Failure> {
+    pub(super) fn writer(&mut self, of: OwnEndpoint) -> Result<Writer, Failure> {
         let writer = self.make_writer(&of)?;
         self.ours.insert(writer.guid(), of);
         Ok(writer)
     }
 
-    pub(super) fn reader(&mut self, of: Ours) -> Result<Reader, Failure> {
+    pub(super) fn reader(&mut self, of: OwnEndpoint) -> Result<Reader, Failure> {
         let reader = self.make_reader(&of)?;
         self.ours.insert(reader.guid(), of);
         reader.set_waker(Some(Waker::from(Arc::clone(&self.came))));
         Ok(reader)
     }
 
-    pub(super) fn publishes_to(&mut self, of: Ours) -> Result<Out, Failure> {
+    pub(super) fn publishes_to(&mut self, of: OwnEndpoint) -> Result<Out, Failure> {
         let depth = if of.qos.latched { usize::from(of.qos.depth.max(1)) } else { 0 };
         let writer = self.writer(of)?;
         self.published.push(Published { writer, newest: VecDeque::new(), depth });
         Ok(Out(self.published.len() - 1))
     }
 
-    pub(super) fn listens_to(&mut self, of: Ours, answers: Option<Ours>) -> Result<In, Failure> {
+    pub(super) fn listens_to(&mut self, of: OwnEndpoint, answers: Option<OwnEndpoint>) -> Result<In, Failure> {
         let reader = self.reader(of)?;
         let answers = answers.map(|answers| self.writer(answers)).transpose()?;
         self.listening.push(Listening { reader, answers });

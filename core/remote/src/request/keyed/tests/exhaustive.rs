@@ -38,7 +38,7 @@ impl World {
             }
             Op::Ask(who) => {
                 let Some(caller) = &mut self.callers[who] else { return false };
-                if caller.ask(NOW, EPOCH, message(Ask::Release)).is_err() {
+                if caller.ask(NOW, EPOCH, message(ClientRequest::Release)).is_err() {
                     return false;
                 }
                 let request = out(caller);

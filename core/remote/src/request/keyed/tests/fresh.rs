@@ -82,7 +82,7 @@ impl World {
         Epoch::from_number(self.epoch)
     }
 
-    fn ask(&mut self, who: usize, ask: Ask<'_>) {
+    fn ask(&mut self, who: usize, ask: ClientRequest<'_>) {
         let (now, epoch, caller) = (self.now, self.epoch(), &mut self.callers[who]);
         caller.ask(now, epoch, message(ask)).expect("short enough");
         self.sent.push((out(caller), who, false));
@@ -90,14 +90,14 @@ impl World {
 
     fn step(&mut self, op: Op, seen: &mut Seen) -> bool {
         match op {
-            Op::Status(who) => self.ask(who, Ask::Status),
+            Op::Status(who) => self.ask(who, ClientRequest::Status),
             Op::Request(who) => {
-                self.ask(who, Ask::Request(self.epoch()));
+                self.ask(who, ClientRequest::Request(self.epoch()));
                 self.newest[who] = Some(self.callers[who].counter());
             }
             Op::Withdraw(who) => {
                 let Some(what) = self.newest[who].take() else { return false };
-                self.ask(who, Ask::Withdraw { what });
+                self.ask(who, ClientRequest::Withdraw { what });
             }
             Op::Wait(time) => self.now = self.now + time,
             Op::Fall => {
@@ -129,7 +129,7 @@ impl World {
             let this = (who, counter);
             let mut stops = false;
             match ask {
-                Ok(Ask::Request(asked)) => {
+                Ok(ClientRequest::Request(asked)) => {
                     seen.armed += 1;
                     let issued = self.issued.get(&(who, challenge)).expect("its challenge was issued to this client");
                     assert!(now.since(*issued) <= FRESH_FOR, "it moves the arm, and is old");
@@ -139,7 +139,7 @@ impl World {
                     self.armed.granted(ticket, epoch, self.commanded.is_some());
                     self.commanded = Some(self.commanded.map_or((this, false), |(by, _)| (by, true)));
                 }
-                Ok(Ask::Withdraw { what }) => {
+                Ok(ClientRequest::Withdraw { what }) => {
                     let by_it_alone = self.commanded == Some(((who, what), false));
                     stops = self.commanded.is_some() && self.armed.is_by(&ticket.of(what), epoch);
                     assert_eq!(stops, by_it_alone, "it stops what this very request armed, and nothing else");
@@ -203,7 +203,7 @@ fn a_request_that_was_held_back_for_an_hour_does_not_arm_the_arm() {
     let mut service = service();
     let mut caller = open(&mut service, 1);
     refresh(&mut service, &mut caller, 1);
-    let request = asked(&mut caller, Ask::Request(EPOCH));
+    let request = asked(&mut caller, ClientRequest::Request(EPOCH));
     let late = NOW + Duration::from_secs(3_600);
     assert_eq!(give_at(&mut service, late, 1, &request), None);
     let KeyedRequest { ticket, ask } = service.poll_request(EPOCH).expect("a request, in the same epoch");
@@ -212,9 +212,9 @@ fn a_request_that_was_held_back_for_an_hour_does_not_arm_the_arm() {
     let refusal = sent(&mut service, 1).expect("an answer");
     assert!(take(&mut caller, &refusal).is_some());
     // The refusal contains a new challenge: a request repeated at once is fresh.
-    let again = asked(&mut caller, Ask::Request(EPOCH));
+    let again = asked(&mut caller, ClientRequest::Request(EPOCH));
     assert_eq!(give_at(&mut service, late + FRESH_FOR, 1, &again), None);
-    assert_eq!(service.poll_request(EPOCH).expect("a request").ask, Ok(Ask::Request(EPOCH)));
+    assert_eq!(service.poll_request(EPOCH).expect("a request").ask, Ok(ClientRequest::Request(EPOCH)));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_thousand_questions_of_one_session_use_up_no_challenge_of_another() {
     let (mut one, mut other) = (open(&mut service, 1), open(&mut service, 2));
     refresh(&mut service, &mut one, 1);
     (0..1_000).for_each(|_| refresh(&mut service, &mut other, 2));
-    let request = asked(&mut one, Ask::Request(EPOCH));
+    let request = asked(&mut one, ClientRequest::Request(EPOCH));
     give(&mut service, 1, &request);
-    assert_eq!(service.poll_request(EPOCH).expect("a request").ask, Ok(Ask::Request(EPOCH)));
+    assert_eq!(service.poll_request(EPOCH).expect("a request").ask, Ok(ClientRequest::Request(EPOCH)));
 }

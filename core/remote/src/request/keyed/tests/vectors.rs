@@ -44,7 +44,7 @@ fn the_code_is_hmac_sha_256() {
 }
 
 struct Exchange {
-    ask: Ask<'static>,
+    ask: ClientRequest<'static>,
     key: [u8; 32],
     seed: [u8; 32],
     nonce: [u8; 16],
@@ -82,12 +82,18 @@ fn exchanges() -> [Exchange; 3] {
         unmet: ReasonSet::EMPTY.with(Reason::NotRemote).with(Reason::StateStale),
         ending: true,
     };
-    let shown = Verdict::Output(News::Confirmed(Duration::from_micros(16_000)));
+    let shown = Verdict::Output(OutputOutcome::Confirmed(Duration::from_micros(16_000)));
     [
-        Exchange { ask: Ask::Release, key: [0; 32], seed: [0; 32], nonce: [0; 16], reply: Reply::default() },
-        Exchange { ask: Ask::Request(EPOCH), key: counted, seed: [0xa5; 32], nonce: [0x11; 16], reply: refused },
+        Exchange { ask: ClientRequest::Release, key: [0; 32], seed: [0; 32], nonce: [0; 16], reply: Reply::default() },
         Exchange {
-            ask: Ask::Set { epoch: EPOCH, output: "digital-out.3=on" },
+            ask: ClientRequest::Request(EPOCH),
+            key: counted,
+            seed: [0xa5; 32],
+            nonce: [0x11; 16],
+            reply: refused,
+        },
+        Exchange {
+            ask: ClientRequest::Set { epoch: EPOCH, output: "digital-out.3=on" },
             key: KEY,
             seed: counted,
             nonce: *b"a caller's nonce",

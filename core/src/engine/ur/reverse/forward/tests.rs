@@ -51,7 +51,7 @@ fn says(reverse: &mut Reverse, verdict: Verdict<'_, 6>) -> (Option<(Instruction,
 
 fn told(reverse: &mut Reverse, result: TrajectoryResult) {
     reverse.result_window().copy_from_slice(&result.to_bytes());
-    assert_eq!(reverse.commit_result(4), Some(ProgramNews::Trajectory(result)));
+    assert_eq!(reverse.commit_result(4), Some(ProgramEvent::Trajectory(result)));
 }
 
 fn shown(reverse: &Reverse) -> Mirrored {
@@ -120,7 +120,7 @@ fn an_arm_that_does_not_set_out_is_late_once_and_then_not_on_its_course() {
     // first 0.1 mrad.
     let lost = lost.map(|cycles| cycles * 8);
     assert!(lost.is_some_and(|millis| (620..700).contains(&millis)), "{lost:?}");
-    assert!(matches!(late[..], [ProgramNews::Late(by)] if by.as_millis().abs_diff(140) <= 12), "{late:?}");
+    assert!(matches!(late[..], [ProgramEvent::Late(by)] if by.as_millis().abs_diff(140) <= 12), "{late:?}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ proptest! {
             rest = &rest[count..];
             told.extend(reverse.commit_result(count));
         }
-        let expected = results.iter().map(|raw| ProgramNews::Trajectory(TrajectoryResult::from_raw(*raw)));
+        let expected = results.iter().map(|raw| ProgramEvent::Trajectory(TrajectoryResult::from_raw(*raw)));
         prop_assert_eq!(told, expected.collect::<Vec<_>>());
     }
 }

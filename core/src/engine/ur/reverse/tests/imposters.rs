@@ -18,7 +18,7 @@ struct Bench {
     reverse: Reverse,
     config: UrConfig,
     now: Instant,
-    news: Vec<ProgramNews>,
+    news: Vec<ProgramEvent>,
     /// The links that were reset, and the ports that are listened on, since the last check.
     aborted: Vec<LinkId>,
     listens: HashSet<u8>,
@@ -118,7 +118,7 @@ impl Bench {
             self.says(link, &proof);
         }
         assert!(self.reverse.is_ready(), "{:?}", self.news);
-        assert_eq!(self.news.pop(), Some(ProgramNews::Connected));
+        assert_eq!(self.news.pop(), Some(ProgramEvent::Connected));
     }
 
     /// Returns the ports in the order in which a program connects to them.
@@ -177,7 +177,7 @@ fn a_connection_without_a_proof_is_no_partner_on_any_port_and_is_named_and_close
                 let texts = bench.sent[1];
                 bench.passes(1_001);
                 bench.has_no_partner(what);
-                let [ProgramNews::Other { link: named, bytes, said, .. }] = bench.news[..] else {
+                let [ProgramEvent::Other { link: named, bytes, said, .. }] = bench.news[..] else {
                     panic!("{path:?} {link:?} {what}: {:?}", bench.news)
                 };
                 assert_eq!((named, bytes > 0), (*link, !says.is_empty()), "{path:?} {what}");
@@ -228,7 +228,7 @@ fn a_proof_in_any_pieces_is_one_and_a_byte_too_many_is_none() {
                 bench.says(link, &[byte]);
             }
         }
-        assert_eq!((bench.reverse.is_ready(), &bench.news[..]), (true, &[ProgramNews::Connected][..]), "{path:?}");
+        assert_eq!((bench.reverse.is_ready(), &bench.news[..]), (true, &[ProgramEvent::Connected][..]), "{path:?}");
     }
     let mut bench = Bench::called(CommandPath::ExternalControl);
     for link in PORTS {
@@ -277,7 +277,7 @@ fn at_the_port_for_the_text_anything_but_the_question_is_named_and_closed() {
         assert_eq!(bench.news.is_empty(), waits > 0, "{:?}", bench.news);
         bench.passes(waits);
         let bytes = says.len() as u8;
-        let [ProgramNews::Other { link: LinkId::SCRIPT, bytes: came, .. }] = bench.news[..] else {
+        let [ProgramEvent::Other { link: LinkId::SCRIPT, bytes: came, .. }] = bench.news[..] else {
             panic!("{says:?}: {:?}", bench.news)
         };
         assert_eq!((came, bench.sent[2], bench.aborted.len()), (bytes, 0, 1), "{says:?}");
@@ -292,7 +292,7 @@ fn a_part_of_our_program_that_is_lost_ends_it_and_no_point_goes_over_another_con
         // As if a point could not be written in time: the port has closed the connection.
         bench.news.extend(bench.reverse.closed_beside(lost));
         bench.drain();
-        assert_eq!(bench.news, [ProgramNews::Ended(Ending::None)], "{lost:?}");
+        assert_eq!(bench.news, [ProgramEvent::Ended(Ending::None)], "{lost:?}");
         assert!(!bench.reverse.is_ready() && bench.aborted.contains(&LinkId::REVERSE), "{lost:?}");
         let sent = bench.sent[0];
         bench.hold();
@@ -311,7 +311,7 @@ fn a_result_that_was_cut_is_not_completed_by_the_next_connection() {
     bench.drain();
     bench.ours_connects();
     bench.says(LinkId::TRAJECTORY, &[0, 0, 0, 1]);
-    assert_eq!(bench.news, [ProgramNews::Trajectory(outrigger_wire::forward::TrajectoryResult::Canceled)]);
+    assert_eq!(bench.news, [ProgramEvent::Trajectory(outrigger_wire::forward::TrajectoryResult::Canceled)]);
 }
 
 /// Checks UR's own program, which has no token: it counts as connected with all of its connections, and sends nothing
@@ -322,19 +322,23 @@ fn of_a_program_that_is_not_ours_all_connections_are_needed_and_it_says_nothing(
     bench.connects(LinkId::REVERSE);
     assert!(!bench.reverse.is_ready() && bench.news.is_empty());
     bench.passes(1_001);
-    assert!(matches!(bench.news[..], [ProgramNews::Other { link: LinkId::REVERSE, bytes: 0, .. }]), "{:?}", bench.news);
+    assert!(
+        matches!(bench.news[..], [ProgramEvent::Other { link: LinkId::REVERSE, bytes: 0, .. }]),
+        "{:?}",
+        bench.news
+    );
     bench.connects(LinkId::REVERSE);
     bench.says(LinkId::REVERSE, b"request_program\n");
-    assert!(matches!(bench.news[1..], [ProgramNews::Other { bytes: 16, said: 0x7265_7175, .. }]), "{:?}", bench.news);
+    assert!(matches!(bench.news[1..], [ProgramEvent::Other { bytes: 16, said: 0x7265_7175, .. }]), "{:?}", bench.news);
     for link in [LinkId::TRAJECTORY, LinkId::COMMAND, LinkId::REVERSE] {
         assert!(!bench.reverse.is_ready());
         bench.connects(link);
     }
-    assert_eq!((bench.reverse.is_ready(), bench.news.pop()), (true, Some(ProgramNews::Connected)));
+    assert_eq!((bench.reverse.is_ready(), bench.news.pop()), (true, Some(ProgramEvent::Connected)));
     bench.aborted.clear();
     bench.says(LinkId::REVERSE, b"requ");
     assert!(!bench.reverse.is_ready() && bench.aborted.contains(&LinkId::REVERSE));
-    assert!(matches!(bench.news.last(), Some(ProgramNews::Other { bytes: 4, .. })), "{:?}", bench.news);
+    assert!(matches!(bench.news.last(), Some(ProgramEvent::Other { bytes: 4, .. })), "{:?}", bench.news);
 }
 
 /// A point that was cut has another last number, as have the ones after it.

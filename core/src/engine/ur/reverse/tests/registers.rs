@@ -95,7 +95,7 @@ impl World {
         }
         let before = self.reverse.is_ready();
         let news = self.reverse.shows(self.registers, self.runs, self.now);
-        assert_eq!(news == Some(ProgramNews::Connected), !before && self.reverse.is_ready(), "{:?}", self.story);
+        assert_eq!(news == Some(ProgramEvent::Connected), !before && self.reverse.is_ready(), "{:?}", self.story);
         let here = self.runs && Some(self.registers[1]) == self.reverse.made.map(|made| made.token);
         assert!(here || !self.reverse.carries(), "nobody is there: {:?}", self.story);
         let _ = self.reverse.wake(STALE, self.now, |_| {});

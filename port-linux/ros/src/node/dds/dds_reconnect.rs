@@ -7,8 +7,8 @@ use rustdds::{DomainParticipantStatusEvent, LostReason, RTPSEntity as _, Timesta
 
 use super::super::again::Topic;
 use super::super::bytes::Payload;
-use super::super::census::{self, GRAPH, GRAPH_TYPE};
 use super::super::farewell;
+use super::super::participant_registry::{self, GRAPH, GRAPH_TYPE};
 use super::{Dds, Domain, NEWS};
 use crate::neighbours::Prefix;
 use outrigger::exit::Failure;
@@ -101,9 +101,9 @@ impl Dds {
     /// Returns the topics on which both that participant and this one have endpoints.
     fn shared_with(&self, prefix: Prefix) -> Vec<Topic> {
         let readers = self.participant.discovered_readers().into_iter();
-        let readers = readers.filter(|of| census::prefix(of.reader_proxy.remote_reader_guid) == prefix);
+        let readers = readers.filter(|of| participant_registry::prefix(of.reader_proxy.remote_reader_guid) == prefix);
         let writers = self.participant.discovered_writers().into_iter();
-        let writers = writers.filter(|of| census::prefix(of.writer_proxy.remote_writer_guid) == prefix);
+        let writers = writers.filter(|of| participant_registry::prefix(of.writer_proxy.remote_writer_guid) == prefix);
         let theirs: BTreeSet<String> = readers
             .map(|of| of.subscription_topic_data.topic_name().clone())
             .chain(writers.map(|of| of.publication_topic_data.topic_name))
@@ -182,7 +182,7 @@ impl Dds {
         if let Some((namespace, name)) = self.node.take() {
             fresh.announce(&namespace, &name);
         }
-        let (own, place) = (census::prefix(self.participant.guid()), self.place.clone());
+        let (own, place) = (participant_registry::prefix(self.participant.guid()), self.place.clone());
         *self = fresh;
         farewell::say(own, &place);
         Ok(())

@@ -9,13 +9,13 @@ use crate::feed::{EVENTS, Feed};
 use crate::host::clock::Clock;
 use crate::host::signals::OnSignal;
 use crate::law::BoxedLaw;
-use crate::panel::{Onlooker, Operators, Panel};
+use crate::panel::{Operators, Panel, SessionObserver};
 use crate::show::{Format, tell};
 use crate::vendor::extra_reception::Apart;
 use crate::vendor::{Vendor, Wanted};
 
 /// The settings of a session that is only observed.
-pub struct Look<const N: usize> {
+pub struct ObservationSettings<const N: usize> {
     /// The name of the command that observes.
     pub title: &'static str,
     /// The format of the command's output.
@@ -36,7 +36,7 @@ pub struct Look<const N: usize> {
 pub(super) fn look<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
-    look: &Look<N>,
+    look: &ObservationSettings<N>,
 ) -> Outcome {
     let mut ends = Ends::default();
     let session = Operators::here(OnSignal::Nothing)
@@ -62,12 +62,12 @@ pub(super) fn look<const N: usize, C: Vendor<N>>(
 pub(crate) fn watch<const N: usize, C: Vendor<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
-    look: &Look<N>,
+    look: &ObservationSettings<N>,
     operators: Operators,
     watcher: Option<Subscriber<N, C::Event>>,
     ends: &mut Ends,
 ) -> Outcome {
-    let Look { title, format, seconds, for_a_reader, ref companions } = *look;
+    let ObservationSettings { title, format, seconds, for_a_reader, ref companions } = *look;
     let format = format.possible();
     let (clock, needs) = (Clock::start(), Needs::of(companions));
     // A view shows traffic that no engine stores.
@@ -121,7 +121,7 @@ pub(crate) fn watch<const N: usize, C: Vendor<N>>(
             notices.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
         }
         let progress = progress.into_iter().map(|counting| counting.progress).collect();
-        let onlooker = Onlooker::new(panel).beside(progress, of_apart, remarks);
+        let onlooker = SessionObserver::new(panel).beside(progress, of_apart, remarks);
         let onlooker = if for_a_reader { onlooker.for_a_reader() } else { onlooker };
         let mut onlooker = Shown::new(Tee::new(onlooker, watcher), taps);
         C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;

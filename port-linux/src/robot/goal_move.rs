@@ -75,7 +75,7 @@ impl Robot<6, Ur<'static>> {
         self.move_to_watched(MoveRequest::new(target.into(), Some(speed), Some(acceleration)), |_, _| {})
     }
 
-    /// Moves the arm like [`move_to`](Self::move_to), optionally [in a given time](Asked::lasting). Calls `watch`
+    /// Moves the arm like [`move_to`](Self::move_to), optionally [in a given time](MoveRequest::lasting). Calls `watch`
     /// several times a second, with the progress and the start position of the arm.
     pub fn move_to_watched(
         &self,

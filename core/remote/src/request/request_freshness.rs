@@ -10,7 +10,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// count as fresh.
 pub const FRESH_FOR: Duration = Duration::from_secs(2);
 
-/// A number issued with each answer. A request that [causes motion](super::Ask::causes_motion) has to carry it, as
+/// A number issued with each answer. A request that [causes motion](super::ClientRequest::causes_motion) has to carry it, as
 /// proof that the request is recent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Challenge(u32);

@@ -1,6 +1,6 @@
 //! The detection of an arm that falls behind the positions that a program was sent.
 
-use super::proof::is_told;
+use super::connection_proof::is_told;
 use outrigger_wire::program::{Kind, What};
 use outrigger_wire::time::Duration;
 

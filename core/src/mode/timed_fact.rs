@@ -6,14 +6,14 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub struct Held<T> {
+pub struct TimedFact<T> {
     /// The value of the fact.
     pub value: T,
     /// The time at which the fact was learned, on our clock.
     pub at: Instant,
 }
 
-impl<T> Held<T> {
+impl<T> TimedFact<T> {
     /// Creates a fact `value` that was learned at `at`.
     #[must_use]
     pub const fn new(value: T, at: Instant) -> Self {

@@ -11,7 +11,7 @@ use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
 
 use super::args::{Task, Wiring};
-use super::file::{First, Sensor};
+use super::config_template::{First, Sensor};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::os;
 use outrigger::show::say;

@@ -3,7 +3,7 @@
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::UrConfig;
 
-use super::{Look, Plan, look, run};
+use super::{ObservationSettings, Plan, look, run};
 use crate::exit::Outcome;
 use crate::law::BoxedLaw;
 use crate::vendor::krc::KrcController;
@@ -32,7 +32,7 @@ pub fn run_krc(controller: KrcController, config: KrcConfig, law: BoxedLaw<7>, p
 /// # Errors
 /// Returns the errors of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) if there
 /// never was a session.
-pub fn look_at_ur(controller: UrController, config: UrConfig, how: &Look<6>) -> Outcome {
+pub fn look_at_ur(controller: UrController, config: UrConfig, how: &ObservationSettings<6>) -> Outcome {
     look(controller, config, how)
 }
 
@@ -40,6 +40,6 @@ pub fn look_at_ur(controller: UrController, config: UrConfig, how: &Look<6>) -> 
 ///
 /// # Errors
 /// Returns the errors of [`look_at_ur`].
-pub fn look_at_krc(controller: KrcController, config: KrcConfig, how: &Look<7>) -> Outcome {
+pub fn look_at_krc(controller: KrcController, config: KrcConfig, how: &ObservationSettings<7>) -> Outcome {
     look(controller, config, how)
 }

@@ -7,7 +7,7 @@ use outrigger_wire::time::Duration;
 /// A reason for which a sequence cannot reach its goal: for people, and for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Obstacle {
+pub enum SequenceError {
     /// The controller's software does not support a request that the sequence needs.
     Unsupported(Unsupported),
     /// The controller is in local control.
@@ -68,7 +68,7 @@ pub enum Obstacle {
     },
 }
 
-impl core::fmt::Display for Obstacle {
+impl core::fmt::Display for SequenceError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Unsupported(unsupported) => unsupported.fmt(f),
@@ -101,13 +101,13 @@ impl core::fmt::Display for Obstacle {
     }
 }
 
-impl core::error::Error for Obstacle {}
+impl core::error::Error for SequenceError {}
 
 fn seconds(span: Duration) -> u64 {
     span.as_millis() / 1_000
 }
 
-impl Obstacle {
+impl SequenceError {
     /// Returns a hint at what a person can do about the obstacle.
     #[must_use]
     pub const fn advice(&self) -> &'static str {

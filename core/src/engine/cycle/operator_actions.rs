@@ -2,7 +2,7 @@
 
 use super::CycleMemory;
 use crate::engine::event::{Event, Events};
-use crate::mode::{Channel, Contact, Epoch, Held, Lapse, Mode, Outcome, Refusal, Transition};
+use crate::mode::{Channel, Contact, Epoch, Lapse, Mode, Outcome, Refusal, TimedFact, Transition};
 use crate::robot::Reason;
 use outrigger_wire::time::Instant;
 
@@ -35,7 +35,7 @@ impl<const N: usize> CycleMemory<N> {
             events.push(Event::Grade(change));
             // A grade that drops because no state arrives is known before the next state shows it.
             if !self.link.entry() {
-                self.evidence.link_entry = Some(Held::new(false, now));
+                self.evidence.link_entry = Some(TimedFact::new(false, now));
             }
         }
     }

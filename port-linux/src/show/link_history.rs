@@ -9,13 +9,13 @@ use super::words::Observer;
 
 /// The reports of an engine about its link: each change of the grade, and the causes of grades that were too low.
 #[derive(Debug, Default)]
-pub struct LinkStory {
+pub struct LinkHistory {
     last_seconds: LastSeconds,
     /// The reports as lines of text, with their times.
     pub lines: Vec<(Instant, String)>,
 }
 
-impl LinkStory {
+impl LinkHistory {
     /// Records the reports of the replayed engine since the last call.
     pub(crate) fn watch<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,

@@ -2,8 +2,8 @@
 
 use super::motion_progress::{MotionProgress, SideFacts};
 use super::pendant::PendantRule;
-use super::watch::Watched;
-use crate::mode::{Acceptance, Activity, Evidence, Held, PeerGate};
+use super::state_watchers::Watched;
+use crate::mode::{Acceptance, Activity, Evidence, PeerGate, TimedFact};
 use outrigger_wire::robot::{ProgramState, Safety, State};
 use outrigger_wire::time::Instant;
 
@@ -46,17 +46,17 @@ pub(super) fn gather<const N: usize>(
         acceptance: Acceptance { mirrored_counter, program_state, program_running },
     } = evidence;
     *timely = watched.timely;
-    *link_entry = Some(Held::new(entry, now));
-    *robot_mode = state.robot_mode.map(|mode| Held::new(mode, now)).or(facts.robot_mode);
-    *safety = if state.safety == Safety::Unknown { facts.safety } else { Some(Held::new(state.safety, now)) };
+    *link_entry = Some(TimedFact::new(entry, now));
+    *robot_mode = state.robot_mode.map(|mode| TimedFact::new(mode, now)).or(facts.robot_mode);
+    *safety = if state.safety == Safety::Unknown { facts.safety } else { Some(TimedFact::new(state.safety, now)) };
     *master_safety = facts.master_safety;
     *remote = facts.remote;
-    *sources = Some(Held::new(watched.sources, now));
+    *sources = Some(TimedFact::new(watched.sources, now));
     *at_rest = Some(watched.at_rest);
-    *following = Some(Held::new(watched.follows, now));
+    *following = Some(TimedFact::new(watched.follows, now));
     *strays = facts.strays;
-    *moving_by_us = watched.moving_by_us.map(|moving| Held::new(moving, now));
-    *gate = Some(Held::new(known, now));
+    *moving_by_us = watched.moving_by_us.map(|moving| TimedFact::new(moving, now));
+    *gate = Some(TimedFact::new(known, now));
     *pendant = watched.pendant;
     *slowing = watched.slowing;
     *mirrored = executed.and_then(|executed| executed.mirrored);
@@ -69,7 +69,7 @@ pub(super) fn gather<const N: usize>(
     {
         *mirrored_counter = None;
     }
-    *program_state = from_packet.map(|activity| Held::new(activity, now));
+    *program_state = from_packet.map(|activity| TimedFact::new(activity, now));
     *program_running = facts.program;
 }
 

@@ -15,7 +15,7 @@ use super::listener::Listener;
 use super::script_server::ScriptServer;
 use super::{GREETING, ProgramStage, Reverse};
 use crate::engine::io::LinkId;
-use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::event::ProgramEvent;
 use crate::engine::ur::path::Delivery;
 use outrigger_wire::program::Hello;
 use outrigger_wire::time::Instant;
@@ -33,7 +33,7 @@ impl Reverse {
         link: LinkId,
         from: SocketAddr,
         now: Instant,
-    ) -> Option<ProgramNews> {
+    ) -> Option<ProgramEvent> {
         if let (LinkId::SCRIPT, Some(fetch)) = (link, self.script_mut()) {
             return fetch.accepted(from, now).and_then(strangers);
         }
@@ -64,11 +64,11 @@ impl Reverse {
     }
 
     /// Records that the program has proved itself, and accepts orders from now on.
-    pub(super) fn connected(&mut self, now: Instant) -> ProgramNews {
+    pub(super) fn connected(&mut self, now: Instant) -> ProgramEvent {
         self.door.prove();
         self.begin(now);
         self.others = 0;
-        ProgramNews::Connected
+        ProgramEvent::Connected
     }
 
     /// Takes bytes on a connection of External Control: a proof, the result of a trajectory, or bytes that do not
@@ -79,7 +79,7 @@ impl Reverse {
         link: LinkId,
         count: usize,
         now: Instant,
-    ) -> Option<ProgramNews> {
+    ) -> Option<ProgramEvent> {
         let carries = self.carries();
         let Self { made, door, beside: [trajectory, command], window, unread, forward, .. } = self;
         let (door, room) = match link {
@@ -103,7 +103,7 @@ impl Reverse {
     }
 
     /// Takes a whole greeting.
-    pub(super) fn greet(&mut self, hello: &[u8], arrival: Instant, tell: &mut impl FnMut(ProgramNews)) {
+    pub(super) fn greet(&mut self, hello: &[u8], arrival: Instant, tell: &mut impl FnMut(ProgramEvent)) {
         let ours = self.made.map(|made| (made.kind, made.token));
         let news = match Hello::new_checked(hello).map(Hello::repr) {
             Ok(hello) if hello.version == Hello::VERSION && ours == Some((hello.kind, hello.token)) => {
@@ -118,7 +118,7 @@ impl Reverse {
     }
 
     /// Closes connections without a proof in time.
-    pub(super) fn wake_unproven(&mut self, now: Instant, mut tell: impl FnMut(ProgramNews)) {
+    pub(super) fn wake_unproven(&mut self, now: Instant, mut tell: impl FnMut(ProgramEvent)) {
         for link in LINKS.iter().copied() {
             let door = self.door_mut(link);
             door.wake(now);
@@ -132,7 +132,7 @@ impl Reverse {
     }
 
     /// Closes a connection without a proof so far, or one that has closed itself.
-    pub(super) fn no_proof(&mut self, link: LinkId) -> Option<ProgramNews> {
+    pub(super) fn no_proof(&mut self, link: LinkId) -> Option<ProgramEvent> {
         let heard = self.door_mut(link).heard();
         let came = match (link, self.script()) {
             (LinkId::REVERSE, _) => self.window.get(..self.filled),
@@ -145,14 +145,14 @@ impl Reverse {
     }
 
     /// Closes a foreign connection. Returns the event, if it is to be reported.
-    pub(super) fn turn_away(&mut self, link: LinkId, bytes: u8, said: i32, version: i32) -> Option<ProgramNews> {
+    pub(super) fn turn_away(&mut self, link: LinkId, bytes: u8, said: i32, version: i32) -> Option<ProgramEvent> {
         if link == LinkId::REVERSE && self.carries() {
             self.hang_up(ProgramStage::Away);
         } else {
             self.door_mut(link).hang_up();
         }
         self.others = self.others.saturating_add(1);
-        is_told(self.others).then_some(ProgramNews::Other { link, bytes, said, version })
+        is_told(self.others).then_some(ProgramEvent::Other { link, bytes, said, version })
     }
 
     /// Returns the port at which the URCap requests the program, in a build that answers it.
@@ -196,8 +196,8 @@ fn first(bytes: &[u8]) -> i32 {
 }
 
 /// Returns the event of a foreign connection, if it is to be reported.
-fn strangers(count: u32) -> Option<ProgramNews> {
-    is_told(count).then_some(ProgramNews::Stranger(count))
+fn strangers(count: u32) -> Option<ProgramEvent> {
+    is_told(count).then_some(ProgramEvent::Stranger(count))
 }
 
 /// Returns `true` if the latest of `count` is to be reported: the first, the second, the fourth and so on, so that

@@ -4,7 +4,7 @@ use super::CycleMemory;
 use super::motion_progress::{MotionProgress, SideFacts};
 use crate::law::{Law, Motion};
 use crate::link::{Answer, LinkMonitor};
-use crate::mode::{Held, Mode, ModeMachine, Pendant, PendantReading, Standstill};
+use crate::mode::{Mode, ModeMachine, Pendant, PendantReading, Standstill, TimedFact};
 #[cfg(feature = "programs")]
 use crate::mode::{ResidentReading, ResidentWatch};
 use crate::robot::Reason;
@@ -22,7 +22,7 @@ pub(super) struct Watched {
     /// `true` if the state is fresh, and an answer to it reaches the controller in time.
     pub(super) timely: bool,
     /// The result of the standstill measurement: `true` at rest, with the time of the measurement.
-    pub(super) at_rest: Held<bool>,
+    pub(super) at_rest: TimedFact<bool>,
     /// `true` if the controller's target follows the commands, or the course of the move that it executes.
     pub(super) follows: bool,
     /// The effect of the pendant on the program that takes the commands.
@@ -154,14 +154,14 @@ fn measured_rest<const N: usize>(
     fresh: bool,
     arrival: Instant,
     now: Instant,
-) -> Held<bool> {
+) -> TimedFact<bool> {
     let (usable, at) = if fresh {
         (true, now)
     } else {
         let age = link.age(now).unwrap_or(Duration::MAX);
         (!mode.config().mirrors && age <= standstill.config().max_gap, now - age)
     };
-    Held::new(standstill.observe(state, arrival, usable), at)
+    TimedFact::new(standstill.observe(state, arrival, usable), at)
 }
 
 /// Returns `true` if the program does not continue by itself.

@@ -23,12 +23,12 @@ pub struct Kept {
     /// The maximum size of all files \[B\].
     pub bytes: u64,
     /// The kind of program whose recordings are counted and deleted.
-    pub whose: Whose,
+    pub whose: RecordingOwner,
 }
 
 /// The program that wrote a recording, recognized by the name of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum RecordingOwner {
     /// A run on this machine.
     Run,
     /// A board with this IP address, whose recording `outrigger watch` has received.
@@ -84,7 +84,7 @@ impl Kept {
     }
 }
 
-impl Whose {
+impl RecordingOwner {
     /// Returns `true` if `stem` is the name of a recording by this program: date, reason and numbers. For a board,
     /// its address and the number of its start precede the reason.
     fn made(self, stem: &str) -> bool {
@@ -123,9 +123,9 @@ mod tests {
     #[test]
     fn only_names_that_a_run_gives_are_ours() {
         for ours in ["2026-01-31-12-00-00-UTC-StateStale-0", "2026-01-31-12-00-00-UTC-LinkLost-17-2"] {
-            assert!(Whose::Run.made(ours) == Reason::ALL.iter().any(|r| ours.contains(r.name())), "{ours}");
+            assert!(RecordingOwner::Run.made(ours) == Reason::ALL.iter().any(|r| ours.contains(r.name())), "{ours}");
         }
-        assert!(Whose::Run.made("2026-01-31-12-00-00-UTC-StateStale-0"));
+        assert!(RecordingOwner::Run.made("2026-01-31-12-00-00-UTC-StateStale-0"));
         let others = [
             "",
             "best",
@@ -137,12 +137,12 @@ mod tests {
             "2026-01-31-12-00-00-CET-StateStale-0",
         ];
         for other in others {
-            assert!(!Whose::Run.made(other), "{other}");
+            assert!(!RecordingOwner::Run.made(other), "{other}");
         }
-        let board = Whose::Board(IpAddr::from([192, 168, 56, 60]));
+        let board = RecordingOwner::Board(IpAddr::from([192, 168, 56, 60]));
         for name in ["StateStale-1", "StateStale-1-2", "before-reset", "before-reset-7"] {
             let stem = format!("2026-01-31-12-00-00-UTC-192.168.56.60-00000001-{name}");
-            assert!(board.made(&stem) && !Whose::Board(IpAddr::from([192, 168, 56, 6])).made(&stem), "{stem}");
+            assert!(board.made(&stem) && !RecordingOwner::Board(IpAddr::from([192, 168, 56, 6])).made(&stem), "{stem}");
         }
         for name in ["StateStale", "before-reset-x", "before-resets", "x", "StateStale-best"] {
             assert!(!board.made(&format!("2026-01-31-12-00-00-UTC-192.168.56.60-00000001-{name}")), "{name}");

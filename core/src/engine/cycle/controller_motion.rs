@@ -8,7 +8,7 @@ use crate::law::Law;
 use crate::mode::Mode;
 use crate::mode::MoveNumber;
 #[cfg(feature = "programs")]
-use crate::mode::{Asker, GuideLimits, Mirrored};
+use crate::mode::{ClientNumber, GuideLimits, Mirrored};
 use crate::robot::Reason;
 #[cfg(feature = "trajectories")]
 use outrigger_wire::robot::State;
@@ -73,7 +73,7 @@ impl<const N: usize> CycleMemory<N> {
     #[cfg(feature = "programs")]
     pub(in crate::engine) fn guide(
         &mut self,
-        asker: Asker,
+        asker: ClientNumber,
         limits: GuideLimits,
         now: Instant,
     ) -> Result<MoveNumber, Reason> {
@@ -90,7 +90,7 @@ impl<const N: usize> CycleMemory<N> {
     #[cfg(feature = "programs")]
     pub(in crate::engine) fn join(
         &mut self,
-        asker: Asker,
+        asker: ClientNumber,
         limits: GuideLimits,
         now: Instant,
     ) -> Result<MoveNumber, Reason> {
@@ -107,7 +107,7 @@ impl<const N: usize> CycleMemory<N> {
 
     /// Renews freedrive or force mode on behalf of the client that started it: see [`Guide::renew`].
     #[cfg(feature = "programs")]
-    pub(in crate::engine) fn renew(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
+    pub(in crate::engine) fn renew(&mut self, asker: ClientNumber, now: Instant) -> Result<(), Reason> {
         self.guide.renew(asker, now)
     }
 

@@ -12,12 +12,12 @@ use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::Allowance;
-use super::broken::Broken;
-use super::judge::Bounds;
+use super::deliberate_faults::Broken;
 use super::pauses::Pauses;
 use super::record::Record;
 use super::script::{Ask, Fault, Script, View};
-use super::world;
+use super::self_checks::Bounds;
+use super::simulated_cell;
 
 /// The period of a deliberate fault that the story does not announce.
 const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
@@ -41,7 +41,7 @@ pub(super) enum Effect {
 }
 
 /// A story of the demo in progress.
-pub(super) struct Story {
+pub(super) struct Scenario {
     pub(super) script: Script,
     pub(super) record: Record,
     pub(super) allowance: Allowance,
@@ -56,7 +56,7 @@ pub(super) struct Story {
     secret: Instant,
 }
 
-impl Story {
+impl Scenario {
     /// Creates a story of `seconds` by the system's clock that begins at `now`.
     pub(super) fn new(now: Instant, seconds: u64, distance: f32, allowance: Allowance, broken: Option<Broken>) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl Story {
             None => unmet.is_empty().then_some(Input::Request(epoch)),
         };
         let mut effects = self.spoil(now, mode, by_itself);
-        self.go_on(View { now, mode, epoch, latch, unmet, moves: world::moves(now) }, pauses, &mut effects);
+        self.go_on(View { now, mode, epoch, latch, unmet, moves: simulated_cell::moves(now) }, pauses, &mut effects);
         effects
     }
 

@@ -9,7 +9,7 @@ use outrigger_wire::time::Instant;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::Ends;
-use super::{Panel, Wish};
+use super::{OperatorInput, Panel};
 use crate::exit::Outcome;
 use crate::feed::Progress;
 use crate::feed::notice::Remark;
@@ -19,7 +19,7 @@ use crate::vendor::{VendorObserve, VendorUi};
 
 /// An observer of a session that requests nothing, until the operator, the time or the disk ends it.
 #[derive(Debug)]
-pub(crate) struct Onlooker<M> {
+pub(crate) struct SessionObserver<M> {
     panel: Panel<M>,
     /// The progress of each companion.
     progress: Vec<Arc<Progress>>,
@@ -31,7 +31,7 @@ pub(crate) struct Onlooker<M> {
     for_a_reader: bool,
 }
 
-impl<M: VendorUi> Onlooker<M> {
+impl<M: VendorUi> SessionObserver<M> {
     pub(crate) const fn new(panel: Panel<M>) -> Self {
         Self { panel, progress: vec![], remarks: None, companions: None, for_a_reader: false }
     }
@@ -69,7 +69,7 @@ impl<M: VendorUi> Onlooker<M> {
     }
 }
 
-impl<const N: usize, P, L: Law<N>, M> Application<N, P, L> for Onlooker<M>
+impl<const N: usize, P, L: Law<N>, M> Application<N, P, L> for SessionObserver<M>
 where
     P: Controller<N, Event = M::Event>,
     M: VendorObserve<N, P>,
@@ -92,12 +92,15 @@ where
             let failed = self.progress.iter().any(|progress| progress.has_failed());
             let unread = self.for_a_reader && self.panel.is_unread();
             match wish {
-                Wish::Look if (failed || unread) && !self.panel.is_ending() => {
+                OperatorInput::Look if (failed || unread) && !self.panel.is_ending() => {
                     self.panel.end_now();
                     return Input::Shutdown;
                 }
-                Wish::End(_) | Wish::Look => return wish.input(),
-                Wish::Request(_) | Wish::Resume(_) | Wish::Release(_) | Wish::Acknowledge => {}
+                OperatorInput::End(_) | OperatorInput::Look => return wish.input(),
+                OperatorInput::Request(_)
+                | OperatorInput::Resume(_)
+                | OperatorInput::Release(_)
+                | OperatorInput::Acknowledge => {}
             }
         }
     }
@@ -112,7 +115,7 @@ where
     }
 }
 
-impl<M: VendorUi> Ends for Onlooker<M> {
+impl<M: VendorUi> Ends for SessionObserver<M> {
     fn is_ending(&self) -> bool {
         self.panel.is_ending()
     }

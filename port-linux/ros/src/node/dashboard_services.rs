@@ -7,7 +7,7 @@ use outrigger_ros2_messages::endpoint::{Names, Offer};
 use outrigger_ros2_messages::{GoalId, SendGoalRequest, SetModeGoal, SetModeResult, Time};
 
 use super::action::{Action, Incoming, reject};
-use super::dashboard::{Dashboard, News};
+use super::dashboard::{Dashboard, DashboardResult};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::Remarks;
 use crate::acceptance::ONLY_LOOKS;
@@ -125,17 +125,17 @@ impl Pendant {
     pub(super) fn step(&mut self, dds: &mut Dds, nanos: u64) {
         while let Some(news) = self.dashboard.news() {
             match news {
-                News::Answer(token, outcome) => {
+                DashboardResult::Answer(token, outcome) => {
                     if let Some((asker, offer)) = self.calls.remove(&token) {
                         dds.answer(asker, dashboard::answer(offer, &outcome));
                     }
                 }
-                News::Feedback(token, feedback) => {
+                DashboardResult::Feedback(token, feedback) => {
                     if let Some((_, goal_id)) = self.goal.filter(|(on, _)| *on == token) {
                         self.mode.progress(goal_id, feedback, dds);
                     }
                 }
-                News::Ended(token, status, result) => {
+                DashboardResult::Ended(token, status, result) => {
                     let Some((_, goal_id)) = self.goal.take_if(|(on, _)| *on == token) else { continue };
                     self.mode.end(&goal_id, status, result, nanos, dds);
                 }

@@ -10,7 +10,7 @@ use super::allowance::{Allowance, period};
 use super::pauses::Pauses;
 use super::record::{Record, ms, rms};
 use super::script::{Fault, RE_ARMINGS, Round, SETTLING, Script, Stop};
-use super::world::Truth;
+use super::simulated_cell::Truth;
 use crate::report::{Check, Verdict};
 
 /// The joint speed below which the arm counts as being at standstill \[rad/s\].

@@ -85,7 +85,7 @@ impl Caller {
         self.again = Some((now + PATIENCE.0, PATIENCE.0));
     }
 
-    /// Returns the counter of the newest request, by which it can be [withdrawn](crate::request::Ask::Withdraw).
+    /// Returns the counter of the newest request, by which it can be [withdrawn](crate::request::ClientRequest::Withdraw).
     #[must_use]
     pub const fn counter(&self) -> u32 {
         self.counter

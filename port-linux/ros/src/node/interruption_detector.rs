@@ -22,14 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A detector of interruptions, which works until it is dropped.
 #[derive(Debug)]
-pub(super) struct Interrupted {
+pub(super) struct InterruptionDetector {
     seen: Arc<AtomicBool>,
     /// An event descriptor; writing to it ends the detector's thread.
     ends: Arc<OwnedFd>,
     worker: Option<Worker>,
 }
 
-impl Interrupted {
+impl InterruptionDetector {
     /// Starts to detect interruptions.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Interrupted {
     }
 }
 
-impl Drop for Interrupted {
+impl Drop for InterruptionDetector {
     fn drop(&mut self) {
         let _ = rustix::io::write(&*self.ends, &1_u64.to_ne_bytes());
         if let Some(worker) = self.worker.take() {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn nothing_interrupts_a_process_that_runs_and_the_watch_ends() {
-        let interrupted = Interrupted::watch().unwrap();
+        let interrupted = InterruptionDetector::watch().unwrap();
         assert!(!interrupted.take());
         drop(interrupted);
     }

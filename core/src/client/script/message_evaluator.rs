@@ -23,7 +23,7 @@ const UNSAID_END: u8 = 5;
 
 /// An event to report, in the order of occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum EvaluatorEvent {
     Software(SoftwareVersion),
     Sent {
         replaces: bool,
@@ -51,7 +51,7 @@ pub(super) struct Evaluator<'t> {
     reported: Option<(i32, i32, Text<255>)>,
     pub(super) outcome: Option<UploadOutcome>,
     /// The events of one message: three at most, unless a state contains a sub-package several times.
-    pub(super) news: Deque<News, 8>,
+    pub(super) news: Deque<EvaluatorEvent, 8>,
 }
 
 impl<'t> Evaluator<'t> {
@@ -71,7 +71,7 @@ impl<'t> Evaluator<'t> {
         }
     }
 
-    fn tell(&mut self, news: News) {
+    fn tell(&mut self, news: EvaluatorEvent) {
         let _ = self.news.push_back(news);
     }
 
@@ -92,7 +92,7 @@ impl<'t> Evaluator<'t> {
     pub(super) fn sent(&mut self) {
         let replaces = self.running == Some(true) && self.file.kind() != ScriptKind::Secondary;
         self.ran_before = Some(self.running == Some(true));
-        self.tell(News::Sent { replaces });
+        self.tell(EvaluatorEvent::Sent { replaces });
     }
 
     /// Decides when the time for messages is over.
@@ -138,7 +138,7 @@ impl<'t> Evaluator<'t> {
         let exists = running || paused;
         self.running = Some(exists);
         if core::mem::replace(&mut self.paused, paused) != paused {
-            self.tell(News::Paused(paused));
+            self.tell(EvaluatorEvent::Paused(paused));
         }
         match self.started {
             None if self.ran_before == Some(false) && exists && self.file.kind() != ScriptKind::Secondary => {
@@ -157,7 +157,7 @@ impl<'t> Evaluator<'t> {
 
     fn start(&mut self, evidence: Evidence) {
         if self.started.replace(evidence).is_none() {
-            self.tell(News::Started(evidence));
+            self.tell(EvaluatorEvent::Started(evidence));
         }
     }
 
@@ -165,10 +165,10 @@ impl<'t> Evaluator<'t> {
         let payload = message.payload(self.software)?;
         if let RobotMessagePayload::Version(version) = payload {
             self.software = Some(version.software());
-            self.tell(News::Software(version.software()));
+            self.tell(EvaluatorEvent::Software(version.software()));
         }
         let Some(words) = words(message, &payload) else { return Ok(()) };
-        self.tell(News::Message);
+        self.tell(EvaluatorEvent::Message);
         if self.ran_before.is_none() {
             return Ok(());
         }

@@ -19,7 +19,7 @@ use outrigger_wire::sensor::{DATAGRAM_MAX, Reading, SampleValue};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::SOFTWARE;
-use super::broken::Broken;
+use super::deliberate_faults::Broken;
 use crate::page::{SIDE, Workpiece, outline};
 use crate::report::scene::Scene;
 use outrigger::exit::Failure;

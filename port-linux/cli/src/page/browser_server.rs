@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::FAREWELL;
-use super::http::{self, HttpRequest, Refusal, Thing};
+use super::http::{self, HttpRequest, PageResource, Refusal};
 use super::lines::{Messages, Numbered, lost};
 use outrigger::json;
 
@@ -226,17 +226,17 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
     let asked = timeout(PATIENCE, head(&mut from, local)).await.unwrap_or(Some(HttpRequest::Refused(Refusal::TooSlow)));
     let (status, kind, body) = match asked {
         None | Some(HttpRequest::More) => return,
-        Some(HttpRequest::For(Thing::Stream)) => match ReaderSlot::take(&shared) {
+        Some(HttpRequest::For(PageResource::Stream)) => match ReaderSlot::take(&shared) {
             Some(_place) => {
                 shared.opened.fetch_add(1, Ordering::Relaxed);
                 return watch(&mut from, &mut to, &shared, hearing).await;
             }
             None => refused(&shared, Refusal::Full),
         },
-        Some(HttpRequest::For(Thing::Page)) => ("200 OK", "text/html", PAGE),
-        Some(HttpRequest::For(Thing::Script)) => ("200 OK", "text/javascript", SCRIPT),
-        Some(HttpRequest::For(Thing::Picture)) => ("200 OK", "text/javascript", PICTURE),
-        Some(HttpRequest::For(Thing::Style)) => ("200 OK", "text/css", STYLE),
+        Some(HttpRequest::For(PageResource::Page)) => ("200 OK", "text/html", PAGE),
+        Some(HttpRequest::For(PageResource::Script)) => ("200 OK", "text/javascript", SCRIPT),
+        Some(HttpRequest::For(PageResource::Picture)) => ("200 OK", "text/javascript", PICTURE),
+        Some(HttpRequest::For(PageResource::Style)) => ("200 OK", "text/css", STYLE),
         Some(HttpRequest::Refused(refusal)) => refused(&shared, refusal),
     };
     let length = body.len();

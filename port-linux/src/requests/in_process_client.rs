@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use outrigger_core::law::Forward;
-use outrigger_core::mode::{Asker, Epoch};
+use outrigger_core::mode::{ClientNumber, Epoch};
 use outrigger_remote::request::FRESH_FOR;
 use outrigger_wire::sensor::SampleValue;
 use tokio::sync::mpsc::{self, OwnedPermit};
@@ -13,10 +13,10 @@ use super::answer::{Answer, Line};
 use super::claim::MotionClaim;
 use super::envelope::{Envelope, Reply, RequestKind};
 use super::failure_text;
+use super::run_status::Status;
 use super::shared::Shared;
-use super::slot::Status;
 use super::upload_permit::UploadPermit;
-use crate::motion::request::{Moving, Ready, Stands};
+use crate::motion::request::{ArmMotionState, Moving, Ready};
 use crate::released::ReleasedBy;
 
 /// The maximum number of outstanding answers.
@@ -26,7 +26,7 @@ const OWED: usize = 32;
 #[derive(Debug)]
 pub struct Client<const N: usize> {
     shared: Arc<Shared<N>>,
-    asker: Asker,
+    asker: ClientNumber,
     lines: mpsc::Sender<Line>,
     answers: mpsc::Receiver<Line>,
     next: u32,
@@ -91,7 +91,7 @@ impl<const N: usize> Client<N> {
     }
 
     /// Returns the position of the arm, the active setpoint and the period of states.
-    pub fn stands(&self) -> Stands<N> {
+    pub fn stands(&self) -> ArmMotionState<N> {
         self.shared.stands()
     }
 
@@ -101,7 +101,7 @@ impl<const N: usize> Client<N> {
     }
 
     /// Returns the identity of this client, which motions and guidance are bound to.
-    pub const fn asker(&self) -> Asker {
+    pub const fn asker(&self) -> ClientNumber {
         self.asker
     }
 

@@ -2,7 +2,7 @@
 
 use heapless::Deque;
 
-use super::obstacle::Obstacle;
+use super::sequence_error::SequenceError;
 use outrigger_wire::dashboard::{OperationalMode, Refusal, Reply, Request, RequestKind, Support, UserRole};
 use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion, Text};
 use outrigger_wire::time::{Duration, Instant};
@@ -45,7 +45,7 @@ pub enum SequenceEvent {
     /// The goal of the sequence is reached.
     Done,
     /// The sequence ended before its goal.
-    Stopped(Obstacle),
+    Stopped(SequenceError),
 }
 
 /// A report of progress in a sequence.
@@ -117,7 +117,7 @@ pub(super) struct Course {
     /// `true` while a request waits for its reply.
     asked: bool,
     progress: Deque<Progress, 8>,
-    end: Option<Result<(), Obstacle>>,
+    end: Option<Result<(), SequenceError>>,
     /// `true` once the end of the sequence was reported.
     ended: bool,
     safety: Option<SafetyMode>,
@@ -203,7 +203,7 @@ impl Course {
         if let Reply::RemoteControl(true) = reply {
             self.renew();
         } else {
-            self.stop(Obstacle::LocalControl);
+            self.stop(SequenceError::LocalControl);
         }
         None
     }
@@ -222,7 +222,7 @@ impl Course {
         self.end.get_or_insert(Ok(()));
     }
 
-    pub(super) fn stop(&mut self, obstacle: Obstacle) {
+    pub(super) fn stop(&mut self, obstacle: SequenceError) {
         self.end.get_or_insert(Err(obstacle));
     }
 
@@ -231,7 +231,7 @@ impl Course {
         match request.check(self.software) {
             Ok(()) => true,
             Err(unsupported) => {
-                self.stop(Obstacle::Unsupported(unsupported));
+                self.stop(SequenceError::Unsupported(unsupported));
                 false
             }
         }
@@ -301,7 +301,7 @@ impl Course {
             }
             Reply::Refused(Refusal::NeedsRemoteControl) => match self.permission {
                 Permission::Renewed => {
-                    self.stop(Obstacle::LocalControl);
+                    self.stop(SequenceError::LocalControl);
                     Acted::No
                 }
                 Permission::Unquestioned | Permission::Asking if self.knows(RequestKind::IsInRemoteControl) => {
@@ -324,17 +324,17 @@ impl Course {
     pub(super) fn unexpected(&mut self, request: RequestKind, reply: &Reply<'_>) {
         let said = |bytes: &[u8]| Text::from_bytes(bytes);
         self.stop(match reply {
-            Reply::Refused(Refusal::NeedsRemoteControl) => Obstacle::LocalControl,
-            Reply::Refused(Refusal::FileNotFound(name)) => Obstacle::NoSuchFile(said(name.0)),
+            Reply::Refused(Refusal::NeedsRemoteControl) => SequenceError::LocalControl,
+            Reply::Refused(Refusal::FileNotFound(name)) => SequenceError::NoSuchFile(said(name.0)),
             Reply::Refused(Refusal::TooEarly) => {
-                Obstacle::Refused { request, text: said(b"a protective stop is locked for 5 s after it occurred") }
+                SequenceError::Refused { request, text: said(b"a protective stop is locked for 5 s after it occurred") }
             }
             Reply::Refused(Refusal::NotUnderstood(text) | Refusal::Failed(text)) => {
-                Obstacle::Refused { request, text: said(text.0) }
+                SequenceError::Refused { request, text: said(text.0) }
             }
-            Reply::Other(text) => Obstacle::NoAnswer { request, text: said(text.0) },
+            Reply::Other(text) => SequenceError::NoAnswer { request, text: said(text.0) },
             // A reply to another request: its text is not worth repeating.
-            _ => Obstacle::NoAnswer { request, text: said(b"the answer to another question") },
+            _ => SequenceError::NoAnswer { request, text: said(b"the answer to another question") },
         });
     }
 }

@@ -17,7 +17,7 @@ pub struct ShownAnalog {
 
 /// The output values in one message; `None` for those that it does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Shown {
+pub struct ReportedOutputs {
     /// The levels of the digital outputs, by [`digital_bit`].
     pub digital: Option<u32>,
     /// The signals and levels of the two analog outputs.
@@ -61,7 +61,7 @@ const CENTER_OF_GRAVITY: f32 = 1.5e-4;
 /// The tolerance of each number of a tool centre point \[m, rad\].
 const TCP: f32 = 1.5e-4;
 
-impl Shown {
+impl ReportedOutputs {
     /// Returns whether the message shows the value that `write` sets, analog levels within `tolerance`; `None` if the
     /// message does not contain the output.
     #[must_use]
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn a_message_says_nothing_of_what_is_not_in_it() {
         let write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
-        assert_eq!(Shown::default().shows(&write, 0.01), None);
-        let shown = Shown { digital: Some(8), ..Shown::default() };
+        assert_eq!(ReportedOutputs::default().shows(&write, 0.01), None);
+        let shown = ReportedOutputs { digital: Some(8), ..ReportedOutputs::default() };
         assert_eq!(shown.shows(&write, 0.01), Some(true));
         assert_eq!(shown.shows(&Write::SpeedSlider(1.0), 0.01), None);
     }
@@ -136,8 +136,10 @@ mod tests {
     #[test]
     fn a_tool_centre_point_is_shown_by_either_of_the_vectors_of_its_rotation() {
         let pose = |rotation| Pose { position: [0.0, 0.0, 0.1], rotation };
-        let shows =
-            |shown, wanted| Shown { tcp: Some(pose(shown)), ..Shown::default() }.shows(&Write::Tcp(pose(wanted)), 0.0);
+        let shows = |shown, wanted| {
+            ReportedOutputs { tcp: Some(pose(shown)), ..ReportedOutputs::default() }
+                .shows(&Write::Tcp(pose(wanted)), 0.0)
+        };
         assert_eq!(shows([0.0; 3], [0.0; 3]), Some(true));
         assert_eq!(shows([3.1, 0.0, 0.0], [3.1, 0.0, 0.0]), Some(true));
         assert_eq!(shows([3.1, 0.0, 0.0], [3.1 - core::f32::consts::TAU, 0.0, 0.0]), Some(true));
@@ -145,15 +147,15 @@ mod tests {
         assert_eq!(shows([0.0, 0.0, 0.001], [0.0; 3]), Some(false));
         assert_eq!(shows([f32::NAN, 0.0, 0.0], [0.0; 3]), Some(false));
         let elsewhere = Pose { position: [0.0, 0.001, 0.1], rotation: [0.0; 3] };
-        let shown = Shown { tcp: Some(elsewhere), ..Shown::default() };
+        let shown = ReportedOutputs { tcp: Some(elsewhere), ..ReportedOutputs::default() };
         assert_eq!(shown.shows(&Write::Tcp(pose([0.0; 3])), 0.0), Some(false));
-        assert_eq!(Shown::default().shows(&Write::Tcp(elsewhere), 0.0), None);
+        assert_eq!(ReportedOutputs::default().shows(&Write::Tcp(elsewhere), 0.0), None);
     }
 
     #[test]
     fn a_level_in_the_other_domain_is_not_what_was_asked_for() {
         let shown = ShownAnalog { domain: AnalogDomain::Current, level: 0.501 };
-        let shown = Shown { analog: Some([shown; 2]), ..Shown::default() };
+        let shown = ReportedOutputs { analog: Some([shown; 2]), ..ReportedOutputs::default() };
         let asked = |domain, level| shown.shows(&Write::Analog { index: 1, domain, level }, 0.01);
         assert_eq!(asked(None, 0.5), Some(true));
         assert_eq!(asked(Some(AnalogDomain::Current), 0.5), Some(true));

@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum ConnectionFault {
     /// The network interface of this device is not connected.
     NoLink,
     /// This device has no IP address, or no route to the robot's.
@@ -20,7 +20,7 @@ pub enum Trouble {
     Reset,
 }
 
-impl Trouble {
+impl ConnectionFault {
     /// Returns a description of the cause, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {

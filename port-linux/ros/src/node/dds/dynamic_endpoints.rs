@@ -13,9 +13,9 @@ use rustdds::with_key::WriteOptionsBuilder;
 use rustdds::{GUID, RTPSEntity as _, SequenceNumber, Timestamp};
 
 use super::super::bytes::{Payload, Raw, Reader};
-use super::asker::{CYCLONE_DDS, HEADER};
+use super::client_identity::{CYCLONE_DDS, HEADER};
 use super::{Dds, Writer, body, endpoint};
-use crate::neighbours::{Ours, Side};
+use crate::neighbours::{OwnEndpoint, Side};
 use outrigger::exit::Failure;
 
 /// The largest number of requests of one client that wait for a server or an answer; beyond it the oldest is dropped.
@@ -25,19 +25,19 @@ const ASKED: usize = 64;
 const WHO: usize = 8;
 
 /// A publisher of a topic that can be closed.
-pub struct Publishing {
-    of: Ours,
+pub struct TopicPublisher {
+    of: OwnEndpoint,
     writer: Writer,
 }
 
 /// A subscription to a topic that can be closed.
-pub struct Hearing {
-    of: Ours,
+pub struct TopicSubscriber {
+    of: OwnEndpoint,
     reader: Reader,
 }
 
 /// A client of a service that can be closed.
-pub struct Asking {
+pub struct ServiceClient {
     name: String,
     service: String,
     requests: Writer,
@@ -86,30 +86,30 @@ impl Dds {
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.
-    pub fn opens(&mut self, name: &str, message: &str, qos: Qos) -> Result<Publishing, Failure> {
+    pub fn opens(&mut self, name: &str, message: &str, qos: Qos) -> Result<TopicPublisher, Failure> {
         let of = endpoint(Side::Writes, format!("rt{name}"), message, qos);
-        self.writer(of.clone()).map(|writer| Publishing { of, writer })
+        self.writer(of.clone()).map(|writer| TopicPublisher { of, writer })
     }
 
     /// Opens a subscription to this topic, until it is closed.
     ///
     /// # Errors
     /// The errors of [`opens`](Self::opens).
-    pub fn hears(&mut self, name: &str, message: &str, qos: Qos) -> Result<Hearing, Failure> {
+    pub fn hears(&mut self, name: &str, message: &str, qos: Qos) -> Result<TopicSubscriber, Failure> {
         let of = endpoint(Side::Reads, format!("rt{name}"), message, qos);
-        self.reader(of.clone()).map(|reader| Hearing { of, reader })
+        self.reader(of.clone()).map(|reader| TopicSubscriber { of, reader })
     }
 
     /// Opens a client of this service, until it is closed.
     ///
     /// # Errors
     /// The errors of [`opens`](Self::opens).
-    pub fn asks(&mut self, name: &str, service: &str) -> Result<Asking, Failure> {
+    pub fn asks(&mut self, name: &str, service: &str) -> Result<ServiceClient, Failure> {
         let of = |side, topic, half| endpoint(side, topic, &format!("{service}_{half}"), Qos::SERVICES);
         let answers = self.reader(of(Side::Reads, format!("rr{name}Reply"), "Response"))?;
         let requests = self.writer(of(Side::Writes, format!("rq{name}Request"), "Request"))?;
         let client = client(answers.guid());
-        Ok(Asking {
+        Ok(ServiceClient {
             name: name.into(),
             service: service.into(),
             requests,
@@ -129,7 +129,7 @@ impl Dds {
 
     /// Returns the reader of a server of this service, one that takes requests and whose answers are received; `None`
     /// if there is none.
-    fn server(&self, asking: &Asking) -> Option<GUID> {
+    fn server(&self, asking: &ServiceClient) -> Option<GUID> {
         let of = |end: GUID| self.matched.get(&end);
         let (takes, answers) = (of(asking.requests.guid())?, of(asking.answers.guid())?);
         takes.iter().find(|reader| answers.iter().any(|writer| writer.prefix == reader.prefix)).copied()
@@ -140,7 +140,7 @@ fn gid(guid: GUID) -> Gid {
     Gid(guid.to_bytes())
 }
 
-impl Publishing {
+impl TopicPublisher {
     /// Returns the identifiers of the publisher's writers, for [`Dds::announce_all`].
     pub fn writers(&self) -> [Gid; 1] {
         [gid(self.writer.guid())]
@@ -166,7 +166,7 @@ impl Publishing {
     }
 }
 
-impl Hearing {
+impl TopicSubscriber {
     /// Returns the identifiers of the subscription's readers, for [`Dds::announce_all`].
     pub fn readers(&self) -> [Gid; 1] {
         [gid(self.reader.guid())]
@@ -192,7 +192,7 @@ impl Hearing {
     }
 }
 
-impl Asking {
+impl ServiceClient {
     /// Returns the identifiers of the client's readers, for [`Dds::announce_all`].
     pub fn readers(&self) -> [Gid; 1] {
         [gid(self.answers.guid())]
