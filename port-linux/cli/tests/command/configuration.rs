@@ -33,7 +33,7 @@ fn check_config_says_what_would_be_in_force_and_the_worst_case() {
     let output = outrigger(&["check-config", half_turn.to_str().expect("a path")], b"");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    for expected in ["is valid", "127.0.0.1", "joint-servo", "asks for nothing", "software 3.1.0: worst-case coast"] {
+    for expected in ["is valid", "127.0.0.1", "joint-servo", "commands automatically, once", "software 3.1.0: worst-case stopping distance"] {
         assert!(said.contains(expected), "{expected} in {said}");
     }
 }
@@ -109,5 +109,5 @@ fn doctor_refuses_a_file_that_is_faulty_or_for_another_kind_of_robot() {
 fn replay_refuses_what_is_no_recording() {
     let output = outrigger(&["replay", examples().join("half-turn.toml").to_str().expect("a path")], b"");
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("no dump"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("this is not a dump"), "{}", text(&output.stderr));
 }

@@ -13,7 +13,9 @@ fn said(arguments: &[&str]) -> String {
 
 /// Returns the names that `help` lists as commands.
 fn commands(help: &str) -> Vec<String> {
-    let list = help.split("Commands:\n").nth(1).unwrap_or_default().lines().take_while(|line| !line.is_empty());
+    // Below the usage: in groups, or in one list.
+    let below = help.split("Usage: ").nth(1).unwrap_or_default().lines().skip(1);
+    let list = below.take_while(|line| !line.starts_with("Arguments:") && !line.starts_with("Options:"));
     let names = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }

@@ -34,7 +34,7 @@ fn words_of_ask_that_do_not_fit_are_usage_and_say_what_would() {
         (&["set", "digital-out.9=on"], "expected digital-out.0 to digital-out.7"),
         (&["sample", "seam"], "1 to 6 values"),
         (&["sample", "seam", "NaN"], "expected a number, found 'NaN'"),
-        (&["release", "now"], "leave 'now' out"),
+        (&["release", "now"], "remove 'now'"),
         (&["status", "--wait"], "--wait is for start, resume and stop"),
         (&["request", "--seq", "1"], "--seq is for sample"),
         (&["force", "z=-900"], "force, number 2, is -900, expected -500.0 to 500.0 N"),
@@ -60,7 +60,7 @@ fn what_a_krc_does_not_have_is_usage() {
     refused(&["monitor", "127.0.0.1", "--listen", "127.0.0.1:1", "--seconds", "1"], 2, "add --kind krc");
     refused(&["monitor", ROBOT, "--kind", "krc"], 2, "--listen");
     refused(&krc("monitor", &["--states", "rtde"]), 2, "--states is for the ports of a UR");
-    refused(&krc("monitor", &["--listen", "49938"]), 2, "such as 127.0.0.1:49938");
+    refused(&krc("monitor", &["--listen", "krc:49938"]), 2, "such as 0.0.0.0:49938");
     refused(&krc("doctor", &["--model", "ur5"]), 2, "--model is for a UR arm");
     refused(&["run", swing, "--states", "rtde"], 2, "--states is for the ports of a UR");
     refused(&["replay", swing], 1, "the .mcap of `run --record`");
@@ -171,7 +171,7 @@ fn a_place_that_is_none_or_beyond_the_limits_is_refused_before_the_robot_is_aske
     for (arguments, code, expected) in [
         (&["--to", "pose=0.4,0,0.3,0,3.14"][..], 2, "found 5 numbers"),
         (&["--to", "pose=0.4,0,0.3,0,nan,0"], 2, "found 'nan', expected a number"),
-        (&["--to", "pose=400mm,0,300mm,0,3.14,0"], 2, "found '400mm', expected a number without a unit"),
+        (&["--to", "pose=400mm,0,300mm,0,3.14,0"], 2, "found '400mm', expected a number"),
         (&["--to", "tool=0.4,0,0.3,0,3.14,0"], 2, "expected q= and six angles"),
         (&["there.csv", "--linear"], 2, "cannot be used with"),
         (&["--to", "pose=400,0,300,0,3.14,0"], 1, "expected at most 5: x, y and z are in m"),

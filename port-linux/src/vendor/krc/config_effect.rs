@@ -31,7 +31,7 @@ pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     say("tracking", format!("tracking error of a joint at most {tracking} rad{tool}"));
     let coast = [1, 10].map(|millis| {
         let coast = engine.worst_coast(Duration::from_millis(millis));
-        ("coast", format!("at a period of {millis} ms: {}", words::coast(&coast)))
+        ("stopping", format!("at a period of {millis} ms: {}", words::coast(&coast)))
     });
     [robot, coast.into()]
 }

@@ -24,7 +24,7 @@ pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
     // One controller of each kind: they differ in period, and in how the arm stops when commands end.
     let kinds = [(3, 1), (3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
     for software in control.session.software.map_or(kinds.to_vec(), |software| vec![software]) {
-        say("coast", format!("software {software}: {}", coast::describe(&config, software)));
+        say("stopping", format!("software {software}: {}", coast::describe(&config, software)));
         let by_rtde = config.peer.connect.states != StatesFrom::Realtime && software.at_least(3, 4);
         let period = Duration::from_micros(software.generation().period_micros());
         say("pendant", format!("software {software}: {}", coast::pendant(&config, by_rtde, period)));
