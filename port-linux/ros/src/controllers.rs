@@ -390,7 +390,7 @@ mod tests {
         assert!(switch(&[], &[], COMMANDS).ok && switch(&["forward_effort_controller"], &[], BY_TORQUES).ok);
         for (on, off, standing, why) in [
             (scaled, "", RESTS, "outrigger/request"),
-            (scaled, "", SessionFacts::default(), "commands nothing"),
+            (scaled, "", SessionFacts::default(), "read-only"),
             ("forward_velocity_controller", "", PLAYS, "reverse-speedj"),
             ("forward_effort_controller", "", PLAYS, "reverse-torque"),
             ("forward_effort_controller", "", COMMANDS, "NoTorques"),

@@ -287,7 +287,7 @@ mod tests {
         others.take(&message(&[("part", "left_base", [0.1, 0.0, 0.0], 0.0)]), false, AT).expect("a message");
         near(asked(&others, None, "part", AT + OLDEST), [0.1, 0.0, 0.0], [1.0, 0.0, 0.0]);
         let late = asked(&others, None, "part", AT + OLDEST + Duration::from_millis(500)).unwrap_err();
-        assert_eq!(late, "a pose of part in left_base of the last second, not one 1.5 s old");
+        assert_eq!(late, "a pose of part in left_base at most 1 s old, found one 1.5 s old");
     }
 
     #[test]

@@ -138,6 +138,6 @@ mod tests {
         assert!(low.contains(expected), "{low}");
         // The next second, and long before the link was silent for three.
         let over = told(now + PACE, &Health::over);
-        assert!(over.contains("no session with the controller") && !over.contains("link quality"), "{over}");
+        assert!(over.contains("not connected to the controller") && !over.contains("link quality"), "{over}");
     }
 }

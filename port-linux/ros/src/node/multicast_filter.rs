@@ -88,7 +88,7 @@ mod tests {
         let here = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
         let (first, other) = (bound(port), bound(0));
         let error = confine(93, &here).expect_err("one socket").to_string();
-        assert!(error.contains("1 of its 2 sockets"), "{error}");
+        assert!(error.contains("1 of 2 multicast sockets"), "{error}");
         let second = bound(port + 1);
         confine(93, &here).expect("both are found");
         let hears_all = |socket: &UdpSocket| SockRef::from(socket).multicast_all_v4().expect("an option of Linux");

@@ -112,7 +112,7 @@ mod tests {
                 bad,
                 REPLACED,
             ),
-            (Some(MotionStage::Cancelled), nobody, None, Status::Aborted, bad, "another client"),
+            (Some(MotionStage::Cancelled), nobody, None, Status::Aborted, bad, "cancelled by another client"),
             (Some(MotionStage::Missed(Reason::PathTolerance)), nobody, None, Status::Aborted, path, "a joint"),
             (Some(MotionStage::Stopped), nobody, left, Status::Aborted, path, "commanding ended during the motion: "),
             (Some(MotionStage::Touched), nobody, None, Status::Aborted, bad, TOUCHED),
