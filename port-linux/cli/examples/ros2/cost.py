@@ -83,7 +83,7 @@ def main(program, seconds="20", readers="20"):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "arm.toml")
         pathlib.Path(path).write_text(CONFIGURATION)
-        sim = subprocess.Popen([program, "sim", "ur", "--software", "5.15", "--port-base", "43000"], stdout=subprocess.DEVNULL)
+        sim = subprocess.Popen([program, "sim", "ur", "--polyscope", "5.15", "--port-base", "43000"], stdout=subprocess.DEVNULL)
         time.sleep(1.0)
         try:
             print(f"{'':24} {'loop %':>7} {'node %':>7} {'DDS %':>7} {'p50 µs':>8} {'p99 µs':>8} {'received':>10} {'gaps':>5}")
