@@ -52,11 +52,11 @@ const REMOTE_FLOORS: &[(&str, Floors)] = &[
     (
         "request",
         &[
-            (1, &["armed", "request_freshness", "key", "number"]),
+            (1, &["armed", "request_freshness", "key", "json_number"]),
             (2, &["message"]),
             (3, &["mod"]),
             (4, &["json"]),
-            (5, &["lines"]),
+            (5, &["line_splitter"]),
             (6, &["keyed"]),
         ],
     ),

@@ -54,7 +54,7 @@ const VENDORS: &[Vendor] = &[
                     "port-linux/src/feed",
                     "port-linux/src/motion/recording.rs",
                     "port-linux/src/record/recording.rs",
-                    "port-linux/cli/src/serve/lines.rs",
+                    "port-linux/cli/src/serve/json_lines.rs",
                     "port-linux/cli/src/screen/feed_values.rs",
                     "port-linux/ros/src/node/feed_readings.rs",
                     "port-linux/ros/src/readings.rs",

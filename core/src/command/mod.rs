@@ -22,8 +22,8 @@ mod limits;
 mod move_target;
 pub mod outputs;
 mod sample;
+mod sensor_set;
 mod source;
-mod sources;
 #[cfg(feature = "motions")]
 mod torque;
 
@@ -37,8 +37,8 @@ pub use joint_move::{ApprovedMove, JointMove};
 pub use limits::{Limits, LimitsError, PathTiming, TorqueLimits};
 pub use move_target::{ArmPosition, Destination, LocateError, MoveTarget};
 pub use sample::Samples;
+pub use sensor_set::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};
 pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
-pub use sources::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};
 #[cfg(feature = "motions")]
 pub use torque::{ApprovedTorques, TorqueGovernor, TorqueMemory};
 #[cfg(feature = "motions")]

@@ -10,7 +10,7 @@
 
 #[cfg(feature = "trajectories")]
 use super::Replaced;
-use super::closing::closing_speed;
+use super::closing_speed::closing_speed;
 #[cfg(feature = "motions")]
 use super::feed_forward::add;
 use super::feed_forward::{SensorAdds, SensorFeedForward};

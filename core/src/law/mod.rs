@@ -28,7 +28,7 @@
 //! ```
 
 mod cartesian_twist;
-mod closing;
+mod closing_speed;
 mod feed_forward;
 #[cfg(feature = "motions")]
 mod forward;

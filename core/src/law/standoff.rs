@@ -14,7 +14,7 @@
 //! kinematics, until a reading is in range again; otherwise commanding ends. A reading below the range ends commanding
 //! at once.
 
-use super::closing::closing_speed;
+use super::closing_speed::closing_speed;
 use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
 use super::{Law, Start, ToolSpaceConfig, Unit, Value, Values};

@@ -20,7 +20,7 @@
 
 use heapless::Vec;
 
-use super::closing::closing_speed;
+use super::closing_speed::closing_speed;
 use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
 use super::{Law, Start, ToolSpaceConfig, Unit, Value, Values};

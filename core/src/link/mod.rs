@@ -41,8 +41,8 @@ mod grade;
 mod histogram;
 mod monitor;
 mod plausibility;
+mod process_stall;
 mod sequence;
-mod stall;
 mod timing;
 mod unacked;
 

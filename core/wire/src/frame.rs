@@ -22,16 +22,16 @@
 
 mod boundaries;
 mod counts;
-mod lines;
-mod probe;
+mod line_splitter;
+mod service_detection;
 
 pub use boundaries::Boundaries;
 pub use counts::StreamCounts;
 #[doc(hidden)]
 pub use counts::count_one;
-pub use lines::LineAssembler;
-pub use probe::Found;
-pub use probe::Probe;
+pub use line_splitter::LineAssembler;
+pub use service_detection::Found;
+pub use service_detection::Probe;
 
 use crate::bytes::move_to_front;
 use crate::fri;

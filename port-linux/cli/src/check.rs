@@ -12,7 +12,7 @@ use outrigger_core::law::{AxisConfig, LawConfig, StandoffConfig, ToolAxesConfig,
 use outrigger_core::mode::RequestAs;
 
 use outrigger::exit::{Outcome, output_closed};
-use outrigger::vendor::lines::Line;
+use outrigger::vendor::effect_lines::Line;
 
 /// Prints that the configuration `file` is valid, and the values that it would put in force.
 ///

@@ -29,7 +29,7 @@ use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 use outrigger::law::BoxedLaw;
 use outrigger::motion::Motion;
-use outrigger::motion::pieces::Pieces;
+use outrigger::motion::motion_text::Pieces;
 use outrigger::robot::Robot;
 use outrigger::run::{Plan, look_at_krc, look_at_ur, run_krc, run_ur};
 use outrigger::show::Format;

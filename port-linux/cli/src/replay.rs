@@ -14,7 +14,7 @@ use outrigger_wire::time::Instant;
 use crate::args::ReplayArgs;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::feed::recorded::{ENGINE, LARGEST, LOG, each_message, is_recording};
-use outrigger::show::link_history::LinkHistory;
+use outrigger::show::replayed_link_quality::LinkHistory;
 use outrigger::show::tell;
 
 /// A function that runs an engine again from a dump, for the kind of controller that the dump was made with.

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
 use super::connection::{Connection, LINE_MEMORY};
-use super::stored_role::KeptRole;
+use super::stored_role::StoredRole;
 use super::transport::Transport as _;
 use crate::exit::Failure;
 use crate::host::clock::{Clock, std_duration};
@@ -38,10 +38,10 @@ impl LockedPendant {
     /// # Errors
     /// Returns [`Failure::BadInput`] if no thread can be started.
     pub(crate) fn start(dashboard: SocketAddr, locks: bool, clock: Clock) -> Result<Option<Self>, Failure> {
-        Self::keeping(KeptRole::of(dashboard), dashboard, locks, clock)
+        Self::keeping(StoredRole::of(dashboard), dashboard, locks, clock)
     }
 
-    fn keeping(kept: KeptRole, dashboard: SocketAddr, locks: bool, clock: Clock) -> Result<Option<Self>, Failure> {
+    fn keeping(kept: StoredRole, dashboard: SocketAddr, locks: bool, clock: Clock) -> Result<Option<Self>, Failure> {
         let left = kept.read();
         if !locks && left.is_none() {
             return Ok(None);
@@ -108,7 +108,7 @@ pub(crate) async fn next_news(pendant: &mut Option<LockedPendant>) -> String {
 /// Sends the requests that `lock` decides to the controller, until the run is over and the pendant is unlocked.
 async fn attend(
     dashboard: SocketAddr,
-    kept: KeptRole,
+    kept: StoredRole,
     mut lock: PendantLock,
     clock: Clock,
     mut modes: watch::Receiver<Mode>,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     fn start(name: &str, at: SocketAddr, locks: bool) -> Option<LockedPendant> {
-        let kept = KeptRole::within(Some(&folder(name)), at);
+        let kept = StoredRole::within(Some(&folder(name)), at);
         LockedPendant::keeping(kept, at, locks, Clock::start()).expect("a thread")
     }
 
@@ -243,7 +243,7 @@ mod tests {
     #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn what_a_process_that_died_has_locked_the_next_one_gives_back() {
         let (_server, at) = controller(3, 15);
-        let kept = KeptRole::within(Some(&folder("death")), at);
+        let kept = StoredRole::within(Some(&folder("death")), at);
         kept.write(UserRole::Operator).expect("room");
         ask(at, "setUserRole locked");
         let next = LockedPendant::keeping(kept.clone(), at, false, Clock::start()).expect("a thread");
@@ -268,7 +268,7 @@ mod tests {
     #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn without_a_place_to_write_to_nothing_is_locked() {
         let (_server, at) = controller(3, 15);
-        let kept = KeptRole::within(None, at);
+        let kept = StoredRole::within(None, at);
         let pendant = LockedPendant::keeping(kept, at, true, Clock::start()).expect("a thread").expect("it is to lock");
         pendant.follow(Mode::Command);
         std::thread::sleep(StdDuration::from_millis(300));

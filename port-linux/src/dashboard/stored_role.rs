@@ -16,12 +16,12 @@ const LONGEST: u64 = 256;
 /// The file that stores the user role of one controller's pendant: `192.168.56.101:29999.pendant`, with the role as
 /// its only word. The file survives a reboot of this machine, because the pendant then stays locked.
 #[derive(Clone, Debug)]
-pub(super) struct KeptRole {
+pub(super) struct StoredRole {
     /// The path of the file. `None` if this user has no directory for such files.
     path: Option<PathBuf>,
 }
 
-impl KeptRole {
+impl StoredRole {
     /// Returns the file with the stored user role for the controller whose dashboard server is at `dashboard`. It is
     /// in `$STATE_DIRECTORY` (which systemd sets), else in `outrigger` below `$XDG_STATE_HOME`, else below
     /// `~/.local/state`.
@@ -69,7 +69,7 @@ impl KeptRole {
     }
 }
 
-impl fmt::Display for KeptRole {
+impl fmt::Display for StoredRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.path {
             Some(path) => write!(f, "{}", path.display()),
@@ -86,7 +86,7 @@ mod tests {
     fn a_role_is_there_for_the_next_process_until_it_is_removed() {
         let folder = std::env::temp_dir().join(format!("outrigger-kept-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
-        let kept = KeptRole::within(Some(&folder.join("deep")), SocketAddr::from(([192, 0, 2, 1], 29_999)));
+        let kept = StoredRole::within(Some(&folder.join("deep")), SocketAddr::from(([192, 0, 2, 1], 29_999)));
         assert_eq!(kept.read(), None);
         for role in UserRole::ALL {
             kept.write(*role).expect("room");

@@ -8,7 +8,7 @@ use outrigger_wire::realtime::Packet;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::rtde::{self, TextMessage};
 
-use super::rtde::{Columns, Content, Conversation};
+use super::rtde_decoder::{Columns, Content, Conversation};
 use super::{WireFormat, name_of};
 
 /// A message of a controller.

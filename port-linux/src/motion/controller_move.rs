@@ -10,8 +10,8 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{JointPositions, Pose};
 use outrigger_wire::time::{Duration, Instant};
 
+use super::motion_start::SAME;
 use super::stage::MotionStage;
-use super::start::SAME;
 
 /// The longest time from the start of commanding until the move can be given to the controller.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use outrigger_core::trajectory::{Spacing, Waypoint};
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-use super::pieces::{Piece, Pieces, waypoint};
+use super::motion_text::{Piece, Pieces, waypoint};
 use super::spaced::thinned;
 use super::{Motion, Reading};
 

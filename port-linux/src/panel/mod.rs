@@ -24,7 +24,7 @@ use crate::released::ReleasedBy;
 use crate::show::events::{PeerEvent as _, name_figures, time_of};
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Episodes, PACE, Unmet};
-use crate::show::words::Observer;
+use crate::show::reason_text::Observer;
 use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables, is_verbose};
 use crate::vendor::{EventDisplay, VendorObserve, VendorUi};
 

@@ -17,7 +17,7 @@ use crate::motion::impedance::{self, ImpedanceRefusal};
 use crate::motion::{MotionRefusal, MotionReport, MotionStage};
 use crate::released::ReleasedBy;
 use crate::show::Variables;
-use crate::show::words::{self, Observer};
+use crate::show::reason_text::{self, Observer};
 
 /// The result of a client's request, from which its answer is formatted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -253,7 +253,7 @@ impl Verdict {
             Self::Dashboard(Outcome::Taken) => return Some(OutcomeMembers::Taken { text: Outcome::Taken.text() }),
             Self::Withdrew(effect) => return Some(OutcomeMembers::Withdrew { effect: effect.name() }),
             Self::Refused(reason, unmet) => {
-                let rest = words::causes_first(*unmet).into_iter().filter(|other| other != reason);
+                let rest = reason_text::causes_first(*unmet).into_iter().filter(|other| other != reason);
                 let all = [*reason].into_iter().chain(rest);
                 let error = Wrong::new("Refused", word, "every precondition met", reason.text()).found(reason.name());
                 let reasons = all.map(|one| why(one, status.low.as_ref(), here)).collect();
@@ -300,7 +300,8 @@ impl Verdict {
 
 /// Returns the members for the result `news` of setting an output.
 fn of_output<'l>(write: &Write, news: &WriteOutcome) -> OutcomeMembers<'l> {
-    let (output, name, text) = (words::of_write(write), words::name_of_news(news), words::of_news(news));
+    let (output, name, text) =
+        (reason_text::of_write(write), reason_text::name_of_news(news), reason_text::of_news(news));
     match news {
         WriteOutcome::Confirmed(after) => {
             OutcomeMembers::Set { output, news: name, after_ms: Some(json::millis(*after)), text }
@@ -342,11 +343,11 @@ pub(super) fn status(
     let standing = InFull {
         grade: status.grade.name().to_lowercase(),
         latch: status.latch.map(|latched| why(latched, None, here)),
-        unmet: words::causes_first(status.unmet).into_iter().map(|unmet| why(unmet, low, here)).collect(),
+        unmet: reason_text::causes_first(status.unmet).into_iter().map(|unmet| why(unmet, low, here)).collect(),
         left: status.left.map(|reason| left(reason, status.released, here)),
         ending: status.ending,
         overrides_pendant: status.overrides_pendant,
-        held_by: status.held.map(|held| Held { name: held.name(), text: words::of_hold(held) }),
+        held_by: status.held.map(|held| Held { name: held.name(), text: reason_text::of_hold(held) }),
         motion: status.motion.map(|motion| moving(motion, here)),
         variables: status.variables,
     };
@@ -467,12 +468,12 @@ fn left(of: Reason, released: Option<ReleasedBy>, here: bool) -> ReasonObject {
     let text = released.map_or_else(|| of.text().to_owned(), |by| by.to_string());
     // A cause at the pendant includes the name of its reason.
     let text = text.trim_end_matches(&format!(" ({})", of.name())).to_owned();
-    ReasonObject { name: of.name(), text, advice: words::advice(of, here), by: released.map(ReleasedBy::name) }
+    ReasonObject { name: of.name(), text, advice: reason_text::advice(of, here), by: released.map(ReleasedBy::name) }
 }
 
 fn why(of: Reason, low: Option<&GradeLow>, here: bool) -> ReasonObject {
-    let text = words::of_reason(of, low, Observer::Process);
-    ReasonObject { name: of.name(), text, advice: words::advice(of, here), by: None }
+    let text = reason_text::of_reason(of, low, Observer::Process);
+    ReasonObject { name: of.name(), text, advice: reason_text::advice(of, here), by: None }
 }
 
 /// Returns the name of a mode in the JSON lines of requests.

@@ -4,7 +4,7 @@ use outrigger_core::robot::Reason;
 use serde_json::Value;
 
 use crate::exit::Failure;
-use crate::show::words::{causes_first, one_per_line};
+use crate::show::reason_text::{causes_first, one_per_line};
 
 /// Returns the text of the member `key` of a JSON object. Empty if there is none.
 pub fn text<'v>(of: &'v Value, key: &str) -> &'v str {

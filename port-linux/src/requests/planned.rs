@@ -8,7 +8,7 @@ use super::answer::{self, Answer, Verdict};
 use super::plans::{LATE, Planner};
 use super::shared::Shared;
 use super::step::ClientAction;
-use crate::motion::pieces::Piece;
+use crate::motion::motion_text::Piece;
 use crate::motion::request::MotionRequest;
 
 impl<const N: usize> Shared<N> {

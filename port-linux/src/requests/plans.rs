@@ -10,7 +10,7 @@ use outrigger_core::trajectory::Waypoint;
 use outrigger_wire::time::{Duration, Instant};
 
 use crate::motion::Motion;
-use crate::motion::pieces::{Heading, waypoint};
+use crate::motion::motion_text::{Heading, waypoint};
 
 /// The longest time between two pieces of a plan.
 const SILENT: Duration = Duration::from_secs(5);

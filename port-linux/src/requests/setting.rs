@@ -194,7 +194,7 @@ fn payload(value: &str) -> Result<Write, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::words;
+    use crate::show::reason_text;
 
     fn parsed(text: &str) -> Result<Write, String> {
         text.parse::<Setting>().map(|setting| setting.0)
@@ -226,7 +226,7 @@ mod tests {
             ("krl-int.3=-7", "krl-int.3=-7"),
             ("krl-real.1=0.25", "krl-real.1=0.25"),
         ] {
-            assert_eq!(parsed(text).map(|write| words::of_write(&write)).as_deref(), Ok(said));
+            assert_eq!(parsed(text).map(|write| reason_text::of_write(&write)).as_deref(), Ok(said));
         }
     }
 
@@ -266,7 +266,7 @@ mod tests {
     fn variables_are_set_by_names_of_the_configuration() {
         let variable = |name: &str, kind, index| VariableSettings { name: Some(name.into()), kind, index };
         let known = [variable("gripper", VariableKind::Bool, 16), variable("speed", VariableKind::Real, 3)];
-        let of = |text| Setting::of(text, &known).map(|Setting(write)| words::of_write(&write));
+        let of = |text| Setting::of(text, &known).map(|Setting(write)| reason_text::of_write(&write));
         assert_eq!(of("gripper=on").as_deref(), Ok("krl-bool.16=on"));
         assert_eq!(of("speed=0.5").as_deref(), Ok("krl-real.3=0.5"));
         assert_eq!(of("krl-int.3=1").as_deref(), Ok("krl-int.3=1"));

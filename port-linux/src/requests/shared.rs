@@ -28,7 +28,7 @@ use super::upload_permit::{UploadPermit, UploadPermits};
 use crate::host::clock::Clock;
 use crate::host::rate_limit::Pace;
 use crate::motion::impedance::{self, Impedance};
-use crate::motion::pieces::{Piece, Pieces};
+use crate::motion::motion_text::{Piece, Pieces};
 use crate::motion::request::{ArmMotionState, MotionRequest, Moving, Ready, ready};
 use crate::released::ReleasedBy;
 

@@ -16,7 +16,7 @@ use super::{Ended, Robot, Running};
 use crate::exit::Failure;
 use crate::motion::{Moment, Motion, Start, Task, Trace, WaypointFeed, begins_beside};
 use crate::released::ReleasedBy;
-use crate::show::{Format, words};
+use crate::show::{Format, reason_text};
 
 /// The interval at which the progress of the motion is reported.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -300,8 +300,11 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
                 }
                 if waited > patience {
                     drop(running);
-                    let unmet = words::of_unmet(seen.unmet, None, words::Observer::Process, false);
-                    return Err(Failure::Fault(format!("commanding did not start.{}", words::one_per_line(&unmet))));
+                    let unmet = reason_text::of_unmet(seen.unmet, None, reason_text::Observer::Process, false);
+                    return Err(Failure::Fault(format!(
+                        "commanding did not start.{}",
+                        reason_text::one_per_line(&unmet)
+                    )));
                 }
             }
             _ => {}

@@ -5,7 +5,7 @@ use outrigger_core::robot::{Reason, ReasonSet};
 
 use crate::exit::{Failure, Outcome};
 use crate::released::ReleasedBy;
-use crate::show::words::{self, Observer};
+use crate::show::reason_text::{self, Observer};
 
 /// The result of a run: its last fallback, release or rejection.
 #[derive(Clone, Copy, Debug)]
@@ -39,15 +39,15 @@ impl RunResult {
     /// Returns the reason why commanding never started, if the run's single request was not granted.
     pub(crate) fn refusal(&self) -> Option<String> {
         let (unmet, low) = self.refused?;
-        let unmet = words::of_unmet(unmet, Some(&low), Observer::Process, self.here);
-        let what = if unmet.is_empty() { " The start was refused".into() } else { words::one_per_line(&unmet) };
+        let unmet = reason_text::of_unmet(unmet, Some(&low), Observer::Process, self.here);
+        let what = if unmet.is_empty() { " The start was refused".into() } else { reason_text::one_per_line(&unmet) };
         Some(format!("commanding did not start.{what}"))
     }
 }
 
 /// Returns the error for a run whose last fallback was not acknowledged.
 fn failed_by(reason: Reason, here: bool) -> Failure {
-    Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), words::advice(reason, here)))
+    Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), reason_text::advice(reason, here)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod operator;
 mod plan;
 mod service;
 mod session_kinds;
-mod start;
+mod start_position_check;
 pub mod tail;
 pub(crate) mod tee;
 

@@ -20,7 +20,7 @@ use super::ending::{Ending, Releases};
 use super::finished::RunResult;
 use super::operator::{operator_help, unknown_word};
 use super::plan::{AROUND, Plan, RECORDER};
-use super::start::away_from;
+use super::start_position_check::away_from;
 use super::tail::Tail;
 use crate::companion::Counting;
 use crate::dashboard::{LockedPendant, next_news};
@@ -42,7 +42,7 @@ use crate::requests::{RequestQueue, next_asked};
 use crate::sensor::{Arrival, Sources};
 use crate::show::events::PeerEvent as _;
 use crate::show::values::lines;
-use crate::show::{Format, words};
+use crate::show::{Format, reason_text};
 use crate::vendor::{Summary, Tally, VendorObserve, VendorUi};
 
 /// The interval for reporting invalid readings of one source.
@@ -471,7 +471,7 @@ where
                 values.extend(readings(engine.sources(), settings));
             }
             if let Some(reason) = engine.held_by() {
-                values.push(("speed".to_owned(), words::of_hold(reason).to_owned()));
+                values.push(("speed".to_owned(), reason_text::of_hold(reason).to_owned()));
             }
             values
         });

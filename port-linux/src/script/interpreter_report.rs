@@ -9,7 +9,7 @@ use outrigger_wire::robot::Text;
 use serde::Serialize;
 
 use super::interpreter::{Interpreted, InterpreterObserver, InterpreterPorts};
-use super::words::Words;
+use super::upload_report::Words;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json;
 
@@ -45,7 +45,7 @@ impl InterpreterObserver for InterpreterReport<'_> {
     fn program(&mut self, event: &UploadEvent<'_>) {
         self.program.learn(event);
         if self.json {
-            return self.print(&json::text(&super::words::event_object(event)));
+            return self.print(&json::text(&super::upload_report::event_object(event)));
         }
         // The start of our own program is evident from what follows.
         let of_interest = matches!(event, UploadEvent::Message(_) | UploadEvent::Paused(_));

@@ -6,10 +6,10 @@
 mod interpreter;
 mod interpreter_report;
 mod upload;
-mod words;
+mod upload_report;
 
 pub use self::interpreter::{Interpreted, InterpreterObserver, InterpreterPorts, interpret};
 pub use self::interpreter_report::InterpreterReport;
 pub(crate) use self::upload::{Carried, ready};
 pub use self::upload::{UploadListener, upload};
-pub use self::words::Words;
+pub use self::upload_report::Words;

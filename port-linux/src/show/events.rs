@@ -8,8 +8,8 @@ use outrigger_core::mode::{Channel, Lapse, Refusal};
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::Instant;
 
-use super::words::Observer;
-use super::{Notice, grade, words};
+use super::reason_text::Observer;
+use super::{Notice, grade, reason_text};
 
 /// The data that a description needs in addition to the event.
 pub struct Surroundings<'a> {
@@ -69,7 +69,7 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
         }
         Event::Refused(Refusal { word, by, reason }) => {
             let whose = if *by == Channel::Message { String::new() } else { format!(" ({})", by.name()) };
-            let (what, why, advice) = (word.name(), reason.text(), words::advice(*reason, around.here));
+            let (what, why, advice) = (word.name(), reason.text(), reason_text::advice(*reason, around.here));
             let text = format!("{what}{whose} refused: {why} ({}); {advice}", reason.name());
             let fields = vec![("reason", reason.name().into()), ("word", what.into()), ("by", by.name().into())];
             ("refused", text, fields)
@@ -106,7 +106,7 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
             ("pendant-overridden", text.into(), vec![])
         }
         Event::Held(held) => {
-            let text = held.map_or("the motion continues", words::of_hold);
+            let text = held.map_or("the motion continues", reason_text::of_hold);
             ("held", text.into(), vec![("by", held.map_or("none", Reason::name).into())])
         }
         Event::Bridged(bridged) => {
@@ -114,8 +114,12 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
             ("bridged", text, vec![])
         }
         Event::Output { write, news } => {
-            let text = format!("{}: {}", words::of_write(write), words::of_news(news));
-            ("output", text, vec![("what", words::of_write(write)), ("news", words::name_of_news(news).into())])
+            let text = format!("{}: {}", reason_text::of_write(write), reason_text::of_news(news));
+            (
+                "output",
+                text,
+                vec![("what", reason_text::of_write(write)), ("news", reason_text::name_of_news(news).into())],
+            )
         }
         Event::Lost(count) => ("events-lost", format!("{count} events were lost"), vec![]),
         _ => return None,

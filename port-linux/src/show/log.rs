@@ -5,7 +5,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
 
-use super::words::{self, Observer};
+use super::reason_text::{self, Observer};
 use super::{Notice, Snapshot, grade};
 
 /// The minimum interval at which frequent events are displayed to people.
@@ -133,7 +133,7 @@ impl Unmet {
             let (why, advice) = snapshot.why(reason);
             format!("Not ready: {why} ({}); {advice}", reason.name())
         };
-        words::causes_first(unmet).into_iter().map(line).collect()
+        reason_text::causes_first(unmet).into_iter().map(line).collect()
     }
 }
 

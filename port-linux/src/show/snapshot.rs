@@ -8,7 +8,7 @@ use outrigger_wire::robot::{ControllerTime, Payload, Pose, ProgramState, State, 
 use outrigger_wire::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 
-use super::words::{self, Observer};
+use super::reason_text::{self, Observer};
 use super::{States, Terminals, Variables, grade};
 use crate::json::{self, Number};
 
@@ -247,7 +247,7 @@ impl Snapshot {
     /// Returns advice about `reason`.
     pub const fn advice(&self, reason: Reason) -> &'static str {
         match self.observer {
-            Observer::Process => words::advice(reason, self.here),
+            Observer::Process => reason_text::advice(reason, self.here),
             Observer::Board | Observer::Recorded => reason.advice(),
         }
     }

@@ -9,9 +9,9 @@ mod local;
 mod pty;
 mod relay;
 mod setup;
+mod setup_report;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use outrigger_core::client::tool_line::{Setup, SetupConfig, SetupInput, ToolComm
 use tokio::net::TcpStream;
 
 use super::relay::{OPENING, connect, drop_received};
-use super::words;
+use super::setup_report;
 use crate::exit::Failure;
 use crate::host::clock::Clock;
 use crate::host::target::Target;
@@ -53,7 +53,7 @@ pub(super) async fn set_up(
         }
         if let Some(outcome) = engine.outcome() {
             let said = engine.said().map(|text| text.as_str().to_owned());
-            let done = words::outcome(&outcome, line, at, trouble.or(said))?;
+            let done = setup_report::outcome(&outcome, line, at, trouble.or(said))?;
             let relayed = match relayed {
                 Some(relayed) => relayed,
                 None => connect(relay).await?,

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::local::Local;
 use super::relay::{Ended, connect, relay};
-use super::{Forwarding, LocalEnd, forward, tool_line_port, words};
+use super::{Forwarding, LocalEnd, forward, setup_report, tool_line_port};
 use crate::exit::Failure;
 use crate::host::runtime::one_threaded;
 use crate::host::target::Target;
@@ -317,7 +317,7 @@ fn with_a_port_base_the_line_is_found_beside_the_other_ports() {
 #[test]
 fn every_end_of_a_set_up_is_told_with_what_was_expected_and_what_the_robot_shows() {
     let at = SocketAddr::from(([10, 0, 0, 2], 30_001));
-    let tell = |outcome| words::outcome(&outcome, &LINE, at, Some("busy".into()));
+    let tell = |outcome| setup_report::outcome(&outcome, &LINE, at, Some("busy".into()));
     let settings = "115200 baud, even parity, 1 stop bit, idle characters 1.5 (rx) and 3.5 (tx), tool voltage 24 V";
     assert_eq!(tell(SetupOutcome::Set).expect("done"), format!("Tool line set: {settings}"));
     assert!(tell(SetupOutcome::AlreadySet).expect("done").contains("nothing was sent"));

@@ -1,9 +1,9 @@
 //! The vendors of controllers: connection, session, events in words, arm, figures and counters of each kind. All code
 //! that runs, shows and records a session is the same for every vendor.
 
+pub mod effect_lines;
 pub mod extra_reception;
 pub mod krc;
-pub mod lines;
 pub mod ur;
 
 use std::convert::Infallible;
@@ -27,8 +27,8 @@ use crate::host::clock::Clock;
 use crate::motion::impedance::{Impedance, ImpedanceRefusal};
 use crate::net::Net;
 use crate::show::events::PeerEvent;
+use crate::show::reason_text::Observer;
 use crate::show::sheet::Sheet;
-use crate::show::words::Observer;
 use crate::show::{Arm, Notice, ReportedState, Snapshot, States, Terminals, Variables};
 
 /// The description of a controller for user interfaces.

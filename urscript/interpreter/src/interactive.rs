@@ -6,7 +6,7 @@
 
 use super::builtins::{Builtins, Order};
 use super::error::{CompileError, FaultKind};
-use super::lines::{Interactive, Scope, Statement, Statements};
+use super::interpreter_mode::{Interactive, Scope, Statement, Statements};
 use super::machine::Machine;
 use super::thread::{Pending, Thread};
 use super::value::{ThreadId, Value};

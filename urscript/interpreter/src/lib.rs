@@ -16,7 +16,6 @@
 )]
 
 mod arrays;
-mod assembler;
 mod builtins;
 mod code;
 mod compile;
@@ -25,23 +24,24 @@ mod error;
 mod growing;
 mod host;
 mod interactive;
+mod interpreter_mode;
 mod lexer;
 mod limits;
-mod lines;
 mod machine;
 mod operators;
 mod program;
+mod program_splitter;
 mod pure;
 mod thread;
 mod value;
 
-pub use assembler::{Assembled, LineAssembler, Service};
 pub use builtins::Builtins;
 pub use error::{ArgumentsError, CompileError, CompileErrorKind, Fault, FaultKind, Position};
 pub use host::{Call, CallResult, Host};
 pub use interactive::Discard;
+pub use interpreter_mode::Statements;
 pub use limits::Limits;
-pub use lines::Statements;
 pub use machine::{Machine, Step};
 pub use program::{Program, ProgramKind};
+pub use program_splitter::{Assembled, LineAssembler, Service};
 pub use value::{ThreadId, Value};

@@ -17,7 +17,7 @@ use super::builtins::Run;
 use super::code::Target;
 use super::error::{Fault, FaultKind, Position};
 use super::host::{Call, CallResult, Host};
-use super::lines::Interactive;
+use super::interpreter_mode::Interactive;
 use super::program::{Program, ProgramKind};
 use super::thread::{Event, Pending, Thread};
 use super::value::{ThreadId, Value};

@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
-use super::output::{END, HEAD, Output, ToolVoltage};
+use super::secondary_program::{END, HEAD, Output, ToolVoltage};
 
 /// The parity bit of each character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

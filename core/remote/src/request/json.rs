@@ -2,9 +2,9 @@
 
 use core::ops::Range;
 
+use super::json_number::f32_of;
 use super::key::{Key, WORDS};
 use super::message::{ClientRequest, Message};
-use super::number::f32_of;
 use super::request_freshness::Challenge;
 use super::{Fault, FaultKind};
 use outrigger_core::mode::Epoch;

@@ -52,20 +52,20 @@
 
 mod armed;
 mod json;
+mod json_number;
 mod key;
 pub mod keyed;
-mod lines;
+mod line_splitter;
 mod message;
-mod number;
 mod request_freshness;
 #[cfg(test)]
 mod tests;
 
 pub use armed::Armed;
+pub use json_number::number;
 pub use key::Key;
-pub use lines::{LINE_MAX, Lines};
+pub use line_splitter::{LINE_MAX, Lines};
 pub use message::{ClientRequest, Message};
-pub use number::number;
 pub use request_freshness::{Challenge, Challenges, FRESH_FOR};
 
 /// An error in a line. No part of such a line is carried out.

@@ -1,6 +1,6 @@
 //! The client of a dashboard server: one connection at a time, one request at a time.
 
-use super::service::{Event, Input, Service, Timeouts};
+use super::service_interface::{Event, Input, Service, Timeouts};
 use crate::client::Output;
 use outrigger_wire::dashboard::{PORT, Refusal, Reply, Request, RequestKind, is_greeting};
 use outrigger_wire::frame::LineAssembler;

@@ -36,8 +36,8 @@ mod program;
 mod recovery;
 mod sequence_base;
 mod sequence_error;
-mod service;
 mod service_command;
+mod service_interface;
 #[cfg(test)]
 mod tests;
 
@@ -52,5 +52,5 @@ pub use program::{ProgramConfig, ProgramControl, ProgramGoal};
 pub use recovery::{Acknowledgement, Diagnosis, Finding, Recovery, RecoveryConfig};
 pub use sequence_base::{Progress, Sequence, SequenceEvent, SequenceInput};
 pub use sequence_error::SequenceError;
-pub use service::{Event, Input, Service, Timeouts};
 pub use service_command::{ArmCommand, ServiceCommand, ServiceCommandInput, ServiceCommandOutput};
+pub use service_interface::{Event, Input, Service, Timeouts};

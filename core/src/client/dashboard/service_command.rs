@@ -3,7 +3,7 @@
 
 use super::client::Client;
 use super::interlock::{CommandInterlock, InterlockInput, InterlockOutput};
-use super::service::{Event, Input, Service, Timeouts};
+use super::service_interface::{Event, Input, Service, Timeouts};
 use crate::client::Output;
 use crate::mode::Mode;
 use outrigger_wire::dashboard::{Outcome, Request};

@@ -1,7 +1,7 @@
 //! The client of a controller in interpreter mode.
 
-use super::lines::{Line, Lines};
 use super::pending::{AHEAD, Ahead, OTHERS, Pending, Sent, UNANSWERED};
+use super::statement_queue::{Line, Lines};
 use super::statements::{StatementFile, Statements};
 use super::{InterpreterConfig, InterpreterEvent, InterpreterInput, InterpreterOutcome};
 use crate::client::Output;

@@ -21,8 +21,8 @@
 //! ```
 
 mod client;
-mod lines;
 mod pending;
+mod statement_queue;
 mod statements;
 #[cfg(test)]
 mod tests;

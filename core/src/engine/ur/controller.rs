@@ -16,7 +16,7 @@ use super::motion::MotionText;
 use super::outputs::{Known, OutputsPath};
 use super::primary::{Primary, PrimaryFacts};
 use super::realtime::Realtime;
-use super::refusal::Refusal;
+use super::refusal_detector::Refusal;
 use super::reverse::{Carrier, Pause, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateLink, attached};
 use crate::client::rtde::Claim;

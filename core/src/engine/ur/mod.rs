@@ -25,7 +25,7 @@ mod outputs;
 mod path;
 mod primary;
 mod realtime;
-mod refusal;
+mod refusal_detector;
 #[cfg_attr(not(feature = "programs"), expect(dead_code, reason = "nobody has such a connection then"))]
 mod reverse;
 pub mod rtde;

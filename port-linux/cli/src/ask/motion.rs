@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Conversation, LOOK, LineResult, answer_text, parsed};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::signals::{OnSignal, Signals};
-use outrigger::motion::pieces::Pieces;
+use outrigger::motion::motion_text::Pieces;
 use outrigger::released::ReleasedBy;
 use outrigger::requests::failure_text;
 use outrigger::show::{Progress, eprintln_lossy};

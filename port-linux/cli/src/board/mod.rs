@@ -2,8 +2,8 @@
 //! another one without a compiler.
 
 mod args;
+mod failure_advice;
 mod port;
-mod words;
 
 use std::io::{IsTerminal as _, Write as _, stdout};
 use std::path::Path;
@@ -49,7 +49,7 @@ fn set(line: &LineArgs, file: &Path) -> Outcome {
     let found = bench.look()?;
     say(&found.story())?;
     if let Some(why) = refused_beforehand(&found.here, &image) {
-        return Err(words::failure(why, "").at(file));
+        return Err(failure_advice::failure(why, "").at(file));
     }
     let caller = Caller::put(&image, found.here.boot, bench.clock.now());
     let (found, _) = bench.tell(caller, image.len()).map_err(|failure| match failure {
@@ -69,7 +69,7 @@ fn default(line: &LineArgs) -> Outcome {
     let mut bench = Bench::open(line)?;
     let found = bench.look()?;
     say(&found.story())?;
-    admits(found.here.mode).map_err(|why| words::failure(why, ""))?;
+    admits(found.here.mode).map_err(|why| failure_advice::failure(why, ""))?;
     let caller = Caller::erase(found.here.boot, bench.clock.now());
     let (found, erased) = bench.tell(caller, 0)?;
     // A copy whose erasure was interrupted may be left in part.
@@ -224,10 +224,10 @@ impl Bench {
         loop {
             while let Some(event) = caller.poll_event(self.clock.now()) {
                 match event {
-                    Event::Refused(Refused { why, text }) => return Err(words::failure(why, text)),
-                    Event::Silent { heard } => return Err(words::silent(heard, &self.port)),
-                    Event::Lost => return Err(words::lost()),
-                    Event::NotUnderstood => return Err(words::not_understood()),
+                    Event::Refused(Refused { why, text }) => return Err(failure_advice::failure(why, text)),
+                    Event::Silent { heard } => return Err(failure_advice::silent(heard, &self.port)),
+                    Event::Lost => return Err(failure_advice::lost()),
+                    Event::NotUnderstood => return Err(failure_advice::not_understood()),
                     event => {
                         if let Some(ended) = each(event) {
                             return ended;
@@ -239,7 +239,7 @@ impl Bench {
                 self.port.send(&frame)?;
             }
             let Some(until) = caller.poll_timeout() else {
-                return Err(words::not_understood());
+                return Err(failure_advice::not_understood());
             };
             let count = self.port.receive(caller.receive_window(), until.since(self.clock.now()))?;
             caller.commit(count);

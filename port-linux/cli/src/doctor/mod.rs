@@ -24,8 +24,8 @@ use outrigger::show::Format;
 use outrigger::show::events::PeerEvent as _;
 use outrigger::show::grade::{self, LastSeconds};
 use outrigger::show::histogram::{bars, quantiles, span};
+use outrigger::show::reason_text::Observer;
 use outrigger::show::sheet::Sheet;
-use outrigger::show::words::Observer;
 use outrigger::vendor::{Examined as _, Observed, Vendor, VendorObserve, VendorUi};
 
 /// The duration of the measurement of this host's wake-up delays.

@@ -25,8 +25,8 @@ use outrigger::json;
 use outrigger::law::BoxedLaw;
 use outrigger::net::{Net, Trouble};
 use outrigger::show::events::{Surroundings, notice};
-use outrigger::show::words::Observer;
-use outrigger::show::{Terminals, eprintln_lossy, words};
+use outrigger::show::reason_text::Observer;
+use outrigger::show::{Terminals, eprintln_lossy, reason_text};
 use outrigger::vendor::ur;
 
 pub(crate) use self::args::IoArgs;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &IoArgs) -> Outcome {
     let writes: Vec<Write> = args.settings.iter().map(|setting| setting.0).collect();
     for (index, write) in writes.iter().enumerate() {
         if let Some(twice) = writes.iter().take(index).find(|earlier| earlier.sets_the_same(write)) {
-            let [first, second] = [twice, write].map(words::of_write);
+            let [first, second] = [twice, write].map(reason_text::of_write);
             return Err(Failure::Usage(format!("{first} and {second} are the same output: give one of them")));
         }
     }
@@ -292,12 +292,13 @@ impl Page {
     }
 
     fn news(&mut self, write: &Write, news: &WriteOutcome) {
-        let what = words::of_write(write);
+        let what = reason_text::of_write(write);
         if !self.json {
-            return self.print(&format!("{what}: {}\n", words::of_news(news)));
+            return self.print(&format!("{what}: {}\n", reason_text::of_news(news)));
         }
         let after = if let WriteOutcome::Confirmed(after) = news { Some(json::millis(*after)) } else { None };
-        let object = News { what, news: words::name_of_news(news), after_ms: after, text: words::of_news(news) };
+        let object =
+            News { what, news: reason_text::name_of_news(news), after_ms: after, text: reason_text::of_news(news) };
         self.print(&format!("{}\n", json::text(&object)));
     }
 

@@ -28,7 +28,7 @@ use outrigger::host::signals;
 use outrigger::host::worker::{LOOK, Worker, writable_within, write_within};
 use outrigger::motion::{Motion, MotionError, Reading, Trace};
 use outrigger::robot::{Ended, Followed, Robot, Stopped};
-use outrigger::show::{Progress, complain, eprintln_lossy, tell, words};
+use outrigger::show::{Progress, complain, eprintln_lossy, reason_text, tell};
 
 /// The arguments of `outrigger move`.
 #[derive(Args, Clone, Debug)]
@@ -270,7 +270,7 @@ fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
         (None, None) => "the arm was stopped".into(),
     };
     eprintln_lossy!("{why}\nThe motion is stopped at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
-    for reason in words::causes_first(stopped.unmet).into_iter().filter(|reason| *reason != Reason::Latched) {
+    for reason in reason_text::causes_first(stopped.unmet).into_iter().filter(|reason| *reason != Reason::Latched) {
         eprintln_lossy!("Not ready: {}.", reason.text());
     }
     eprintln_lossy!(
@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(line(&trace, 4.0), " 25 %  1.0 of 4.0 s");
         for reason in [Reason::ProgramPaused, Reason::HeldByScaling] {
             trace.held = Some(reason);
-            assert_eq!(line(&trace, 4.0), format!(" 25 %  1.0 of 4.0 s, {}", words::of_hold(reason)));
+            assert_eq!(line(&trace, 4.0), format!(" 25 %  1.0 of 4.0 s, {}", reason_text::of_hold(reason)));
         }
         trace.late = outrigger_wire::time::Duration::from_millis(500);
         assert!(line(&trace, 4.0).starts_with(" 25 %  1.0 of 4.0 s, late by 0.5 s, held by the robot's speed slider"));

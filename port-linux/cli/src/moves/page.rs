@@ -7,7 +7,7 @@ use crate::report::{HOW_TO_READ, end, figure, key};
 use outrigger::motion::Moment;
 use outrigger::released::ReleasedBy;
 use outrigger::robot::{Ended, Followed};
-use outrigger::show::words::joint_names;
+use outrigger::show::reason_text::joint_names;
 
 const CLASSES: [&str; 7] = ["j0", "j1", "j2", "j3", "j4", "j5", "j6"];
 

@@ -11,7 +11,7 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::json::{self, Number};
 use outrigger::released::ReleasedBy;
 use outrigger::robot::{Arrival, Ended, Followed};
-use outrigger::show::words;
+use outrigger::show::reason_text;
 
 /// Returns the result line of a motion from a file.
 pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
@@ -71,7 +71,7 @@ pub(super) fn progress(seconds: f64, total: f64) -> String {
 
 /// Returns the end of a progress line, for a motion that is `held` for this reason. Empty if it is not held.
 pub(super) fn held(held: Option<Reason>) -> String {
-    held.map_or_else(String::new, |reason| format!(", {}", words::of_hold(reason)))
+    held.map_or_else(String::new, |reason| format!(", {}", reason_text::of_hold(reason)))
 }
 
 /// Returns the final progress of a motion that takes `total` seconds at full speed; `None` if it has not begun.

@@ -14,8 +14,8 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::FAREWELL;
+use super::browser_messages::{Messages, Numbered, lost};
 use super::http::{self, HttpRequest, PageResource, Refusal};
-use super::lines::{Messages, Numbered, lost};
 use outrigger::json;
 
 /// The largest number of browser pages that show the session at once; further ones are refused.

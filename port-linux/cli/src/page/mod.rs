@@ -4,19 +4,19 @@
 //! The page is a [companion](outrigger::companion): lines of JSON, HTTP and one bounded slot for each reader are
 //! handled on a thread of its own ([`Page`]). A slow reader misses states, and receives their number.
 
+mod browser_messages;
 mod browser_server;
 mod http;
-mod lines;
 mod outline;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use self::browser_messages::Lines;
+pub(crate) use self::browser_messages::{SIDE, Workpiece};
 pub(crate) use self::browser_server::Counts;
 use self::browser_server::{Shared, serve};
-use self::lines::Lines;
-pub(crate) use self::lines::{SIDE, Workpiece};
 pub(crate) use self::outline::outline;
 use outrigger::companion::{Companion, Ended, Needs, Session, Started, Views};
 use outrigger::exit::Failure;

@@ -4,7 +4,7 @@
 //! control loop by a [`Feed`](outrigger::feed::Feed), which waits for no reader. Lines are made once for all
 //! readers. A reader that is slow or stalls loses old lines, and receives their number.
 
-mod lines;
+mod json_lines;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 use outrigger_config::ServeSettings;
 
-use self::lines::Lines;
+use self::json_lines::Lines;
 use outrigger::companion::{Companion, Needs, Session, Started};
 use outrigger::exit::Failure;
 use outrigger::feed::{CAPACITY, Reader, Streams, stream_memory};

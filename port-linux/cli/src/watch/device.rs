@@ -18,13 +18,13 @@ use outrigger_wire::time::{Duration, Instant};
 use super::boot;
 use super::bounds::{Bounds, RECORDING_MOST, SETTINGS_MOST, name};
 use super::network::Network;
-use super::pieces::{Pieces, Taken};
+use super::reassembly::{Pieces, Taken};
 use super::say;
 use outrigger::host::clock::utc_now;
 use outrigger::show::events::{PeerEvent, Surroundings, name_figures, notice, time_of};
 use outrigger::show::grade::LastSeconds;
 use outrigger::show::log::Episodes;
-use outrigger::show::words::Observer;
+use outrigger::show::reason_text::Observer;
 use outrigger::show::{Arm, Notice, Snapshot};
 use outrigger::vendor::{BoardSession, OnBoard};
 

@@ -8,7 +8,7 @@ use outrigger_remote::telemetry::{CHUNK_MAX, Chunk, DATAGRAM_MAX, Datagram, MAGI
 use outrigger_wire::time::{Duration, Instant};
 
 use super::device::Device;
-use super::pieces::Pieces;
+use super::reassembly::Pieces;
 use crate::fuzzing::{Bytes, assert_line};
 use outrigger::json::text;
 use outrigger::show::Notice;

@@ -7,7 +7,7 @@ mod device;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
 mod network;
-mod pieces;
+mod reassembly;
 
 use std::net::{IpAddr, ToSocketAddrs as _};
 

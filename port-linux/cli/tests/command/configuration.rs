@@ -33,7 +33,13 @@ fn check_config_says_what_would_be_in_force_and_the_worst_case() {
     let output = outrigger(&["check-config", half_turn.to_str().expect("a path")], b"");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    for expected in ["is valid", "127.0.0.1", "joint-servo", "commands automatically, once", "software 3.1.0: worst-case stopping distance"] {
+    for expected in [
+        "is valid",
+        "127.0.0.1",
+        "joint-servo",
+        "commands automatically, once",
+        "software 3.1.0: worst-case stopping distance",
+    ] {
         assert!(said.contains(expected), "{expected} in {said}");
     }
 }

@@ -6,7 +6,7 @@
 //! participant announces that topic in the discovery of topics (`DCPSTopic`), which the middlewares of ROS 2 do not
 //! use. The messages made here announce the topics in the name of the participant.
 
-use super::probe::header;
+use super::discovery_probe::header;
 use crate::neighbours::Prefix;
 
 /// The length of a submessage's header (RTPS 2.5, 9.4.5.1).

@@ -32,6 +32,7 @@ use self::dds_reconnect::Back;
 pub use self::dynamic_endpoints::{ServiceClient, TopicPublisher, TopicSubscriber};
 use self::opened::endpoint;
 use super::bytes::{Payload, Raw, Reader, Through};
+use super::discovery_probe;
 pub use super::domain_ports::Domain;
 use super::interruption_detector::InterruptionDetector;
 use super::lost_participants::Returning;
@@ -39,7 +40,6 @@ use super::multicast_filter::confine;
 pub(super) use super::offers::{In, Offers, Out};
 use super::participant_registry::{Census, GRAPH, graph_topic};
 use super::peers::{self, Peers};
-use super::probe;
 use super::quality::{policies, quality};
 use crate::neighbours::{Neighbourhood, OwnEndpoint, Prefix, listed, prefix};
 use outrigger::exit::Failure;
@@ -184,7 +184,7 @@ impl Dds {
         // Names are resolved once, so that joining again does not wait for a name server.
         let hosts = peers.as_ref().map(|peers| peers.hosts().iter().map(ToString::to_string).collect());
         let place = Domain { domain, interfaces: interfaces.to_vec(), peers: hosts.unwrap_or_default() };
-        probe::can_be_joined(domain).map_err(Failure::BadInput)?;
+        discovery_probe::can_be_joined(domain).map_err(Failure::BadInput)?;
         let built = DomainParticipantBuilder::new(domain).with_only_networks(interfaces.iter().copied()).build();
         let participant =
             built.map_err(|error| refused(&format!("cannot join domain {domain} at {}", listed(interfaces)), error))?;

@@ -3,8 +3,8 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
+use super::discovery_probe::Probe;
 use super::domain_ports::Domain;
-use super::probe::Probe;
 use crate::neighbours::{Neighbourhood, Prefix, surroundings};
 
 /// The time without a discovery of another program after which the node reports that. Others announce themselves

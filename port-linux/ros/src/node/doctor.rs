@@ -11,9 +11,9 @@ use outrigger_ros2_messages::Gid;
 use outrigger_wire::time::{self, Instant};
 use rustdds::{DomainParticipant, DomainParticipantBuilder, RTPSEntity as _, StatusEvented as _};
 
+use super::discovery_probe::Probe;
 use super::participant_registry::{Census, GRAPH, graph_topic};
 use super::peers::{Listening, Peers};
-use super::probe::Probe;
 use super::quality::policies;
 use super::settings::Settings;
 use super::{feed_readings, surface, variables};

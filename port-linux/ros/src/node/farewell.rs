@@ -3,10 +3,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 
+use super::discovery_probe::{self, header};
 use super::domain_ports::Domain;
 use super::multicast_filter::GROUP;
 use super::peers::{PARTICIPANTS, participant_port};
-use super::probe::{self, header};
 use crate::neighbours::{Prefix, discovery_port};
 
 /// The header of a DATA submessage from the writer of announcements to every reader (RTPS 2.5, 9.4.5.4):
@@ -43,7 +43,7 @@ pub(super) fn say(of: Prefix, place: &Domain) {
     for interface in interfaces {
         let IpAddr::V4(interface) = *interface else { continue };
         let Ok(socket) = UdpSocket::bind((interface, 0)) else { continue };
-        let _ = probe::by(&socket, interface)
+        let _ = discovery_probe::by(&socket, interface)
             .and_then(|()| socket.send_to(&message, (GROUP, discovery_port(*domain))).map(drop));
     }
     let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)) else { return };

@@ -16,14 +16,14 @@ const MOST: usize = 16;
 
 /// The calls of `hand_back_control` that wait, and their progress.
 #[derive(Default)]
-pub(super) struct HandsBack {
+pub(super) struct HandBackCalls {
     calls: Vec<(Asker, &'static Offer)>,
     under_way: Option<HandBack>,
     /// The number of the request to end Outrigger's program; `None` unless one is pending.
     asked: Option<u32>,
 }
 
-impl HandsBack {
+impl HandBackCalls {
     /// Queues a call. Returns its client as the error if too many wait already.
     pub(super) fn call(&mut self, asker: Asker, offer: &'static Offer, now: Instant) -> Result<(), Asker> {
         if self.calls.len() >= MOST {

@@ -8,7 +8,7 @@ use outrigger_wire::time::{Duration, Instant};
 use crate::health::{Finding, Level, diagnostics};
 use outrigger::requests::Status;
 use outrigger::show::grade;
-use outrigger::show::words::{self, Observer};
+use outrigger::show::reason_text::{self, Observer};
 
 /// The interval between two messages of diagnostics.
 const PACE: Duration = Duration::from_secs(1);
@@ -98,7 +98,7 @@ fn session(mode: Mode, status: Option<&Status>, coast: Option<&str>) -> Finding 
         return Finding { name: "session", level: Level::Ok, message: "read-only".into(), values };
     };
     for reason in status.unmet.iter() {
-        values.push((reason.name(), words::of_reason(reason, status.low.as_ref(), Observer::Process)));
+        values.push((reason.name(), reason_text::of_reason(reason, status.low.as_ref(), Observer::Process)));
     }
     let (level, message) = match (status.latch, mode) {
         (Some(latch), _) => (Level::Error, format!("fault: {} ({})", latch.text(), latch.name())),

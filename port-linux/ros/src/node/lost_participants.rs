@@ -13,9 +13,9 @@ use outrigger_wire::time::{Duration, Instant};
 use rustdds::{DomainParticipantStatusEvent, LostReason};
 
 use super::again::{self, Topic};
+use super::discovery_probe;
 use super::multicast_filter::GROUP;
 use super::peers::{participant_port, sender};
-use super::probe;
 use crate::neighbours::{Prefix, discovery_port};
 
 /// The largest number of announcements stored, and the largest number of lost participants.
@@ -162,11 +162,11 @@ impl Returning {
         // Participants without multicast announce themselves at the ports of twelve participants of a machine. Only
         // the first nodes of a machine occupy a second port, because otherwise too few would be left for all.
         let spare = spare.filter(|socket| slot < SPARES && socket.set_nonblocking(true).is_ok());
-        let group = probe::listen_by(discovery_port(domain), interfaces).ok();
+        let group = discovery_probe::listen_by(discovery_port(domain), interfaces).ok();
         let sockets = group.map(|group| (false, group)).into_iter().chain(spare.map(|spare| (true, spare))).collect();
         let joins_loopback = interfaces.contains(&IpAddr::V4(Ipv4Addr::LOCALHOST));
         let all = joins_loopback.then(|| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()).flatten();
-        let all = all.filter(|all| probe::by(all, Ipv4Addr::LOCALHOST).is_ok());
+        let all = all.filter(|all| discovery_probe::by(all, Ipv4Addr::LOCALHOST).is_ok());
         let port = participant_port(domain, slot);
         let out =
             |interface: &IpAddr| Some((UdpSocket::bind((*interface, 0)).ok()?, SocketAddr::from((*interface, port))));

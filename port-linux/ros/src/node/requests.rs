@@ -12,7 +12,7 @@ use outrigger_wire::time::{Duration, Instant};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::forward::Streams;
 use super::goal_motion::compared;
-use super::hand_back::HandsBack;
+use super::hand_back::HandBackCalls;
 use super::listing::Listing;
 use super::script::Scripts;
 use super::settings::{Remarks, Settings};
@@ -72,7 +72,7 @@ pub(super) struct ClientRequests<const N: usize> {
     several: Vec<Several>,
     /// The calls that wait for the run's decision, each with the number of its request.
     owed: Vec<(u32, Asker, &'static Offer)>,
-    hands_back: HandsBack,
+    hands_back: HandBackCalls,
     guided: Option<Guided>,
 }
 
@@ -135,7 +135,7 @@ impl<const N: usize> ClientRequests<N> {
             streams,
             settings: settings.clone(),
             owed: vec![],
-            hands_back: HandsBack::default(),
+            hands_back: HandBackCalls::default(),
             guided: None,
         })
     }

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use outrigger_core::engine::krc::{KrcSettings, KrcStatus};
 use outrigger_remote::telemetry::{Motion, Status};
 
-use super::words;
+use super::event_text;
 use crate::show::{Arm, Joint};
 use crate::vendor::{BoardSession, OnBoard};
 
@@ -15,10 +15,10 @@ impl OnBoard<7> for KrcStatus {
         BoardSession {
             has_states: peer.period.is_some(),
             has_session: peer.period.is_some(),
-            identity: peer.period.map(|period| format!("KRC, {}", words::every(period))),
-            words: words::rating(peer.state, peer.quality).to_vec(),
+            identity: peer.period.map(|period| format!("KRC, {}", event_text::every(period))),
+            words: event_text::rating(peer.state, peer.quality).to_vec(),
             silence: Some("the board receives no measurement from the KRC"),
-            counters: words::counters(peer.counts).to_vec(),
+            counters: event_text::counters(peer.counts).to_vec(),
             ..BoardSession::of(status)
         }
     }

@@ -3,8 +3,8 @@
 use outrigger_core::engine::krc::{Control, KrcConfig, TaskFrame};
 use outrigger_wire::time::Duration;
 
-use super::words;
-use crate::vendor::lines::{Line, joints};
+use super::event_text;
+use crate::vendor::effect_lines::{Line, joints};
 
 /// Returns lines about the robot, whose measurements arrive at `listen`, and lines about the worst-case coast.
 pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
@@ -31,7 +31,7 @@ pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     say("tracking", format!("tracking error of a joint at most {tracking} rad{tool}"));
     let coast = [1, 10].map(|millis| {
         let coast = engine.worst_coast(Duration::from_millis(millis));
-        ("stopping", format!("at a period of {millis} ms: {}", words::coast(&coast)))
+        ("stopping", format!("at a period of {millis} ms: {}", event_text::coast(&coast)))
     });
     [robot, coast.into()]
 }

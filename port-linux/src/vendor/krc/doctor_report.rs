@@ -10,7 +10,7 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::fri::{FriState, Quality};
 use outrigger_wire::time::{Duration, Instant};
 
-use super::words;
+use super::event_text;
 use crate::show::Variables;
 use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles};
@@ -47,17 +47,17 @@ impl Observed<7, Krc> for KrcExamined {
             round_trips: krc.round_trips().clone(),
             jitters: krc.jitters().clone(),
             unmet: engine.unmet(now),
-            variables: words::variables(krc),
+            variables: event_text::variables(krc),
         })
     }
 }
 
 impl Examined<7, Krc> for KrcExamined {
     fn report(&self, _: &KrcConfig, sheet: &mut Sheet) {
-        let identity = words::identity(self.address, self.period).unwrap_or_else(|| "silent by now".into());
+        let identity = event_text::identity(self.address, self.period).unwrap_or_else(|| "silent by now".into());
         sheet.line(format!("controller: {identity}"));
-        sheet.line(format!("link: {}", words::standing(self.mode, &self.figures, self.state, self.quality)));
-        for (name, value) in words::values(self.report, self.period, self.variables.as_ref()) {
+        sheet.line(format!("link: {}", event_text::standing(self.mode, &self.figures, self.state, self.quality)));
+        for (name, value) in event_text::values(self.report, self.period, self.variables.as_ref()) {
             sheet.line(format!("  {name}: {value}"));
         }
         for (name, histogram) in [("round trip", &self.round_trips), ("jitter", &self.jitters)] {

@@ -3,9 +3,9 @@
 mod board;
 mod config_effect;
 mod doctor_report;
+pub(crate) mod event_text;
 mod impedance;
 mod tally;
-pub(crate) mod words;
 
 use std::net::SocketAddr;
 
@@ -31,7 +31,7 @@ use crate::motion::impedance::{Impedance, ImpedanceRefusal};
 use crate::net::Net;
 use crate::net::engine;
 use crate::show::events::{Surroundings, notice};
-use crate::show::link_history::LinkHistory;
+use crate::show::replayed_link_quality::LinkHistory;
 use crate::show::{Arm, Notice, ReportedState, Variables};
 
 /// Runs an engine for a KRC until the application has shut it down, with a recorder of `recorder` bytes.
@@ -122,19 +122,19 @@ impl VendorUi for KrcController {
     }
 
     fn nothing_came(&self) -> Failure {
-        Failure::Connection(words::silence(&self.counts, self.listens))
+        Failure::Connection(event_text::silence(&self.counts, self.listens))
     }
 
     fn facts(&self, seen: &KrcSeen) -> VendorFacts {
         let KrcSeen { address, period, state, words, report, counts, variables } = *seen;
         let arm = |state: State<7>| Arm::new(&state, words.to_vec()).with_setpoints(state.target_positions.iter());
         VendorFacts {
-            identity: words::identity(address, period),
+            identity: event_text::identity(address, period),
             arm: state.map(arm),
             states: None,
-            trouble: period.is_none().then(|| words::silence(&counts, self.listens)),
-            values: words::values(report, period, variables.as_ref()),
-            counters: words::counters(counts).to_vec(),
+            trouble: period.is_none().then(|| event_text::silence(&counts, self.listens)),
+            values: event_text::values(report, period, variables.as_ref()),
+            counters: event_text::counters(counts).to_vec(),
             variables,
         }
     }
@@ -148,7 +148,7 @@ impl VendorObserve<7, Krc> for KrcController {
     }
 
     fn variables<L: Law<7>>(&self, engine: &Engine<'_, 7, Krc, L>) -> Option<Variables> {
-        words::variables(engine.peer())
+        event_text::variables(engine.peer())
     }
 
     fn set_impedance<L: Law<7>>(engine: &mut Engine<'_, 7, Krc, L>, asked: &Impedance) -> Result<(), ImpedanceRefusal> {
@@ -165,10 +165,10 @@ impl VendorObserve<7, Krc> for KrcController {
             address: krc.address(),
             period: krc.period(),
             state: engine.state().copied(),
-            words: words::all(krc),
+            words: event_text::all(krc),
             report: krc.report(),
             counts: krc.counts(),
-            variables: words::variables(krc),
+            variables: event_text::variables(krc),
         }
     }
 }
@@ -224,7 +224,7 @@ impl Vendor<7> for KrcController {
 
     fn coast(config: &KrcConfig, event: &KrcEvent) -> Option<String> {
         let KrcEvent::Found { period_micros } = event else { return None };
-        Some(words::coast(&config.worst_coast(Duration::from_micros(u64::from(*period_micros)))))
+        Some(event_text::coast(&config.worst_coast(Duration::from_micros(u64::from(*period_micros)))))
     }
 }
 

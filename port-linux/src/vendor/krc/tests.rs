@@ -22,7 +22,7 @@ fn the_objects_of_a_session_are_those_that_are_committed() {
         ..State::default()
     };
     let figures = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(5))).figures(Instant::ZERO);
-    let [of_state, quality] = words::rating(Some(FriState::Monitor), Some(Quality::Perfect));
+    let [of_state, quality] = event_text::rating(Some(FriState::Monitor), Some(Quality::Perfect));
     let seen = KrcSeen {
         address: Some(SocketAddr::from(([192, 0, 2, 2], 49_938))),
         period: Some(Duration::from_millis(5)),

@@ -6,7 +6,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
 use super::{coast, paths};
-use crate::vendor::lines::{Line, joints};
+use crate::vendor::effect_lines::{Line, joints};
 
 /// Returns lines about the robot, and lines about the worst-case coast.
 pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {

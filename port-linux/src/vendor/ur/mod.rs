@@ -4,13 +4,13 @@ mod board;
 pub mod coast;
 mod config_effect;
 mod doctor_report;
+mod event_text;
 mod memory;
 mod paths;
 mod rtde;
 mod states;
 mod tally;
 mod tracking;
-mod words;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -41,8 +41,8 @@ use crate::law::BoxedLaw;
 use crate::net::engine;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
-use crate::show::link_history::LinkHistory;
-use crate::show::words::Observer;
+use crate::show::reason_text::Observer;
+use crate::show::replayed_link_quality::LinkHistory;
 use crate::show::{Arm, Notice, ReportedState, Terminals};
 
 /// Runs an engine for a Universal Robots controller until the application has shut it down, with a recorder of

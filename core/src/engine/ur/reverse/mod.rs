@@ -21,7 +21,7 @@ mod convergence;
 mod conversation;
 #[cfg(feature = "urcap")]
 mod forward;
-mod guide;
+mod guidance_orders;
 mod lag_detector;
 mod listener;
 #[cfg(feature = "motions")]

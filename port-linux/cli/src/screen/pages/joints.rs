@@ -8,7 +8,7 @@ use ratatui::widgets::Widget as _;
 use crate::screen::history::History;
 use crate::screen::paint::{Quantities, Quantity, panel};
 use outrigger::show::snapshot::Field;
-use outrigger::show::{Snapshot, words};
+use outrigger::show::{Snapshot, reason_text};
 
 /// The change of an angle below which its plot is drawn flat \[°\].
 const STILL: f32 = 0.5;
@@ -23,7 +23,7 @@ const COLUMNS: [(&str, Field); 4] = [
 
 pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
     let Some(arm) = &snapshot.state else { return super::no_state("joints", snapshot, area, buffer) };
-    let names = words::joint_names(arm.joints.len());
+    let names = reason_text::joint_names(arm.joints.len());
     // A column without any value is left out, except the speed, which every arm has.
     let told = |(title, field): &(&str, Field)| *title == "speed °/s" || arm.joints.iter().any(|j| field(j).is_some());
     let columns: Vec<_> = COLUMNS.into_iter().filter(told).collect();

@@ -13,7 +13,7 @@ use super::{joints, link};
 use crate::screen::history::{History, shown_error};
 use crate::screen::paint::{SOFT, Severity, badge, is_within, panel, value, wrapped};
 use outrigger::show::values::{label, worded};
-use outrigger::show::{LawError, Snapshot, words};
+use outrigger::show::{LawError, Snapshot, reason_text};
 
 /// The number of rows of the panels for mode and link.
 const TOP: u16 = 10;
@@ -131,7 +131,7 @@ fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
 
 /// Returns the reasons for which a request would be refused, except the latched one, which is shown separately.
 fn unmet(snapshot: &Snapshot) -> Vec<Reason> {
-    let mut unmet = words::causes_first(snapshot.unmet);
+    let mut unmet = reason_text::causes_first(snapshot.unmet);
     unmet.retain(|reason| snapshot.latch.is_none() || *reason != Reason::Latched);
     unmet
 }

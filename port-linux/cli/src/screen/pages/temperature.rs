@@ -5,14 +5,14 @@ use ratatui::layout::Rect;
 
 use crate::screen::history::History;
 use crate::screen::paint::{Quantities, Quantity};
-use outrigger::show::{Snapshot, words};
+use outrigger::show::{Snapshot, reason_text};
 
 pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
     const TITLE: &str = "temperature of the motors";
     let Some(temperatures) = &snapshot.temperatures else {
         return super::unknown(TITLE, super::why(snapshot, "no connection here reports it"), area, buffer);
     };
-    let names = words::joint_names(temperatures.len());
+    let names = reason_text::joint_names(temperatures.len());
     let rows = names.iter().zip(temperatures).enumerate().map(|(number, (name, degrees))| Quantity {
         name,
         values: vec![Some(format!("{degrees:.1}"))],

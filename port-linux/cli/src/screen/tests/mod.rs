@@ -20,7 +20,7 @@ use super::scroll_state::Turn;
 use super::*;
 use outrigger::core::law::{Unit, Value};
 use outrigger::json::text;
-use outrigger::show::{Arm, LawError, ReportedState, States, words};
+use outrigger::show::{Arm, LawError, ReportedState, States, reason_text};
 
 /// Returns the error of a law that holds a distance \[m\].
 fn distance(error: f32) -> LawError {
@@ -57,7 +57,7 @@ fn snapshot(state: Arm) -> Snapshot {
         robot: "192.168.0.20".into(),
         overrides_pendant: false,
         here: false,
-        observer: words::Observer::Process,
+        observer: reason_text::Observer::Process,
         identity: Some("KRC at 192.168.0.20:49938, a measurement every 5 ms".into()),
         mode: Mode::Monitor,
         latch: Some(Reason::StateStale),
@@ -278,7 +278,7 @@ fn an_event_that_is_wider_than_the_screen_keeps_its_remedy() {
     for (columns, rows) in [(80, 24), (80, 20), (200, 60)] {
         for here in [false, true] {
             for reason in Reason::ALL {
-                let advice = words::advice(*reason, here);
+                let advice = reason_text::advice(*reason, here);
                 let text = format!("refused (request by keys): {} ({}); {advice}", reason.text(), reason.name());
                 for arm in [snapshot(lwr()), beside_ur(None)] {
                     let rows = drawn_after("run", Some(arm), columns, rows, vec!["before".into(), text.clone()]);
@@ -327,7 +327,9 @@ fn a_board_is_not_called_this_process() {
     let figures = arm.figures.as_mut().expect("a link");
     figures.grade = Grade::Unacceptable;
     figures.fell = Some(fell(Grade::Ok, Grade::Unacceptable, (Metric::LocalStall, 79_000, 40_000)));
-    for (observer, who) in [(words::Observer::Process, "this process"), (words::Observer::Board, "the board")] {
+    for (observer, who) in
+        [(reason_text::Observer::Process, "this process"), (reason_text::Observer::Board, "the board")]
+    {
         let rows = drawn("watch", Some(Snapshot { observer, ..arm.clone() }), 160, 40);
         shows(&rows, &[&format!("{who} was not scheduled for 79 ms (limit 40 ms) at 12.340 s")]);
     }

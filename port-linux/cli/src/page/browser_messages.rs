@@ -19,7 +19,7 @@ use outrigger::companion::{Frame, SessionView, Settled, Views};
 use outrigger::feed::{EntryContent, Item, Reader};
 use outrigger::json::{self, Number};
 use outrigger::show::values::{ScriptValue, named};
-use outrigger::show::{Arm, Notice, Snapshot, words};
+use outrigger::show::{Arm, Notice, Snapshot, reason_text};
 
 /// The number of events that are stored for readers that connect later.
 const REMEMBERED: usize = 128;
@@ -90,7 +90,7 @@ impl<const N: usize> Lines<N> {
 impl<const N: usize> Messages for Lines<N> {
     fn about(&self) -> Arc<str> {
         let (command, version) = (self.about.command, env!("CARGO_PKG_VERSION"));
-        let first = First { command, version, joints: words::joint_names(N) };
+        let first = First { command, version, joints: reason_text::joint_names(N) };
         format!("data: {}\n\n", json::text(&first)).into()
     }
 
@@ -164,7 +164,7 @@ fn event(mut notice: Notice, here: bool) -> Notice {
     let reason = notice.fields.iter().find(|(key, _)| *key == "reason").and_then(|(_, name)| named(name));
     // The text of a refusal contains the remedy already.
     if let Some(reason) = reason.filter(|reason| !reason.is_release() && notice.kind == "transition") {
-        notice.fields.push(("remedy", words::advice(reason, here).into()));
+        notice.fields.push(("remedy", reason_text::advice(reason, here).into()));
     }
     notice
 }
@@ -262,7 +262,7 @@ impl<'l> Live<'l> {
         let (at, commands) = (snapshot.at, snapshot.mode == Mode::Command);
         let why = |(name, text, remedy): (Reason, String, String)| ReasonObject { name: name.name(), text, remedy };
         let latched = snapshot.latch.map(|latch| (latch, latch.text().to_owned(), snapshot.advice(latch).to_owned()));
-        let not_met = words::causes_first(snapshot.unmet).into_iter().map(|unmet| {
+        let not_met = reason_text::causes_first(snapshot.unmet).into_iter().map(|unmet| {
             let (text, remedy) = snapshot.why(unmet);
             (unmet, text, remedy)
         });
@@ -273,7 +273,7 @@ impl<'l> Live<'l> {
             speed_limit: numbers(settled.fastest.as_array()),
             qd_command: commands.then(|| numbers(frame.commanded.as_array())),
             commands,
-            held_by: frame.held_by.map(words::of_hold),
+            held_by: frame.held_by.map(reason_text::of_hold),
             latched: latched.map(why),
             not_met: not_met.map(why).collect(),
             standoff_error: named(&frame.values, "standoff_error").next().map(|(_, error)| Number(error)),

@@ -5,7 +5,7 @@ use outrigger_core::law::Law;
 use outrigger_wire::time::Instant;
 
 use super::grade::{LastSeconds, of_change, of_link};
-use super::words::Observer;
+use super::reason_text::Observer;
 
 /// The reports of an engine about its link: each change of the grade, and the causes of grades that were too low.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::*;
-use outrigger::show::words::Observer;
+use outrigger::show::reason_text::Observer;
 
 fn snapshot(mode: Mode, state: Option<Arm>) -> Snapshot {
     Snapshot {
