@@ -23,16 +23,16 @@ const AXES: usize = 6;
 pub struct Bridges {
     /// The calibration matrix \[N/V, N·m/V\]: a row for each of Fx Fy Fz Tx Ty Tz, a column for each bridge.
     pub matrix: [[f32; AXES]; AXES],
-    /// The voltage of each bridge without load \[V\].
+    /// The output voltage of each bridge of the sensor without load \[V\].
     pub unloaded: [f32; AXES],
 }
 
 impl Bridges {
-    /// The largest matrix factor of either sign \[N/V, N·m/V\].
+    /// The largest factor of a calibration matrix that is accepted, of either sign \[N/V, N·m/V\].
     pub const MOST_FACTOR: f32 = 1e9;
     /// The largest unloaded voltage of either sign \[V\]: the whole range of a converter with a gain of 1.
     pub const MOST_UNLOADED: f32 = 1.2;
-    /// The least [independence](Self::independence) of an accepted matrix.
+    /// The least [independence](Self::independence) that a calibration matrix needs to be accepted.
     pub const LEAST_INDEPENDENCE: f32 = 0.001;
 
     /// Returns the forces \[N\] and torques \[N·m\] that these bridge voltages \[V\] stand for.
@@ -106,19 +106,19 @@ fn dot(a: &[f32; AXES], b: &[f32; AXES]) -> f32 {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum BridgeRate {
-    /// 250 readings per second.
+    /// The converter delivers 250 readings per second.
     Hz250,
-    /// 500 readings per second.
+    /// The converter delivers 500 readings per second.
     Hz500,
-    /// 1 000 readings per second.
+    /// The converter delivers 1 000 readings per second.
     Hz1000,
 }
 
 impl BridgeRate {
-    /// The supported rates, slowest first.
+    /// The list of all supported reading rates, slowest first.
     pub const ALL: [Self; 3] = [Self::Hz250, Self::Hz500, Self::Hz1000];
 
-    /// Returns the number of readings per second.
+    /// Returns the number of readings per second at this rate.
     #[must_use]
     pub const fn per_second(self) -> u32 {
         match self {

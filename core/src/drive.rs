@@ -62,7 +62,7 @@ pub trait Application<const N: usize, P: Controller<N>, L: Law<N>> {
     }
 }
 
-/// The state of a link's socket.
+/// The state of the socket of a link to the controller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Closed,
@@ -71,7 +71,7 @@ enum Phase {
     Open,
 }
 
-/// The event that ended the wait.
+/// The event that ended the loop's wait for sockets, application and time.
 enum Woken {
     Opened(LinkId, bool),
     Accepted(LinkId, Option<SocketAddr>),
@@ -112,7 +112,7 @@ pub async fn drive<const N: usize, P: Controller<N>, L: Law<N>, M: Net, A: Appli
     }
 }
 
-/// The working set of one run of the loop.
+/// The clock, sockets, engine and application that one run of the loop works with.
 struct Run<'r, 'm, const N: usize, P: Controller<N>, L: Law<N>, C, S, D, A> {
     clock: &'r C,
     sockets: Sockets<'r, S, D>,

@@ -33,25 +33,25 @@ enum Kind {
     Wrench,
 }
 
-/// The bounds of one kind of added numbers.
+/// The bounds of the torques, or of the wrench, that are added to the controller's control law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AddedBounds {
     kind: Kind,
-    /// The most of each number, either way, above zero.
+    /// The highest magnitude of each added number \[N, Nm\]; greater than zero.
     most: Numbers,
-    /// The time in which a number may rise from zero to its limit.
+    /// The time in which an added torque or force may rise from zero to its limit.
     rise: Duration,
-    /// The constant numbers that the configuration adds while the law gives none.
+    /// The constant torques or wrench that the configuration adds while the law gives none.
     constant: Numbers,
 }
 
 impl AddedBounds {
-    /// Returns the bounds of joint torques.
+    /// Returns the bounds of the joint torques that a law adds.
     pub(crate) const fn of_torques(most: [f32; MOST_JOINTS], rise: Duration, constant: [f32; MOST_JOINTS]) -> Self {
         Self { kind: Kind::Torques, most: JointTorques(most), rise, constant: JointTorques(constant) }
     }
 
-    /// Returns the bounds of force and torque at the tool.
+    /// Returns the bounds of the force and torque at the tool that a law adds.
     pub(crate) const fn of_wrench(most: &Wrench, rise: Duration, constant: &Wrench) -> Self {
         let (mut most, constant) = (numbers_of(most), numbers_of(constant));
         // The number that a wrench has not stays zero.
@@ -66,14 +66,14 @@ const fn numbers_of(wrench: &Wrench) -> Numbers {
     JointTorques([x, y, z, rx, ry, rz, 0.0])
 }
 
-/// The numbers that were sent last.
+/// The added torques or wrench that were sent last to the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum AddedPhase {
-    /// No numbers were sent, because the arm did not follow commands.
+    /// No added numbers were sent, because the arm did not follow commands.
     #[default]
     Idle,
-    /// The constant of the configuration was sent.
+    /// The constant numbers of the configuration were sent.
     Constant,
     /// These numbers were sent, because the law gives some now or gave some before.
     Given(Numbers),
@@ -82,7 +82,7 @@ pub(crate) enum AddedPhase {
 /// The governor of added numbers: their bounds, and the numbers that were sent last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AddedGovernor {
-    /// The bounds in force; `None` if the controller adds nothing to its control law.
+    /// The bounds of added numbers in force; `None` if the controller adds nothing to its control law.
     bounds: Option<AddedBounds>,
     phase: AddedPhase,
 }
@@ -110,7 +110,7 @@ impl AddedGovernor {
         &self.phase
     }
 
-    /// Restores a state that was [saved](Self::saved) in a checkpoint.
+    /// Restores the added numbers sent last, which were [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub(crate) const fn resume(&mut self, phase: AddedPhase) {
         self.phase = phase;

@@ -21,9 +21,9 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Shaped {
-    /// The factor on the requested speeds, from the velocity limits.
+    /// The factor by which the velocity limits reduced the requested speeds.
     pub velocity: f32,
-    /// The granted part of the requested change, from the acceleration limits.
+    /// The part of the requested change of speed that the acceleration limits granted.
     pub change: f32,
 }
 
@@ -40,26 +40,26 @@ pub struct Approved<'machine, const N: usize> {
 }
 
 impl<'machine, const N: usize> Approved<'machine, N> {
-    /// Returns the speeds \[rad/s\]; finite and within the limits.
+    /// Returns the approved joint speeds \[rad/s\]; finite and within the limits.
     #[must_use]
     pub const fn velocities(&self) -> &JointVelocities<N> {
         self.velocities
     }
 
-    /// Returns the factors by which the request was reduced.
+    /// Returns the factors by which the governor reduced the requested speeds.
     #[must_use]
     pub const fn shaped(&self) -> Shaped {
         self.shaped
     }
 
-    /// Returns the speeds, and the authority to send them.
+    /// Returns the approved joint speeds, and the authority to send them.
     #[must_use]
     pub fn into_parts(self) -> (JointVelocities<N>, Authority<'machine>) {
         (*self.velocities, self.authority)
     }
 }
 
-/// The limits, and the last approved speeds to which they are applied.
+/// A governor of joint speeds: the limits, and the last approved speeds from which changes are limited.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Governor<const N: usize> {
@@ -75,7 +75,7 @@ impl<const N: usize> Governor<N> {
         Self { limits, last: JointVelocities::ZERO }
     }
 
-    /// Returns the limits that are applied.
+    /// Returns the limits that the governor applies to joint speeds.
     #[must_use]
     pub const fn limits(&self) -> &Limits<N> {
         &self.limits
@@ -86,7 +86,7 @@ impl<const N: usize> Governor<N> {
         self.limits = limits;
     }
 
-    /// Returns the last approved speeds \[rad/s\].
+    /// Returns the joint speeds that the governor approved last \[rad/s\].
     #[must_use]
     pub const fn last(&self) -> JointVelocities<N> {
         self.last
@@ -119,7 +119,7 @@ impl<const N: usize> Governor<N> {
         Ok(Approved { velocities: &self.last, shaped: Shaped { velocity, change }, authority })
     }
 
-    /// Scales speeds within the margin down to the limit.
+    /// Scales joint speeds that exceed the limit by no more than the margin down to the limit.
     fn within_velocity(&self, wanted: JointVelocities<N>) -> Result<(JointVelocities<N>, f32), Reason> {
         let excess = largest_ratio(&wanted, &self.limits.velocity.0);
         if excess > 1.0 + self.limits.velocity_margin || excess.is_nan() {
@@ -135,7 +135,7 @@ impl<const N: usize> Governor<N> {
         Ok((scaled, factor))
     }
 
-    /// Shortens the change from the last command so that no joint exceeds its acceleration.
+    /// Shortens the change from the last approved speeds so that no joint exceeds its acceleration limit.
     fn within_acceleration(&self, wanted: JointVelocities<N>, dt: Duration) -> (JointVelocities<N>, f32) {
         let dt = dt.min(self.limits.longest_step).as_secs_f32();
         let step = wanted.zip_with(&self.last.0, |v, last| v - last);

@@ -24,7 +24,7 @@ use outrigger_wire::robot::{Pose, Wrench};
 pub enum ForceType {
     /// The frame's y axis points from the tool centre point to the frame's origin.
     Point,
-    /// The frame does not change while the arm moves.
+    /// The frame of force mode does not change while the arm moves.
     #[default]
     Frame,
     /// The frame's x axis is the tool's velocity projected onto the frame's x-y plane.
@@ -43,7 +43,7 @@ impl ForceType {
         }
     }
 
-    /// Returns the number that `force_mode` takes.
+    /// Returns the number of the type that UR's function `force_mode` takes, 1 to 3.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -65,11 +65,11 @@ pub struct ForceMode {
     pub selection: [bool; 6],
     /// The force \[N\] and torque \[Nm\] that the arm applies along and around the compliant axes.
     pub wrench: Wrench,
-    /// The behaviour of the frame while the arm moves.
+    /// The behaviour of force mode's frame while the arm moves.
     pub kind: ForceType,
     /// For a compliant axis the highest speed \[m/s, rad/s\]; for another the largest permitted deviation \[m, rad\].
     pub limits: [f32; 6],
-    /// Damping: 0 keeps the speed, 1 reduces it quickly. Default 0.025.
+    /// The damping of force mode: 0 keeps the speed, 1 reduces it quickly. Default 0.025.
     pub damping: f32,
     /// The factor on the gain of the force control; above 1 the arm can oscillate. Default 0.5; without effect on a
     /// CB3.
@@ -77,19 +77,19 @@ pub struct ForceMode {
 }
 
 impl ForceMode {
-    /// The range of each force of the wrench \[N\].
+    /// The range of each force of the wrench in force mode \[N\].
     pub const FORCE: Range<f32> = range_of!(-500.0 to 500.0 "N");
-    /// The range of each torque of the wrench \[Nm\].
+    /// The range of each torque of the wrench in force mode \[Nm\].
     pub const TORQUE: Range<f32> = range_of!(-100.0 to 100.0 "Nm");
-    /// The range of the coordinates of the frame's origin \[m\].
+    /// The range of the coordinates of the origin of force mode's frame \[m\].
     pub const ORIGIN: Range<f32> = range_of!(-10.0 to 10.0 "m");
-    /// The range of the components of the frame's rotation vector \[rad\].
+    /// The range of the components of the rotation vector of force mode's frame \[rad\].
     pub const ROTATION: Range<f32> = Range { least: -TAU, most: TAU, text: "-2π to 2π rad" };
-    /// The range of each highest speed or largest deviation.
+    /// The range of each axis's highest speed or largest deviation in force mode.
     pub const LIMIT: Range<f32> = range_of!(0.0001 to 5.0 "m/s, rad/s, m or rad");
-    /// The range of the damping.
+    /// The range of the damping of force mode, without unit.
     pub const DAMPING: Range<f32> = range_of!(0.0 to 1.0);
-    /// The range of the factor on the gain.
+    /// The range of the factor on the gain of force mode.
     pub const GAIN_SCALING: Range<f32> = range_of!(0.0 to 2.0);
 
     /// Returns parameters with this force \[N\] in the base's frame and no axis selected. A selected axis moves at up
@@ -144,7 +144,7 @@ impl ForceMode {
 pub enum ForceModeNote {
     /// This controller has no gain scaling: the requested value has no effect.
     GainIgnored,
-    /// The gain scaling is above 1: the arm can oscillate.
+    /// The gain scaling of force mode is above 1: the arm can oscillate.
     GainHigh,
 }
 
@@ -154,16 +154,16 @@ pub enum ForceModeNote {
 pub enum ForceModeError {
     /// A number of the parameters is out of its range or NaN.
     Number {
-        /// The name of the parameter.
+        /// The name of the rejected parameter.
         what: &'static str,
-        /// The index, from 0, if the parameter has several numbers.
+        /// The index of the rejected number, from 0, if the parameter has several numbers.
         at: u8,
         /// The rejected value of the parameter.
         found: f32,
         /// The accepted range of the parameter.
         expected: &'static str,
     },
-    /// No axis is selected as compliant.
+    /// No axis of force mode is selected as compliant.
     NothingGivesWay,
 }
 

@@ -41,7 +41,7 @@ pub struct JointMove<const N: usize> {
     acceleration: f32,
     /// `true` if the motion continues from `to` through waypoints that are sent while it runs.
     along: bool,
-    /// The pose to which the tool moves on a straight line.
+    /// The pose to which the tool moves on a straight line; `None` for a joint motion.
     line: Option<Line>,
 }
 
@@ -91,7 +91,7 @@ impl<const N: usize> JointMove<N> {
         Self::new(start, speed, speed).map(|begun| Self { along: true, ..begun })
     }
 
-    /// Returns whether the motion continues from [`to`](Self::to) through waypoints.
+    /// Returns whether the move continues from its end [`to`](Self::to) through waypoints.
     #[must_use]
     pub const fn leads_on(&self) -> bool {
         self.along

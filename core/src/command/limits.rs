@@ -22,7 +22,7 @@ settings! {
         pub position_max nowhere: JointPositions<N> [Self::POSITION] = JointPositions([TAU; N]),
         /// The highest joint speeds in both directions \[rad/s\].
         pub velocity: JointVelocities<N> [Self::VELOCITY] = JointVelocities([1.0; N]),
-        /// The greatest change of the commanded joint speeds \[rad/s²\].
+        /// The greatest change of the commanded joint speeds per second \[rad/s²\].
         pub acceleration: JointAccelerations<N> [Self::ACCELERATION] = JointAccelerations([2.0; N]),
         /// The deceleration from which the stopping distance is computed \[rad/s²\]: not more than the controller's
         /// stop really reaches. All joints are assumed to come to rest together, as in a stop in which one axis is
@@ -39,13 +39,13 @@ settings! {
     }
 }
 
-/// The error for limits that are invalid.
+/// The error for limits of an arm that are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LimitsError {
-    /// The name of the invalid field.
+    /// The name of the limit that is invalid.
     pub field: Wording,
-    /// The accepted values of the field, as a clause.
+    /// The accepted values of the limit, as a clause.
     pub expected: Wording,
     /// The joint, counted from 0 at the base, if the field has one value per joint.
     pub joint: Option<u8>,
@@ -92,7 +92,7 @@ impl<const N: usize> Limits<N> {
     }
 }
 
-/// The worst-case timing of commands on a path.
+/// The worst-case timing of commands on the path to the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PathTiming {
@@ -160,7 +160,7 @@ settings! {
     }
 }
 
-/// Returns half the rated torque of a UR3's joint \[Nm\].
+/// Returns half the rated torque of this joint of a UR3 \[Nm\].
 const fn smallest(joint: usize) -> f32 {
     match joint {
         0 | 1 => 28.0,
@@ -173,7 +173,7 @@ impl<const N: usize> TorqueLimits<N> {
     /// The range of each [`torque`](Self::torque): up to the rated torque of the largest joint of any arm.
     pub const TORQUE: Range<f32> = range_of!(0.01 to 1000.0 "Nm");
 
-    /// Returns the largest change of each joint's torque in `dt` \[Nm\].
+    /// Returns the largest change of each joint's torque permitted in `dt` \[Nm\].
     #[must_use]
     pub fn change_in(&self, dt: Duration) -> JointTorques<N> {
         let share = dt.as_secs_f32() / self.rise.as_secs_f32();

@@ -34,7 +34,7 @@ use outrigger_wire::robot::{JointPositions, Pose};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum ArmPosition<const N: usize> {
-    /// The angle of each joint \[rad\].
+    /// The angle that each joint is to reach \[rad\].
     Joints(JointPositions<N>),
     /// The pose of the tool centre point set on the robot, in the base frame \[m, rotation vector in rad\].
     Pose(Pose),
@@ -63,7 +63,7 @@ pub struct Destination<const N: usize> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LocateError {
-    /// The controller reports that the arm cannot reach the pose.
+    /// The controller reports that the arm cannot reach the target pose.
     OutOfReach,
     /// The program on the controller that computes the missing part ended without a result. Software before 3.15, and
     /// 5.0 to 5.9, ends it if the arm cannot reach the pose.
@@ -128,7 +128,7 @@ impl<const N: usize> MoveTarget<N> {
         Self { linear: true, ..self }
     }
 
-    /// Returns whether the tool moves on a straight line.
+    /// Returns whether the tool moves to the target on a straight line.
     #[must_use]
     pub const fn is_linear(&self) -> bool {
         self.linear

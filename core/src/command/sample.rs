@@ -19,10 +19,10 @@ pub struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    /// No readings: for laws that need none.
+    /// An empty set of sensor readings, for laws that need none.
     pub const NONE: Samples<'static> = Samples::new(&[]);
 
-    /// Creates a set of these readings, one per source.
+    /// Creates a set of these sensor readings, one per source.
     #[must_use]
     pub const fn new(samples: &'a [Sample]) -> Self {
         Self {
@@ -121,7 +121,7 @@ impl<'a> Samples<'a> {
         f32::INFINITY
     }
 
-    /// Returns the reading of this source; `None` if there is none.
+    /// Returns the reading of this sensor; `None` if the set has none.
     #[must_use]
     pub fn of(&self, source: SourceId) -> Option<&'a Sample> {
         self.readings.iter().find(|s| s.source == source)

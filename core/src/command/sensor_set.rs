@@ -1,4 +1,4 @@
-//! The sensors of one robot.
+//! The sensors of one robot, and the readings that a law may use in a cycle.
 
 use heapless::Vec;
 
@@ -10,7 +10,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// The largest number of sensors of one robot.
 pub const MAX_SOURCES: usize = 4;
 
-/// The error for an invalid list of sensors.
+/// The error for an invalid list of a robot's sensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SourcesError {
@@ -37,18 +37,18 @@ impl core::fmt::Display for SourcesError {
 
 impl core::error::Error for SourcesError {}
 
-/// A source that was bridged in this cycle.
+/// A sensor whose missing reading was bridged in this cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bridged {
-    /// The source whose reading was bridged.
+    /// The sensor whose reading was bridged.
     pub source: SourceId,
-    /// The number of consecutive bridged cycles, counting this one.
+    /// The number of consecutive cycles bridged for the sensor, counting this one.
     pub cycle: u8,
 }
 
-/// The readings that a law may use in one cycle.
+/// The sensor readings that a law may use in one cycle.
 #[derive(Clone, Debug)]
 pub struct Gathered {
     samples: Vec<Sample, MAX_SOURCES>,
@@ -59,12 +59,12 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Returns an empty set of readings.
+    /// Returns an empty set of sensor readings.
     pub(crate) const fn nothing() -> Self {
         Self { samples: Vec::new(), scale: 1.0, bridged: None }
     }
 
-    /// Returns the gathered readings in the form that a law receives.
+    /// Returns the gathered sensor readings in the form that a law receives.
     #[must_use]
     pub fn samples(&self) -> Samples<'_> {
         Samples::new(&self.samples)
@@ -99,19 +99,19 @@ impl Sources {
         Ok(Self { monitors, unknown: 0 })
     }
 
-    /// Returns the monitors, in the order of configuration.
+    /// Returns the monitors of the sensors, in the order of configuration.
     #[must_use]
     pub fn monitors(&self) -> &[SourceMonitor] {
         &self.monitors
     }
 
-    /// Returns the number of readings of sensors that are not configured.
+    /// Returns the number of readings received from sensors that are not configured.
     #[must_use]
     pub const fn unknown(&self) -> u32 {
         self.unknown
     }
 
-    /// Processes a reading; one of an unknown sensor is counted and dropped.
+    /// Processes a sensor's reading; one of an unknown sensor is counted and dropped.
     pub fn observe(&mut self, sample: Sample, now: Instant) {
         match self.monitors.iter_mut().find(|m| m.config().id == sample.source) {
             Some(monitor) => monitor.observe(sample, now),

@@ -10,22 +10,22 @@ use outrigger_wire::sensor::{Sample, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
 settings! {
-    /// Expectations on the readings of one sensor.
+    /// The expected range, rate and age of the readings of one sensor.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct SourceConfig in "" by new(id: SourceId, channels: u8, min: f32, max: f32) {
         /// The number by which the sensor is identified.
         pub id nowhere: SourceId = id,
-        /// The number of values in each reading.
+        /// The number of values in each reading of the sensor.
         pub channels nowhere: u8 [Self::CHANNELS] = channels,
-        /// The lowest valid value, in the sensor's unit.
+        /// The lowest valid value of a reading, in the sensor's unit.
         pub min nowhere: f32 = min,
-        /// The highest valid value, in the sensor's unit.
+        /// The highest valid value of a reading, in the sensor's unit.
         pub max nowhere: f32 = max,
         /// The fastest plausible change of any channel \[unit/s\]. Default infinite: not checked.
         pub max_rate: f32 [0.000001 to 1000000000.0 "SI units/s"] or f32::INFINITY = f32::INFINITY,
-        /// Readings older than this are not used. Default 100 ms.
+        /// Sensor readings older than this are not used. Default 100 ms.
         pub max_age: Duration [0.001 to 10.0 "s"] = Duration::from_millis(100),
         /// Bit-identical readings for this long mean a frozen sensor. Default 1 s; `None`: not checked (for a source
         /// that may legitimately repeat itself, such as a joystick at rest).
@@ -37,16 +37,16 @@ settings! {
 }
 
 impl SourceConfig {
-    /// The range of [`channels`](Self::channels).
+    /// The range of the number of values in a reading, [`channels`](Self::channels).
     pub const CHANNELS: Range<u8> = range_of!(1 to 6);
 }
 
-/// Counts of a sensor's readings since the start.
+/// The counts of a sensor's readings since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceFigures {
-    /// The number of accepted readings, including faulty ones.
+    /// The number of readings accepted from the sensor, including faulty ones.
     pub accepted: u32,
     /// The number of readings missing in the sensor's own sequence.
     pub lost: u32,
@@ -60,29 +60,29 @@ pub struct SourceFigures {
     pub bridged: u32,
 }
 
-/// A reading that may be used in this cycle.
+/// A sensor reading that may be used in this cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading {
-    /// The newest reading is within its permitted age.
+    /// The sensor's newest reading, which is within its permitted age.
     Fresh(Sample),
     /// The newest reading is too old; the motion that it causes is to be reduced by a factor.
     Bridged {
-        /// The newest reading, which is too old.
+        /// The sensor's newest reading, which is too old.
         sample: Sample,
-        /// The number of consecutive bridged cycles, counting this one, from 1.
+        /// The number of consecutive cycles bridged with this reading, counting this one, from 1.
         cycle: u8,
         /// The factor on the motion: 1 in the first cycle, falling to 0 in the last.
         scale: f32,
     },
 }
 
-/// A monitor of one sensor.
+/// A monitor that checks the readings of one sensor.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceMonitor {
     config: SourceConfig,
     newest: Option<Sample>,
-    /// The reason for which the newest reading must not be used.
+    /// The reason for which the sensor's newest reading must not be used.
     fault: Option<Reason>,
     /// The time at which the present run of identical readings began.
     unchanged_since: Instant,
@@ -91,7 +91,7 @@ pub struct SourceMonitor {
 }
 
 impl SourceMonitor {
-    /// Creates a monitor that has received no reading.
+    /// Creates a sensor's monitor that has received no reading.
     #[must_use]
     pub fn new(config: SourceConfig) -> Self {
         Self {
@@ -116,13 +116,13 @@ impl SourceMonitor {
         self.figures
     }
 
-    /// Returns the newest accepted reading, valid or not.
+    /// Returns the sensor's newest accepted reading, valid or not.
     #[must_use]
     pub const fn newest(&self) -> Option<&Sample> {
         self.newest.as_ref()
     }
 
-    /// Processes a reading. A time stamp in the future is set to `now`.
+    /// Processes a reading of the sensor. A time stamp in the future is set to `now`.
     pub fn observe(&mut self, sample: Sample, now: Instant) {
         let sample = Sample { taken_at: sample.taken_at.min(now), ..sample };
         let Some(last) = self.newest else {

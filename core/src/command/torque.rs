@@ -36,7 +36,7 @@ impl<'machine, const N: usize> ApprovedTorques<'machine, N> {
     }
 }
 
-/// The limits, and the last approved torques to which they are applied.
+/// A governor of joint torques: the limits, and the last approved torques from which changes are limited.
 #[derive(Clone, Copy, Debug)]
 pub struct TorqueGovernor<const N: usize> {
     limits: TorqueLimits<N>,
@@ -59,7 +59,7 @@ impl<const N: usize> TorqueGovernor<N> {
         Self { limits, memory: TorqueMemory::default() }
     }
 
-    /// Returns the limits of the torques.
+    /// Returns the limits that the governor applies to joint torques.
     #[must_use]
     pub const fn limits(&self) -> &TorqueLimits<N> {
         &self.limits
@@ -70,14 +70,14 @@ impl<const N: usize> TorqueGovernor<N> {
         self.memory = TorqueMemory::default();
     }
 
-    /// Returns the state of the governor for a checkpoint, without the limits.
+    /// Returns the state of the torque governor for a checkpoint, without the limits.
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> &TorqueMemory<N> {
         &self.memory
     }
 
-    /// Restores a [saved](Self::saved) state.
+    /// Restores the governor's state that was [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub const fn resume(&mut self, memory: TorqueMemory<N>) {
         self.memory = memory;
@@ -136,10 +136,10 @@ fn time_to_rest<const N: usize>(state: &State<N>, arm: &Limits<N>, dt: Duration)
     dt.as_secs_f32() + arm.reaction.as_secs_f32() + 0.5 * longest
 }
 
-/// The path of a joint \[rad\].
+/// The path of a joint under torque commands \[rad\].
 #[derive(Clone, Copy)]
 struct Way {
-    /// The position at which torque commands began.
+    /// The joint's position when torque commands began.
     from: f32,
     at: f32,
     rests_at: f32,
@@ -186,23 +186,23 @@ pub(crate) struct TorqueSlot {
 }
 
 impl TorqueSlot {
-    /// Returns an empty slot, for an arm with these limits.
+    /// Returns an empty slot for torques, for an arm with these torque limits.
     #[must_use]
     pub(crate) fn new<const N: usize>(limits: &TorqueLimits<N>) -> Self {
         Self { most: spread(&limits.torque), wanted: Cell::new(None) }
     }
 
-    /// Stores torques, in place of earlier ones.
+    /// Stores the joint torques of this step, in place of earlier ones.
     pub(super) fn put<const N: usize>(&self, torques: &JointTorques<N>) {
         self.wanted.set(Some(spread(torques)));
     }
 
-    /// Returns the highest torque of each joint.
+    /// Returns the highest permitted torque of each joint \[Nm\].
     pub(super) fn most<const N: usize>(&self) -> JointTorques<N> {
         gather(&self.most)
     }
 
-    /// Removes and returns the torques; `None` if the law has stored none.
+    /// Removes and returns the torques that the law has stored; `None` if there are none.
     #[must_use]
     pub(crate) fn take<const N: usize>(&self) -> Option<JointTorques<N>> {
         self.wanted.take().map(|wanted| gather(&wanted))

@@ -8,16 +8,16 @@ use embedded_io_async::{Read, Write};
 use crate::engine::Endpoint;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The port's monotonic clock.
+/// The monotonic clock that a port provides.
 pub trait Clock {
-    /// Returns the time, in µs since an epoch that stays the same for the life of the engine.
+    /// Returns the time, in µs since an instant that stays the same for the life of the engine.
     fn now(&self) -> Instant;
 
     /// Resolves at `at`, or as soon after it as the platform allows; at once if `at` has passed.
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()>;
 }
 
-/// The bytes of one connection that the peer has not acknowledged.
+/// The written bytes of one connection that the peer has not acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unacked {
     /// The number of bytes that were written and are not acknowledged; 0 if the platform does not report it.
@@ -56,10 +56,10 @@ pub trait Socket: Read + Write {
     /// Resets the connection, or stops opening it or listening; queued data is dropped.
     fn abort(&mut self);
 
-    /// Returns the bytes that the peer has not acknowledged at `now`.
+    /// Returns the written bytes that the peer has not acknowledged at `now`.
     fn unacked(&mut self, now: Instant) -> Unacked;
 
-    /// `true` if [`put_off`](Self::put_off) has an effect.
+    /// `true` if the platform can delay reading: [`put_off`](Self::put_off) has an effect.
     const PUTS_OFF: bool = false;
 
     /// Sets whether data of this connection may be read some 50 ms late, because the states of the cycle arrive on
@@ -69,9 +69,9 @@ pub trait Socket: Read + Write {
     }
 }
 
-/// A UDP socket of a port.
+/// A UDP socket of a port, for datagrams of the controller.
 pub trait Datagrams {
-    /// Starts to receive at our `port`; `false` if that fails.
+    /// Starts to receive datagrams at our `port`; `false` if that fails.
     fn listen(&mut self, port: u16) -> bool;
 
     /// Resolves with the next datagram, written to `window` as far as it fits: its length, and its sender. Dropping the
@@ -82,7 +82,7 @@ pub trait Datagrams {
     fn send(&mut self, bytes: &[u8], to: SocketAddr);
 }
 
-/// A port without datagrams.
+/// The socket type of a port without datagrams.
 impl Datagrams for () {
     fn listen(&mut self, _: u16) -> bool {
         false
@@ -147,15 +147,15 @@ pub struct Sockets<'s, S, D> {
     pub datagrams: Option<&'s mut D>,
 }
 
-/// The clock and the sockets of a port.
+/// The clock and the sockets that a port provides to the loop.
 pub trait Net {
-    /// The type of the clock.
+    /// The type of the port's monotonic clock.
     type Clock: Clock;
-    /// The type of sockets for connections.
+    /// The type of the port's TCP sockets.
     type Socket: Socket;
-    /// The type of the socket for datagrams; `()` without one.
+    /// The type of the port's UDP socket; `()` without one.
     type Datagrams: Datagrams;
 
-    /// Returns the clock and the sockets, borrowed separately.
+    /// Returns the port's clock and sockets, borrowed separately.
     fn split(&mut self) -> (&Self::Clock, Sockets<'_, Self::Socket, Self::Datagrams>);
 }

@@ -20,7 +20,7 @@ impl Outstanding {
     /// that had room.
     const MOST_WRITES: usize = 8;
 
-    /// Records that `bytes` more were written at `at`.
+    /// Records that `bytes` more were written to the connection at `at`.
     pub fn wrote(&mut self, bytes: usize, at: Instant) {
         self.written = self.written.saturating_add(bytes as u64);
         if self.writes.push_back((self.written, at)).is_err()

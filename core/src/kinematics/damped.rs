@@ -29,10 +29,10 @@ settings! {
     }
 }
 
-/// The joint speeds computed for a twist.
+/// The joint speeds computed for a twist of the tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solution<const N: usize> {
-    /// The joint speeds \[rad/s\].
+    /// The computed joint speeds \[rad/s\].
     pub velocities: JointVelocities<N>,
     /// The part of the twist that the speeds do not achieve, 0 … 1; 0 for a zero twist.
     pub unreached: f32,

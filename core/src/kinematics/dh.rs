@@ -1,4 +1,4 @@
-//! Denavit–Hartenberg parameters of an arm.
+//! The Denavit–Hartenberg parameters of an arm.
 
 use super::models;
 use outrigger_wire::math::double::to_f32_by_call;
@@ -12,17 +12,17 @@ use outrigger_wire::robot::RobotModel;
 pub(super) struct Joint {
     /// The offset added to the joint's angle \[rad\].
     pub(super) theta: f32,
-    /// The shift along x \[m\].
+    /// The shift along the x axis to the next joint \[m\].
     pub(super) a: f32,
-    /// The shift along z \[m\].
+    /// The shift along the joint's z axis \[m\].
     pub(super) d: f32,
-    /// The sine of the turn about x.
+    /// The sine of the turn about the x axis to the next joint.
     pub(super) sin_alpha: f32,
-    /// The cosine of the turn about x.
+    /// The cosine of the turn about the x axis to the next joint.
     pub(super) cos_alpha: f32,
 }
 
-/// The geometry of an arm with `N` joints.
+/// The Denavit–Hartenberg parameters of an arm with `N` joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -31,7 +31,7 @@ pub struct DhParameters<const N: usize> {
     pub(super) joints: [Joint; N],
 }
 
-/// The error for parameters that cannot be those of an arm.
+/// The error for Denavit–Hartenberg parameters that cannot be those of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DhError {
@@ -50,7 +50,7 @@ impl core::error::Error for DhError {}
 /// The largest accepted shift \[m\]. Calibration can shift the nearly parallel axes of upper arm and forearm by tens of
 /// metres along each other, with opposite signs, although the arm itself is small.
 const LARGEST_SHIFT: f64 = 1_000.0;
-/// The largest accepted angle \[rad\].
+/// The largest accepted angle in Denavit–Hartenberg parameters \[rad\].
 const LARGEST_ANGLE: f64 = 100.0;
 
 impl<const N: usize> DhParameters<N> {

@@ -16,15 +16,15 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistFrame {
-    /// The robot's base frame.
+    /// The twist is expressed in the robot's base frame.
     Base,
-    /// The frame of the tool in its present orientation.
+    /// The twist is expressed in the frame of the tool in its present orientation.
     Tool,
 }
 
 words!(TwistFrame { "base" = Base, "tool" = Tool });
 
-/// The source of the twist.
+/// The source of the twist that the tool is moved by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -41,15 +41,15 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct CartesianTwistConfig in "" by new(frame: TwistFrame, input: TwistInput) {
-        /// The frame whose axes the twist is expressed in.
+        /// The frame whose axes the tool's twist is expressed in.
         pub frame: TwistFrame = frame,
-        /// The source of the twist: a constant or a sensor.
+        /// The source of the tool's twist: a constant or a sensor.
         pub input nowhere: TwistInput = input,
         /// The highest speed of the tool centre point \[m/s\]: a faster twist is scaled down as a whole.
         pub linear_limit: f32 [0.0001 to 2.0 "m/s"] = 0.1,
         /// The highest angular speed of the tool \[rad/s\]: a faster twist is scaled down as a whole.
         pub angular_limit: f32 [0.0001 to 6.0 "rad/s"] = 0.5,
-        /// Settings of the conversion to joint speeds.
+        /// The settings of the conversion from the twist to joint speeds.
         pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
     }
 }
@@ -71,7 +71,7 @@ impl CartesianTwistConfig {
     }
 }
 
-/// A law that moves the tool by a twist.
+/// A law that moves the tool by a twist: a linear and an angular velocity.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianTwist<const N: usize> {

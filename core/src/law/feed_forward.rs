@@ -16,14 +16,14 @@ use outrigger_wire::sensor::SourceId;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SensorFeedForward {
-    /// The sensor that the numbers come from.
+    /// The sensor whose numbers are added.
     pub source: SourceId,
-    /// The factor on the sensor's numbers.
+    /// The factor by which the sensor's numbers are multiplied before they are added.
     pub gain: f32,
 }
 
 impl SensorFeedForward {
-    /// The range of [`gain`](Self::gain).
+    /// The range of the factor on the sensor's numbers, [`gain`](Self::gain).
     pub const GAIN: Range<f32> = range_of!(-1000.0 to 1000.0);
 }
 

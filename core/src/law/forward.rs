@@ -53,9 +53,9 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Forwarded<const N: usize> {
-    /// The speed of each joint \[rad/s\].
+    /// The streamed speed of each joint \[rad/s\].
     Speeds(JointVelocities<N>),
-    /// The angle of each joint \[rad\].
+    /// The streamed angle of each joint \[rad\].
     Positions(JointPositions<N>),
     /// The torque of each joint in addition to the torque that holds the arm against gravity \[Nm\].
     Torques(JointTorques<N>),
@@ -74,12 +74,12 @@ impl<const N: usize> Forwarded<N> {
     }
 }
 
-/// A command of a stream, with the time for which it is valid.
+/// A command of a stream of speeds, positions or torques, with the time for which it is valid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Forward<const N: usize> {
-    /// The requested speeds, positions or torques.
+    /// The speeds, positions or torques that the command requests.
     pub what: Forwarded<N>,
     /// The time, by the controller's clock, for which the command is in force if no other follows: at least one step of
     /// the law.
@@ -87,65 +87,65 @@ pub struct Forward<const N: usize> {
 }
 
 impl<const N: usize> Forward<N> {
-    /// The range of [`holds`](Self::holds).
+    /// The range of the time for which a command is in force, [`holds`](Self::holds).
     pub const HOLDS: Range<Duration> = range_of!(0.002 to 0.2 "s");
-    /// The time for which UR's driver waits for the next command.
+    /// The time for which UR's own driver waits for the next command of a stream.
     pub const DRIVER_HOLDS: Duration = Duration::from_millis(40);
 }
 
-/// The state of a stream of commands.
+/// The state of a stream of speeds, positions or torques to a law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Forwarding {
-    /// No stream is active.
+    /// No stream of commands is active.
     #[default]
     Idle,
-    /// The arm follows streamed speeds.
+    /// The arm follows streamed joint speeds.
     Speeds,
     /// No further speeds or torques arrived in time: the arm comes to rest.
     Lapsed,
-    /// The arm follows streamed positions.
+    /// The arm follows streamed joint positions.
     Positions,
-    /// The arm follows streamed torques.
+    /// The arm follows streamed joint torques.
     Torques,
 }
 
-/// The reason for which a command of a stream is refused.
+/// The reason for which a streamed speed, position or torque command is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ForwardError {
-    /// The law is not commanding now.
+    /// The law is not commanding the arm now, and accepts no stream.
     NotCommanding,
-    /// The law does not command joints.
+    /// The run's law does not follow joint commands.
     NoJointLaw,
-    /// The law is controlled by a sensor and accepts no stream.
+    /// The law is controlled by a sensor and accepts no stream of commands.
     Sensor,
     /// A motion is in progress; it has to be ended or cancelled first.
     MotionUnderWay,
-    /// A number of the command is NaN or infinite.
+    /// A number of the streamed command is NaN or infinite.
     NotFinite,
-    /// The duration [`Forward::holds`] of the command is out of its range.
+    /// The duration [`Forward::holds`] of the streamed command is out of its range.
     Holds(BadValue),
-    /// A limit of the arm would be exceeded.
+    /// The streamed command would exceed a limit of the arm.
     Beyond(Excess),
     /// A joint would move further from its present position than one command may move it.
     Far {
-        /// The joint, counted from 0.
+        /// The joint that the command would move too far, counted from 0.
         joint: u8,
         /// The distance of the command from the joint's present position \[rad\].
         off: f32,
-        /// The largest permitted distance \[rad\].
+        /// The largest permitted distance of the command from the joint's present position \[rad\].
         allowed: f32,
     },
     /// A command of another kind than those that the arm follows now.
     OtherKind,
-    /// Positions were sent to a law without feedback.
+    /// Positions were streamed to a law whose feedback is off.
     NoFeedback,
-    /// Torques were sent on a path that accepts none.
+    /// Torques were streamed on a path to the controller that accepts none.
     NoTorques,
-    /// A torque was sent that is above its limit.
+    /// The torque streamed for a joint is above its limit.
     Torque {
-        /// The joint, counted from 0.
+        /// The joint whose torque is too high, counted from 0.
         joint: u8,
         /// The torque that was sent for the joint \[Nm\].
         sent: f32,
@@ -214,13 +214,13 @@ const STANDS: f32 = 0.002;
 /// The time after the last position for which an arm at rest may only be about to move.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
-/// A command, and how long it has been in force.
+/// A streamed command, and how long it has been in force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Held<T> {
     what: T,
     holds: Duration,
-    /// The time since the first state that the command answered; `None` before.
+    /// The time since the first robot state that the command answered; `None` before.
     age: Option<Duration>,
 }
 
@@ -250,20 +250,20 @@ enum Phase<const N: usize> {
     Torques(Held<JointTorques<N>>),
 }
 
-/// The behaviour of the law in one step.
+/// The behaviour of the law in one step, as the stream determines it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead<const N: usize> {
-    /// The law follows its own reference.
+    /// The law follows its own reference, without a stream.
     Own,
     /// These speeds are commanded; while [torques](Stream::torques) are in force, these are the measured speeds.
     Speeds(JointVelocities<N>),
-    /// Feedback to these positions, with at most these speeds.
+    /// The law's feedback moves the joints to these positions, with at most these speeds.
     Positions(JointPositions<N>, JointVelocities<N>),
     /// The arm is at rest: it is held there, and the stream ends.
     Rests,
 }
 
-/// The state of a stream: its present command.
+/// The state of a stream to a law: its present command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Stream<const N: usize> {
@@ -306,7 +306,7 @@ impl<const N: usize> Stream<N> {
         Ok(())
     }
 
-    /// Processes a state, `dt` after the last one; returns the behaviour in this step.
+    /// Processes a state of the arm, `dt` after the last one; returns the law's behaviour in this step.
     pub(super) fn step(&mut self, state: &State<N>, dt: Duration) -> Lead<N> {
         let speed = state.velocities.max_abs();
         match &mut self.phase {

@@ -31,13 +31,13 @@ impl Displacement {
     }
 }
 
-/// The parameters of the correction.
+/// The gain and the tolerances of the correction that holds the tool at its pose at arming.
 pub(super) struct Hold {
-    /// The speed of the correction per error \[1/s\].
+    /// The speed of the correction per error in position or orientation \[1/s\].
     pub(super) gain: f32,
-    /// The distance from the pose at arming at which commanding ends \[m\].
+    /// The distance of the tool from its pose at arming at which commanding ends \[m\].
     pub(super) distance: f32,
-    /// The angle from the orientation at arming at which commanding ends \[rad\].
+    /// The angle of the tool from its orientation at arming at which commanding ends \[rad\].
     pub(super) turn: f32,
 }
 

@@ -29,15 +29,15 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The reference that a [`JointServo`] follows.
+/// The position or motion that a [`JointServo`] follows.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reference<const N: usize> {
-    /// The position that was measured at arming, which is held.
+    /// The joint position that was measured at arming, which is held.
     Hold,
     /// A motion in absolute joint angles; when first armed, the arm must be near the beginning of the motion.
     Absolute(Trajectory<N>),
-    /// A motion relative to the position measured when first armed.
+    /// A motion relative to the joint position measured when first armed.
     Relative(Trajectory<N>),
 }
 
@@ -70,11 +70,11 @@ settings! {
         /// send positions, an error about a resting reference is corrected by at most half within the time until the
         /// arm shows it: on the buffered path of a CB3 this limits the gain to 4.4 /s.
         pub proportional: f32 [0.0 to 100.0 "1/s"] = 20.0,
-        /// The speed per speed error, without unit.
+        /// The commanded speed per error in speed, without unit.
         pub derivative: f32 [0.0 to 10.0] = 0.1,
-        /// The part of the reference's own speed that is commanded.
+        /// The part of the reference's own speed that is commanded, 0 to 1.
         pub feed_forward: f32 [0.0 to 1.0] = 1.0,
-        /// The highest speed of one joint that feedback may request \[rad/s\].
+        /// The highest speed of each joint that feedback may request \[rad/s\].
         pub correction_limit: f32 [0.001 to 6.0 "rad/s"] = 1.0,
         /// The deceleration with which feedback approaches the reference \[rad/s²\]: must be well below the arm's
         /// acceleration limit, or the arm oscillates after a push. Infinite: not limited.
@@ -84,13 +84,13 @@ settings! {
         pub joint_speed: f32 [0.001 to 6.3 "rad/s"] or f32::INFINITY = f32::INFINITY,
         /// The distance of one joint from its reference at which commanding ends \[rad\].
         pub path_tolerance: f32 [0.001 to 6.3 "rad"] = 0.2,
-        /// The time to full speed after a suspended motion was resumed.
+        /// The time to reach full speed after a suspended motion was resumed.
         pub resume_ramp: Duration [0.0 to 60.0 "s"] = Duration::from_millis(500),
         /// The torque on a path that accepts torques, as a fraction of the joint's limit for each rad/s by which the
         /// joint is slower than requested \[s/rad\]: the damping of each joint, and with
         /// [`proportional`](Self::proportional) its stiffness.
         pub torque_gain: f32 [0.0 to 100.0 "s/rad"] = 2.0,
-        /// Additional speeds from a sensor; `None` for none.
+        /// The additional joint speeds, torques or wrench from a sensor; `None` for none.
         pub sensor nowhere: Option<SensorFeedForward> = None,
         /// The quantity that the numbers of that sensor are added to; a build without feature `motions` adds speeds.
         pub sensor_adds nowhere: OfMotions<SensorAdds> = OfMotions::<SensorAdds>::default(),
@@ -112,7 +112,7 @@ impl JointServoConfig {
 /// at the soonest, and would oscillate about its reference.
 const MOST_CORRECTED: f32 = 0.25;
 
-/// A position servo of the joints.
+/// A law that controls the positions of the joints.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServo<const N: usize> {
@@ -120,11 +120,11 @@ pub struct JointServo<const N: usize> {
     motion: Option<Course<N>>,
     /// The tolerances of the motion, if there is more than the one path tolerance.
     watch: Option<Watched<N>>,
-    /// The streamed command that replaces the motion.
+    /// The streamed command that replaces the motion; `None` without one.
     stream: Option<Streamed<N>>,
-    /// The position to hold while no motion runs.
+    /// The joint position to hold while no motion runs \[rad\].
     hold: JointPositions<N>,
-    /// The setpoint of the last step.
+    /// The setpoint of the joints in the last step.
     setpoint: Setpoint<N>,
 }
 
@@ -148,7 +148,7 @@ struct Course<const N: usize> {
 }
 
 impl<const N: usize> JointServo<N> {
-    /// Creates a servo that follows `reference`.
+    /// Creates a servo whose joints follow `reference`.
     #[must_use]
     pub fn new(reference: Reference<N>, config: JointServoConfig) -> Self {
         let motion = |trajectory, relative| Course { sampler: Sampler::new(trajectory, config.resume_ramp), relative };
@@ -170,13 +170,13 @@ impl<const N: usize> JointServo<N> {
         self
     }
 
-    /// Returns the gains and limits of the servo.
+    /// Returns the gains and limits of the joint servo.
     #[must_use]
     pub const fn config(&self) -> &JointServoConfig {
         &self.config
     }
 
-    /// Returns the present setpoint, with the speeds in the motion's own time.
+    /// Returns the present setpoint of the joints, with the speeds in the motion's own time.
     #[cfg(feature = "trajectories")]
     fn wanted_now(&self) -> Result<Setpoint<N>, FeedError> {
         #[cfg(feature = "motions")]
@@ -191,18 +191,18 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
-    /// Returns the state of the stream of commands.
+    /// Returns the state of the stream of speeds, positions or torques.
     #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
     }
 
-    /// Returns the elapsed time of the motion.
+    /// Returns the elapsed part of the motion's own time.
     fn elapsed(&self) -> Duration {
         self.motion.as_ref().map_or(Duration::ZERO, |motion| motion.sampler.elapsed())
     }
 
-    /// Returns the progress of the motion.
+    /// Returns the progress of the motion; finished only once the arm has arrived.
     fn progress(&self) -> Progress {
         match self.motion.as_ref().map_or(Progress::Endless, |motion| motion.sampler.progress()) {
             Progress::Finished if !self.has_arrived() => Progress::Running,
@@ -222,7 +222,7 @@ impl<const N: usize> JointServo<N> {
         self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
     }
 
-    /// Checks that the arm is near enough to the reference in this step.
+    /// Checks that the joints are near enough to the reference in this step.
     fn judge(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
         #[cfg(feature = "trajectories")]
         if let (Some(watch), Some(motion)) = (&mut self.watch, &self.motion) {
@@ -237,7 +237,7 @@ impl<const N: usize> JointServo<N> {
         within(error, self.config.path_tolerance)
     }
 
-    /// Returns whether a motion at its end has reached its goal.
+    /// Returns whether the arm has reached the goal of a motion at its end.
     fn has_arrived(&self) -> bool {
         #[cfg(feature = "trajectories")]
         return self.watch.as_ref().is_none_or(Watch::has_arrived);
@@ -245,7 +245,7 @@ impl<const N: usize> JointServo<N> {
         self.watch.is_none()
     }
 
-    /// Returns the setpoint of this step; advances a running motion.
+    /// Returns the setpoint of the joints in this step; advances a running motion.
     fn reference(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
         match &mut self.motion {
             // A finished motion is held at its end, not at the arm's present position.
@@ -256,7 +256,7 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
-    /// Computes the joint speeds for this step.
+    /// Computes the joint speeds to command in this step \[rad/s\].
     #[inline(always)]
     fn speeds(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         if !(state.positions.is_finite() && state.velocities.is_finite()) {

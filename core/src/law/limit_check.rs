@@ -4,20 +4,20 @@ use crate::command::Limits;
 use crate::trajectory::{Leg, TrajectoryError};
 use outrigger_wire::robot::JointPositions;
 
-/// The kind of limit that a motion would exceed.
+/// The kind of joint limit that a motion would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Quantity {
-    /// The angle of a joint \[rad\].
+    /// The limit of a joint's angle \[rad\].
     Position,
-    /// The speed of a joint \[rad/s\].
+    /// The limit of a joint's speed \[rad/s\].
     Velocity,
-    /// The acceleration of a joint \[rad/s²\].
+    /// The limit of a joint's acceleration \[rad/s²\].
     Acceleration,
 }
 
 impl Quantity {
-    /// Returns the unit of the limit.
+    /// Returns the unit of this kind of joint limit.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -28,17 +28,17 @@ impl Quantity {
     }
 }
 
-/// A limit that a motion would exceed.
+/// A joint limit that a motion would exceed, and the value that it would reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Excess {
-    /// The joint, counted from 0.
+    /// The joint whose limit would be exceeded, counted from 0.
     pub joint: u8,
     /// The kind of limit that would be exceeded.
     pub quantity: Quantity,
     /// The value that the motion reaches, in the unit of `quantity`.
     pub reached: f32,
-    /// The limit, in the unit of `quantity`.
+    /// The joint's limit, in the unit of `quantity`.
     pub allowed: f32,
 }
 
@@ -55,13 +55,13 @@ impl core::fmt::Display for Excess {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FeedError {
-    /// The law has no motion, or its motion is over.
+    /// The law has no motion that waypoints could extend, or its motion is over.
     NoMotion,
     /// No motion is commanded at present that could be replaced.
     NotCommanding,
-    /// The waypoint does not fit to the motion.
+    /// The waypoint cannot be appended to the motion.
     Waypoint(TrajectoryError),
-    /// The arm cannot reach the waypoint in this time.
+    /// The arm cannot reach the waypoint in its time within the joint limits.
     Beyond(Excess),
     /// The arm follows [streamed speeds, positions or torques](super::Forward).
     #[cfg(feature = "motions")]

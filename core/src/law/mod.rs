@@ -6,7 +6,7 @@
 //!
 //! | call | when |
 //! |---|---|
-//! | [`Law::use_posture`] | in every mode, before a state is judged, if the controller measures tool and Jacobian: with a KRC |
+//! | [`Law::use_posture`] | in every mode, before a state is used, if the controller measures tool and Jacobian: with a KRC |
 //! | [`Law::arm`] | before the first step of each `Command`, and before the first one after a motion executed by the controller |
 //! | [`Law::step`] | for each state in `Command` that the law answers: not while the robot's speed scaling is 0 |
 //! | [`Law::suspend`] | `Command` ended for any reason, or the controller executes a motion by itself after the law was armed |
@@ -65,7 +65,7 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The state from which a law begins.
+/// The state of the arm from which a law begins, with the arm's kinematics.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Start<'a, const N: usize> {
@@ -78,13 +78,13 @@ pub struct Start<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Start<'a, N> {
-    /// Returns a new start at `state`, without kinematics.
+    /// Returns a new start of a law at the arm's `state`, without kinematics.
     #[must_use]
     pub const fn at(state: &'a State<N>) -> Self {
         Self { state, kinematics: None, resume: false }
     }
 
-    /// Returns the start with the arm's kinematics added.
+    /// Returns the start of the law with the arm's kinematics added.
     #[must_use]
     pub const fn with_kinematics(self, chain: &'a KinematicChain<N>) -> Self {
         Self { kinematics: Some(chain), ..self }
@@ -105,7 +105,8 @@ pub trait Law<const N: usize>: Checkpoint {
         true
     }
 
-    /// Provides tool pose and Jacobian of the state that is judged next, in place of kinematics: a KRC measures both.
+    /// Provides tool pose and Jacobian of the state that is used next, in place of kinematics: a KRC measures
+    /// both.
     fn use_posture(&mut self, posture: &Posture<N>) {
         let _ = posture;
     }
@@ -128,7 +129,7 @@ pub trait Law<const N: usize>: Checkpoint {
     /// Returns the reason why the law cannot continue; commanding ends with it.
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason>;
 
-    /// Returns the sources that each step needs.
+    /// Returns the sensors whose readings the law needs in each step.
     fn sources(&self) -> &[SourceId] {
         &[]
     }
@@ -142,7 +143,7 @@ pub trait Law<const N: usize>: Checkpoint {
         None
     }
 
-    /// Returns the [motion](Self::motion), to feed, replace or end it.
+    /// Returns the law's [motion](Self::motion), to feed, replace or end it.
     fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
         None
     }
@@ -178,9 +179,9 @@ use recordable;
 pub enum LawConfig<const N: usize> {
     /// The law [`JointServo`], with its settings.
     JointServo {
-        /// The position or the motion that the law follows.
+        /// The position or the motion that the joint servo follows.
         reference: Reference<N>,
-        /// The gains and limits of the servo.
+        /// The gains and limits of the joint servo.
         config: JointServoConfig,
     },
     /// The law [`CartesianTwist`], with its settings.
@@ -194,13 +195,13 @@ pub enum LawConfig<const N: usize> {
 /// The names of the built-in laws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawKind {
-    /// The law [`JointServo`].
+    /// The law [`JointServo`], which moves the joints to positions.
     JointServo,
-    /// The law [`CartesianTwist`].
+    /// The law [`CartesianTwist`], which moves the tool by a twist.
     CartesianTwist,
-    /// The law [`Standoff`].
+    /// The law [`Standoff`], which holds the tool at a distance from a surface.
     Standoff,
-    /// The law [`ToolAxes`].
+    /// The law [`ToolAxes`], which moves axes of the tool by sensors.
     ToolAxes,
 }
 
@@ -228,7 +229,7 @@ impl LawKind {
 }
 
 impl<const N: usize> LawConfig<N> {
-    /// Returns the law that these settings are for.
+    /// Returns the kind of law that these settings are for.
     #[must_use]
     pub const fn kind(&self) -> LawKind {
         match self {
@@ -288,7 +289,7 @@ impl<const N: usize> AnyLaw<N> {
     }
 }
 
-/// Calls the same method of the law in either variant.
+/// Calls the same method of the law in every variant of [`AnyLaw`].
 macro_rules! each {
     ($any:expr, $law:ident => $call:expr) => {
         match $any {

@@ -27,13 +27,13 @@ pub struct Replaced {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MotionStatus {
-    /// The progress of a motion with an end.
+    /// The progress of the motion; endless without an end.
     pub progress: Progress,
     /// The elapsed part of the motion's own time.
     pub elapsed: Duration,
-    /// The number of waypoints that can be fed now.
+    /// The number of waypoints that the motion can take now.
     pub room: usize,
-    /// The state of a stream of speeds, positions or torques.
+    /// The state of the stream of speeds, positions or torques to the law.
     #[cfg(feature = "motions")]
     pub forwarding: Forwarding,
 }

@@ -35,7 +35,7 @@ settings! {
     pub struct StandoffConfig in "" by new(source: SourceId, distance: f32) {
         /// The sensor: one value, the distance \[m\] to the surface along the tool's z axis.
         pub source nowhere: SourceId = source,
-        /// The distance to hold, as the sensor measures it \[m\].
+        /// The distance from the surface to hold, as the sensor measures it \[m\].
         pub distance nowhere: f32 [Self::DISTANCE] = distance,
         /// The least and the greatest reading that count as seeing the surface \[m\], with `distance` between them.
         /// Default 0 to 0.2 m beyond the distance.
@@ -43,13 +43,13 @@ settings! {
         /// The greatest distance by which the tool may approach the surface without a reading in range \[m\]; beyond it
         /// commanding ends. Default 0.05.
         pub longest_approach: f32 [0.001 to 1.0 "m"] = 0.05,
-        /// The speed along the axis per distance error \[1/s\].
+        /// The speed along the tool's z axis per distance error \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 5.0,
         /// The growth of the speed along the axis per distance error \[1/s²\]; 0 for none.
         pub integral: f32 [0.0 to 100.0 "1/s²"] = 5.0,
-        /// The highest speed towards the surface \[m/s\].
+        /// The highest speed of the tool towards the surface \[m/s\].
         pub approach_limit: f32 [0.0001 to 1.0 "m/s"] = 0.05,
-        /// The highest speed away from the surface \[m/s\].
+        /// The highest speed of the tool away from the surface \[m/s\].
         pub retreat_limit: f32 [0.0001 to 1.0 "m/s"] = 0.1,
         /// The deceleration with which the tool approaches the desired distance \[m/s²\]. If the joints cannot reach it
         /// within their acceleration limits, the tool oscillates.
@@ -59,21 +59,21 @@ settings! {
         /// The distance error at which travel has slowed to zero \[m\]: the tool does not run ahead of the surface that
         /// it follows.
         pub travel_window: f32 [0.0001 to 1.0 "m"] = 0.01,
-        /// The speed per error across the line \[1/s\] and about it \[rad/s per rad\].
+        /// The speed of the tool per error across the line \[1/s\] and about it \[rad/s per rad\].
         pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
-        /// The distance from the line at which commanding ends \[m\].
+        /// The distance of the tool from the line at which commanding ends \[m\].
         pub line_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
-        /// The deviation from the orientation at arming at which commanding ends \[rad\].
+        /// The deviation of the tool from its orientation at arming at which commanding ends \[rad\].
         pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
-        /// Settings of the conversion to joint speeds.
+        /// The settings of the conversion from the tool's twist to joint speeds.
         pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
     }
 }
 
 impl StandoffConfig {
-    /// The range of [`distance`](Self::distance).
+    /// The range of the distance to hold, [`distance`](Self::distance).
     pub const DISTANCE: Range<f32> = range_of!(0.001 to 2.0 "m");
-    /// The range of [`range`](Self::range).
+    /// The range of both limits of valid readings, [`range`](Self::range).
     pub const RANGE: Range<f32> = range_of!(0.0 to 10.0 "m");
 
     /// Checks that a law can work with these settings.

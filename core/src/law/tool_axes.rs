@@ -36,24 +36,24 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ToolAxis {
-    /// Along the tool's x axis.
+    /// The tool moves along its x axis.
     X,
-    /// Along the tool's y axis.
+    /// The tool moves along its y axis.
     Y,
-    /// Along the tool's z axis.
+    /// The tool moves along its z axis.
     Z,
-    /// About the tool's x axis.
+    /// The tool turns about its x axis.
     Rx,
-    /// About the tool's y axis.
+    /// The tool turns about its y axis.
     Ry,
-    /// About the tool's z axis.
+    /// The tool turns about its z axis.
     Rz,
 }
 
 words!(ToolAxis { "x" = X, "y" = Y, "z" = Z, "rx" = Rx, "ry" = Ry, "rz" = Rz });
 
 impl ToolAxis {
-    /// Returns the word for the axis in files and reports.
+    /// Returns the name of the tool's axis in files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl ToolAxis {
         }
     }
 
-    /// Returns whether the tool turns about the axis.
+    /// Returns whether the tool turns about the axis, or moves along it.
     #[must_use]
     pub const fn turns(self) -> bool {
         matches!(self, Self::Rx | Self::Ry | Self::Rz)
@@ -77,16 +77,16 @@ impl ToolAxis {
 pub type PerAxis<T> = [T; 6];
 
 settings! {
-    /// Settings of one axis that follows a sensor.
+    /// The settings of one axis of the tool that follows a sensor.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct AxisConfig in "" by new(source: SourceId, target: f32, slope: f32) {
-        /// The sensor that the axis follows.
+        /// The sensor whose reading the tool's axis follows.
         pub source nowhere: SourceId = source,
         /// The number of the value within the sensor's reading, from 1.
         pub value: u8 [1 to 6] = 1,
-        /// The reading that the axis is moved to, in the reading's unit.
+        /// The sensor reading that the tool's axis is moved to, in the reading's unit.
         pub target nowhere: f32 [Self::READING] = target,
         /// The change of the reading for each metre along the axis or radian about it, in the reading's unit per m or
         /// rad. If it varies, its largest value: the axis is then slower where the reading changes less.
@@ -94,9 +94,9 @@ settings! {
         /// The least and the greatest reading to follow, with the target between them; a reading outside ends
         /// commanding. Default `None`: readings are not limited.
         pub range nowhere: Option<[f32; 2]> [Self::READING] = None,
-        /// The speed for each remaining metre or radian \[1/s\].
+        /// The speed of the axis for each remaining metre or radian \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 2.0,
-        /// The highest speed of the axis in both directions \[m/s, rad/s\].
+        /// The highest speed of the tool's axis in both directions \[m/s, rad/s\].
         pub speed_limit: f32 [0.0001 to 1.0 "m/s, rad/s"] = 0.05,
         /// The deceleration with which the axis approaches the target \[m/s², rad/s²\]: the joints must be capable of
         /// it.
@@ -108,9 +108,10 @@ settings! {
 }
 
 impl AxisConfig {
-    /// The range of [`target`](Self::target), [`slope`](Self::slope) and [`range`](Self::range).
+    /// The range of the readings and slopes in [`target`](Self::target), [`slope`](Self::slope) and
+    /// [`range`](Self::range).
     pub const READING: Range<f32> = range_of!(-1000000000.0 to 1000000000.0);
-    /// The least magnitude of a slope.
+    /// The least magnitude of the reading's change for each metre or radian.
     const LEAST_SLOPE: f32 = 1e-6;
     /// The greatest rotation for which the axes at arming and the present axes are nearly the same \[rad\].
     const MOST_TURN: f32 = 0.5;
@@ -143,7 +144,7 @@ impl AxisConfig {
         Ok(way)
     }
 
-    /// Returns the speed for this remaining distance or angle.
+    /// Returns the speed of the axis for this remaining distance or angle \[m/s, rad/s\].
     fn speed(&self, way: f32, most_feedback: f32) -> f32 {
         let gain = bounded(self.proportional, 0.0, most_feedback);
         bounded(closing_speed(way, gain, self.deceleration), -self.speed_limit, self.speed_limit)
@@ -158,13 +159,13 @@ settings! {
     pub struct ToolAxesConfig in "" {
         /// Settings of each axis that follows a sensor; `None` for a held axis.
         pub axes nowhere: PerAxis<Option<AxisConfig>> = [None; 6],
-        /// The speed per error of the held axes \[1/s\].
+        /// The speed of the held axes for each metre or radian of error \[1/s\].
         pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
-        /// The displacement along the held axes at which commanding ends \[m\].
+        /// The displacement along the tool's held axes at which commanding ends \[m\].
         pub hold_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
-        /// The rotation about the held axes at which commanding ends \[rad\].
+        /// The rotation about the tool's held axes at which commanding ends \[rad\].
         pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
-        /// Settings of the conversion to joint speeds.
+        /// The settings of the conversion from the tool's twist to joint speeds.
         pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
     }
 }
@@ -187,7 +188,7 @@ impl ToolAxesConfig {
         self.tool_space.check()
     }
 
-    /// Returns the sensors, each once; `None` if there are more than an engine supports.
+    /// Returns the sensors of all axes, each once; `None` if there are more than an engine supports.
     fn sources(&self) -> Option<Vec<SourceId, MAX_SOURCES>> {
         let mut sources = Vec::new();
         for axis in self.axes.iter().flatten() {

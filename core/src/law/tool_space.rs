@@ -10,7 +10,7 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolSpaceConfig in "" {
-        /// Settings of the damped least squares solver.
+        /// The settings of the damped least squares solver for joint speeds.
         pub solver here: DampedLeastSquares = DampedLeastSquares::default(),
         /// The part of the twist that may remain unreached near a singular pose; beyond it commanding ends.
         pub unreached_limit: f32 [0.0 to 1.0] = 0.2,
@@ -31,13 +31,13 @@ impl ToolSpaceConfig {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Kinematics<const N: usize> {
     Unknown,
-    /// The arm's dimensions, valid for every state.
+    /// The dimensions of the arm are known, which are valid for every state.
     Chain(KinematicChain<N>),
-    /// A measurement by the controller, valid for the newest state only.
+    /// The controller has measured tool pose and Jacobian, valid for the newest state only.
     Measured(Posture<N>),
 }
 
-/// A converter with the arm's kinematics, once they are known.
+/// A converter from twists to joint speeds, with the arm's kinematics once they are known.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ToolSpace<const N: usize> {

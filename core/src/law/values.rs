@@ -1,23 +1,23 @@
 //! Values of a law for display: names, units and numbers, which terminals and pages show without knowing the law.
 
-/// The unit of a displayed [`Value`].
+/// The unit of a [`Value`] that a law displays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
-    /// A number without a unit.
+    /// The value has no unit.
     One,
-    /// Metres.
+    /// The value is in metres.
     Metre,
-    /// Radians.
+    /// The value is in radians.
     Radian,
-    /// Newtons.
+    /// The value is in newtons.
     Newton,
-    /// Newton metres.
+    /// The value is in newton metres.
     NewtonMetre,
 }
 
 impl Unit {
-    /// Returns the symbol of the unit.
+    /// Returns the symbol of the unit, for displays.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -33,13 +33,13 @@ impl Unit {
 /// A number that a law displays, with its name and unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// The name of the value, in lower case with underscores.
+    /// The name of the displayed value, in lower case with underscores.
     pub name: &'static str,
     /// The component, if several values have one name: an axis of the tool, or a joint.
     pub part: Option<&'static str>,
-    /// The unit of the number.
+    /// The unit of the displayed number.
     pub unit: Unit,
-    /// The number; `None` while it is unknown.
+    /// The number to display; `None` while it is unknown.
     pub value: Option<f32>,
 }
 
@@ -59,17 +59,17 @@ pub const MAX_VALUES: usize = 8;
 pub struct Values([Option<Value>; MAX_VALUES]);
 
 impl Values {
-    /// An empty list of values.
+    /// An empty list of values, for laws that display none.
     pub const NONE: Self = Self([None; MAX_VALUES]);
 
-    /// Iterates over the values in the order in which they are shown.
+    /// Iterates over a law's values in the order in which they are displayed.
     pub fn iter(&self) -> impl Iterator<Item = &Value> {
         self.0.iter().flatten()
     }
 }
 
 impl FromIterator<Value> for Values {
-    /// Collects the first [`MAX_VALUES`] values and ignores the others.
+    /// Collects the first [`MAX_VALUES`] values of a law and ignores the others.
     fn from_iter<T: IntoIterator<Item = Value>>(values: T) -> Self {
         let mut taken = Self::NONE;
         taken.0.iter_mut().zip(values).for_each(|(place, value)| *place = Some(value));

@@ -114,7 +114,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// Generates `deserialize_x(self, visitor)`, each by one of the functions above.
+/// Generates the `deserialize_x(self, visitor)` methods of simple types, each by one of the functions above.
 macro_rules! leaves {
     ($($name:ident $visit:ident => |$reader:ident| $value:expr),* $(,)?) => {
         $(#[inline]
@@ -237,7 +237,7 @@ impl<'de> SeqAccess<'de> for Parts<'_, 'de> {
     }
 }
 
-/// The elements of a sequence whose length is encoded before it.
+/// The elements of a postcard sequence whose length is encoded before it.
 struct Counted<'r, 'de> {
     reader: &'r mut Reader<'de>,
     left: usize,

@@ -95,7 +95,7 @@ impl Writer<'_> {
     }
 }
 
-/// Generates `serialize_x(self, value)`, each by one of the functions above.
+/// Generates the `serialize_x(self, value)` methods of simple types, each by one of the functions above.
 macro_rules! leaves {
     ($($name:ident $type:ty => |$writer:ident, $value:ident| $call:expr),* $(,)?) => {
         $(#[inline]

@@ -64,13 +64,13 @@ pub struct Saver<'b> {
 
 #[cfg(feature = "record")]
 impl<'b> Saver<'b> {
-    /// Creates a writer that begins at the start of `out`.
+    /// Creates a writer of a checkpoint that begins at the start of `out`.
     #[must_use]
     pub const fn new(out: &'b mut [u8]) -> Self {
         Self { out, written: 0 }
     }
 
-    /// Appends `value`; returns `None` if there is no room for it.
+    /// Appends `value` to the checkpoint; returns `None` if there is no room for it.
     pub fn put<T: Serialize + ?Sized>(&mut self, value: &T) -> Option<()> {
         self.put_with(|rest| postcard::to_slice(value, rest).map(|bytes| bytes.len()))
     }
@@ -85,7 +85,7 @@ impl<'b> Saver<'b> {
         Some(())
     }
 
-    /// Returns the number of bytes written.
+    /// Returns the number of bytes of the checkpoint written so far.
     #[must_use]
     pub const fn written(&self) -> usize {
         self.written
@@ -101,20 +101,20 @@ pub struct Loader<'b> {
 
 #[cfg(feature = "record")]
 impl<'b> Loader<'b> {
-    /// Creates a reader that begins at the start of `bytes`.
+    /// Creates a reader of a checkpoint that begins at the start of `bytes`.
     #[must_use]
     pub const fn new(bytes: &'b [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// Reads the next value; returns `None` if the bytes do not encode one.
+    /// Reads the next value of the checkpoint; returns `None` if the bytes do not encode one.
     pub fn take<T: Deserialize<'b>>(&mut self) -> Option<T> {
         let (value, rest) = postcard::take(self.rest)?;
         self.rest = rest;
         Some(value)
     }
 
-    /// Returns the bytes that have not been read.
+    /// Returns the bytes of the checkpoint that have not been read.
     #[must_use]
     pub const fn rest(&self) -> &'b [u8] {
         self.rest

@@ -33,19 +33,19 @@ const HEADER_LEN: usize = 13;
 /// The byte that marks the end of a half, in place of a kind. The bytes after it are older content.
 const END: u8 = 0xff;
 
-/// The kind of content of an entry.
+/// The kind of content of a recorder's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The complete state of the engine: the first entry of each half, and after each change that was not caused by
     /// an input.
     Checkpoint,
-    /// An input of the engine, other than received bytes.
+    /// An input that the engine processed, other than received bytes.
     Input,
     /// Bytes that the engine received on a link.
     Received,
     /// Bytes that the engine transmitted on a link.
     Transmitted,
-    /// A transition of the mode machine.
+    /// A transition of the engine's mode machine.
     Transition,
     /// A waypoint that was fed to the law's motion.
     Waypoint,
@@ -69,14 +69,14 @@ impl Kind {
     }
 }
 
-/// One recorded entry.
+/// One entry that the recorder has stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// The kind of the entry's content.
+    /// The kind of content of the recorded entry.
     pub kind: Kind,
-    /// The time at which the engine handled the content, on the port's clock.
+    /// The time at which the engine handled the recorded content, on the port's clock.
     pub at: Instant,
-    /// The content, in the session's encoding.
+    /// The recorded content, in the session's encoding.
     pub payload: &'a [u8],
 }
 
@@ -142,7 +142,7 @@ impl<'m> Recorder<'m> {
         }
     }
 
-    /// Returns whether the recorder records now.
+    /// Returns whether the recorder stores entries now.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         !self.holding && !self.active.memory.is_empty()
@@ -201,14 +201,14 @@ impl<'m> Recorder<'m> {
         true
     }
 
-    /// Discards all entries, because the engine was set back to its initial state.
+    /// Discards all recorded entries, because the engine was set back to its initial state.
     pub fn clear(&mut self) {
         self.active.clear();
         self.older.clear();
         self.torn = false;
     }
 
-    /// Returns the number of entries lost for lack of room since the start.
+    /// Returns the number of entries that were not recorded for lack of room since the start.
     #[must_use]
     pub fn lost(&self) -> u32 {
         self.lost
@@ -220,7 +220,7 @@ impl<'m> Recorder<'m> {
         [self.older.kept(), self.active.kept()]
     }
 
-    /// Returns the stored entries, oldest first.
+    /// Returns the recorder's stored entries, oldest first.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let [older, active] = self.halves();
         entries(older).chain(entries(active))
@@ -234,7 +234,7 @@ impl<'m> Half<'m> {
         half
     }
 
-    /// Takes over the entries in `memory`; if there are none, clears it.
+    /// Creates a half with the entries found in `memory`; if there are none, clears it.
     fn found(memory: &'m mut [u8]) -> Self {
         match left_in(memory) {
             0 => Self::empty(memory),
@@ -242,7 +242,7 @@ impl<'m> Half<'m> {
         }
     }
 
-    /// Returns the instant of the first entry in the memory.
+    /// Returns the time of the first entry in this half of the memory; `None` if the half is empty.
     fn begun(&self) -> Option<Instant> {
         entries(self.kept()).next().map(|entry| entry.at)
     }

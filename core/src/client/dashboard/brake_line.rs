@@ -40,18 +40,18 @@ pub struct BrakeLine {
     again_after: Duration,
     /// The time since which the line has been low; `None` if it is high or was not observed yet.
     low_since: Option<Instant>,
-    /// The time of the last rising edge, whether it counted or not.
+    /// The time of the line's last rising edge, whether it counted or not.
     rose: Option<Instant>,
 }
 
 /// The state of engine and controller at the time when the line changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrakeConditions {
-    /// The engine's mode at that time.
+    /// The engine's mode at the time when the line changes.
     pub mode: Mode,
     /// The controller's software version; `None` before a session has reported it.
     pub software: Option<SoftwareVersion>,
-    /// The robot mode in a fresh state; `None` without one.
+    /// The robot mode in a fresh robot state; `None` if there is no fresh state.
     pub robot_mode: Option<RobotMode>,
 }
 
@@ -62,26 +62,26 @@ pub struct BrakeConditions {
 pub enum BrakeRefusal {
     /// The line was not low for long enough before it rose, or it bounces.
     LineHeld,
-    /// The arm is commanded, or being stopped.
+    /// The edge was refused because the arm is commanded, or being stopped.
     Commanding,
-    /// No fresh state with the robot mode.
+    /// The edge was refused because no fresh robot state shows the robot mode.
     NoState,
-    /// The controller's software does not know the command: CB2.
+    /// The controller's software does not know the command `brake release`: CB2.
     NotKnown,
     /// The controller has no dashboard server: PolyScope X.
     NoDashboard,
     /// The arm has no power: it is not in robot mode `IDLE` yet.
     NoPower,
-    /// The brakes are already released.
+    /// The brakes are already released: the robot mode is `RUNNING`.
     Running,
-    /// The robot is in a mode other than `IDLE`.
+    /// The robot is in a mode other than `IDLE`, from which alone the brakes can be released.
     NotIdle,
     /// Another command to the dashboard server is in progress.
     Busy,
 }
 
 impl BrakeRefusal {
-    /// The list of all reasons for a refusal.
+    /// The list of all reasons for which a rising edge of the line can be refused.
     pub const ALL: [Self; 9] = [
         Self::LineHeld,
         Self::Commanding,
@@ -94,7 +94,7 @@ impl BrakeRefusal {
         Self::Busy,
     ];
 
-    /// Returns the name of the reason used in reports.
+    /// Returns the name of this refusal's reason used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -130,7 +130,7 @@ impl BrakeRefusal {
 }
 
 impl BrakeLine {
-    /// Creates the judge of a line that was not observed yet. It uses the line timings of `config`.
+    /// Creates the state of a line that was not observed yet. It uses the line timings of `config`.
     #[must_use]
     pub const fn new(config: &OperatorConfig) -> Self {
         Self { low_for: config.low_for, again_after: config.released_for, low_since: None, rose: None }
@@ -153,7 +153,7 @@ impl BrakeLine {
 }
 
 impl BrakeConditions {
-    /// Returns the first reason against releasing the brakes.
+    /// Returns the first reason against releasing the brakes; `None` if there is none.
     fn against(self) -> Option<BrakeRefusal> {
         let Self { mode, software, robot_mode } = self;
         if !CommandInterlock::admits(mode) {

@@ -6,16 +6,16 @@ use outrigger_wire::dashboard::{Reply, Request, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The timing of [`BringUp`].
+/// The query interval and timeouts of [`BringUp`], which powers the arm on and releases its brakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BringUpConfig {
-    /// The time between two queries of the mode.
+    /// The time between two queries of the robot mode.
     pub poll: Duration,
-    /// The longest wait for the controller to start.
+    /// The longest wait for the controller to finish booting.
     pub boot: Duration,
-    /// The longest wait from power on to `IDLE`.
+    /// The longest wait from power on until the robot mode is `IDLE`.
     pub power: Duration,
-    /// The longest wait from brake release to `RUNNING`.
+    /// The longest wait from brake release until the robot mode is `RUNNING`.
     pub brakes: Duration,
 }
 
@@ -53,7 +53,7 @@ enum State {
 }
 
 impl BringUp {
-    /// Creates the sequence for a controller with this software.
+    /// Creates the bring-up sequence for a controller with this software version.
     #[must_use]
     pub fn new(software: SoftwareVersion, config: BringUpConfig) -> Self {
         let mut course = Course::new(software);
@@ -66,7 +66,7 @@ impl BringUp {
         Self { course, config, state: State::Safety, waits: None, asked_power: false, asked_brakes: false }
     }
 
-    /// Continues after another sequence: modes that the other one reported are not reported again.
+    /// Continues after another sequence: robot and safety modes that it reported are not reported again.
     pub(super) fn follows(&mut self, before: &Course) {
         self.course.follows(before);
     }

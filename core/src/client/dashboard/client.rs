@@ -7,7 +7,7 @@ use outrigger_wire::frame::LineAssembler;
 use outrigger_wire::primary::Text;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The state of the connection.
+/// The state of the connection to the dashboard server.
 #[derive(Clone, Copy, Debug)]
 enum State {
     Closed,
@@ -18,7 +18,7 @@ enum State {
         since: Instant,
     },
     Ready,
-    /// A reply is awaited.
+    /// A request was sent; the server's reply is awaited.
     Waiting {
         request: RequestKind,
         since: Instant,
@@ -42,17 +42,17 @@ pub struct Client<'m> {
     lines: LineAssembler<'m>,
     timeouts: Timeouts,
     state: State,
-    /// The time of the newest input.
+    /// The time of the newest input that the client processed.
     now: Instant,
     line: [u8; Request::MAX_LEN],
-    /// The number of bytes in `line`.
+    /// The number of bytes of the request in `line`.
     size: usize,
-    /// The request in `line` that waits for the greeting.
+    /// The request in `line` that waits for the dashboard server's greeting before it is sent.
     wanted: Option<RequestKind>,
     open: bool,
     transmit: bool,
     close: bool,
-    /// The event of the newest input, other than received lines.
+    /// The event that the newest input caused, if it is not a received line.
     event: Option<Event<'static>>,
 }
 
@@ -75,7 +75,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Returns whether the connection is established and greeted, and no reply is awaited.
+    /// Returns whether the dashboard server has greeted on the connection, and no reply is awaited.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
         matches!(self.state, State::Ready)
@@ -105,7 +105,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Ends the connection. Returns the request that remains without a reply.
+    /// Ends the connection to the server. Returns the request that remains without a reply.
     fn end(&mut self) -> Option<RequestKind> {
         let wanted = self.wanted.take();
         let request = match self.state {

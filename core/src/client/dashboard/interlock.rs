@@ -25,29 +25,29 @@ pub struct CommandInterlock {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum InterlockState {
-    /// No command is in progress.
+    /// No command that makes an arm ready is in progress.
     #[default]
     Idle,
-    /// A connection to the server is being made.
+    /// A connection to the dashboard server is being made.
     Connecting,
-    /// The server listens, and the engine is being told to release.
+    /// The dashboard server listens, and the engine is being told to release every request to command.
     Releasing,
-    /// The command was sent.
+    /// The command that makes the arm ready was sent; its end is awaited.
     Sent,
 }
 
 /// An input of [`CommandInterlock`]. Each input is passed with the engine's present mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InterlockInput {
-    /// A client requests that a command is sent.
+    /// A client requests that a command that makes an arm ready is sent.
     Asked,
-    /// The server is connected and waits for the command.
+    /// The dashboard server is connected and waits for the command.
     Listens,
     /// The engine has processed the release and all earlier requests, and no other request waits for it.
     Released,
     /// No event: only the engine's present mode is to be evaluated.
     Looked,
-    /// The command has ended with any outcome.
+    /// The command that makes the arm ready has ended with any outcome.
     Over,
 }
 
@@ -55,20 +55,20 @@ pub enum InterlockInput {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum InterlockOutput {
-    /// No action is needed.
+    /// No action is needed from the caller.
     Nothing,
-    /// Connect to the dashboard server.
+    /// Connect to the dashboard server, to which the command will be sent.
     Connect,
-    /// Revoke every request to command, and report `Released`.
+    /// Revoke every request to command the arm, and report `Released`.
     Release,
-    /// Send the command, before the engine receives any other request.
+    /// Send the command to the dashboard server, before the engine receives any other request.
     Send,
     /// The command ends with this outcome; nothing more is sent.
     End(Outcome),
 }
 
 impl CommandInterlock {
-    /// Creates the interlock without a command.
+    /// Creates the interlock with no command in progress.
     #[must_use]
     pub const fn new() -> Self {
         Self { stage: InterlockState::Idle }
@@ -84,13 +84,13 @@ impl CommandInterlock {
         }
     }
 
-    /// Returns whether a command is in progress.
+    /// Returns whether a command that makes an arm ready is in progress.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
         !matches!(self.stage, InterlockState::Idle)
     }
 
-    /// Processes one input in this mode of the engine.
+    /// Processes one input, with the engine's present mode; returns the action to take.
     pub const fn handle(&mut self, input: InterlockInput, mode: Mode) -> InterlockOutput {
         let (stage, output) = match (self.stage, input) {
             (stage, InterlockInput::Asked) if !matches!(stage, InterlockState::Idle) => {

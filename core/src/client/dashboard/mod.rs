@@ -3,7 +3,7 @@
 //! * A [`Service`] carries single requests: [`Client`] to a dashboard server,
 //!   [`robot_api::Client`](super::robot_api::Client) to the Robot API of PolyScope X.
 //! * A [`Sequence`] makes several requests with one goal: [`BringUp`], [`Diagnosis`], [`Recovery`], [`ProgramControl`],
-//!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; if it stops
+//!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with a text for people; if it stops
 //!   early, its [`SequenceError`] says why and what a person can do.
 //! * A [`ServiceCommand`] sends one command that makes an arm ready, over a connection of its own: for devices that
 //!   have none open. [`CommandInterlock`] decides when it may be sent: nothing is commanded then, and no request to command is

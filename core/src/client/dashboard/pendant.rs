@@ -10,7 +10,7 @@ use outrigger_wire::time::Instant;
 /// The permissions of the pendant before it was locked, to be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// The role of the pendant's user before, on CB3.
+    /// The role of the pendant's user before the pendant was locked, on CB3.
     Role(UserRole),
     /// The operational mode before, on e-Series; `None` if no password was set for it, or if it cannot be queried.
     Mode(Option<OperationalMode>),
@@ -34,12 +34,12 @@ pub struct Pendant {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Queries the present permission.
+    /// Queries the present role of the pendant's user or the operational mode.
     Look,
     Set,
-    /// Verifies the role by a query; a new mode is confirmed by its reply.
+    /// Verifies the user's new role by a query; a new operational mode is confirmed by its reply.
     Verify,
-    /// e-Series: permits the pendant to choose the mode again.
+    /// Permits the pendant of an e-Series to choose the operational mode again.
     GiveBack,
 }
 
@@ -55,7 +55,7 @@ impl Pendant {
         Self { course, state, before, locks: true }
     }
 
-    /// Creates the sequence that restores the earlier permissions.
+    /// Creates the sequence that restores the pendant's earlier permissions.
     #[must_use]
     pub fn put_back(software: SoftwareVersion, before: Before) -> Self {
         let mut course = Course::new(software);
@@ -78,7 +78,7 @@ impl Pendant {
         self.before
     }
 
-    /// Returns the role to set, on CB3.
+    /// Returns the user role that the sequence sets on CB3.
     fn role(&self) -> Option<UserRole> {
         match self.before {
             _ if self.locks && cb(self.course.software) => Some(UserRole::Locked),

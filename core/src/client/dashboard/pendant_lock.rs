@@ -47,17 +47,17 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct PendantLock {
     state: State,
-    /// `true` while the arm is commanded, by the mode.
+    /// `true` while the arm is commanded, as the engine's mode shows.
     commanded: bool,
-    /// `true` if no further attempt is made until commanding ends.
+    /// `true` if no further attempt to lock the pendant is made until commanding ends.
     given_up: bool,
-    /// `true` while a request waits for its answer.
+    /// `true` while a request to the caller waits for its answer.
     asked: bool,
-    /// `true` if the stored role is to be discarded.
+    /// `true` if the caller is to discard the stored role of the pendant's user.
     forget: bool,
-    /// The time before which no request is sent.
+    /// The time before which no further request is sent; `None` for no wait.
     until: Option<Instant>,
-    /// `true` if the lack of a reply was already reported.
+    /// `true` if the lack of a reply from the dashboard server was already reported.
     silent: bool,
     news: Deque<LockEvent, 8>,
 }
@@ -78,9 +78,9 @@ enum State {
 pub enum LockInput<'a> {
     /// The present mode of the engine.
     Mode(Mode),
-    /// The result of [`LockOutput::Keep`]: `true` if the role was stored.
+    /// The result of [`LockOutput::Keep`]: `true` if the role of the pendant's user was stored.
     Kept(bool),
-    /// The controller's reply to the last request.
+    /// The controller's reply to the last request of [`LockOutput::Ask`].
     Reply(Reply<'a>),
     /// The controller did not reply to the last request, which may have been executed all the same.
     NoAnswer,
@@ -95,17 +95,17 @@ pub enum LockOutput {
     Ask(Request<'static>),
     /// Store this role until [`Forget`](Self::Forget), even if this process dies: it is the role to restore.
     Keep(UserRole),
-    /// Discard the stored role.
+    /// Discard the stored role of the pendant's user.
     Forget,
 }
 
-/// An event that people should be informed of.
+/// An event of the pendant's lock that people should be informed of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockEvent {
-    /// The pendant is locked; its user had this role before.
+    /// The pendant is locked; its user had this role before, which will be restored.
     Locked(UserRole),
-    /// The pendant's user has this earlier role again.
+    /// The pendant is unlocked: its user has this earlier role again.
     GivenBack(UserRole),
     /// Another client has given the pendant this role meanwhile, which is left in force.
     Changed(UserRole),
@@ -118,7 +118,7 @@ pub enum LockEvent {
     NotTold,
     /// The controller refuses to give the pendant's user this role.
     Refused(UserRole),
-    /// The dashboard server does not reply; the request is repeated.
+    /// The dashboard server does not reply; the request for the pendant is repeated.
     NoAnswer,
 }
 
@@ -132,7 +132,7 @@ impl PendantLock {
     /// The time between two attempts of a request that was not answered.
     pub const RETRY: Duration = Duration::from_secs(1);
 
-    /// Creates the state machine with no lock of ours in force.
+    /// Creates the state machine of a pendant that this process has not locked.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -160,7 +160,7 @@ impl PendantLock {
         matches!(self.state, State::Open) && !self.forget
     }
 
-    /// Processes one input at `now`.
+    /// Processes one input at `now`, and determines the next request for the pendant.
     pub fn handle(&mut self, now: Instant, input: LockInput<'_>) {
         match input {
             LockInput::Mode(mode) => {
@@ -195,7 +195,7 @@ impl PendantLock {
         self.settle();
     }
 
-    /// Returns the state that follows from the controller's reply.
+    /// Returns the state of the lock that follows from the controller's reply.
     fn after(&mut self, reply: &Reply<'_>, now: Instant) -> State {
         match (self.state, reply) {
             (State::Look, Reply::UserRole(UserRole::Locked)) => self.give_up(LockEvent::LockedAlready),
@@ -232,7 +232,7 @@ impl PendantLock {
         }
     }
 
-    /// Applies the mode, unless an answer is awaited.
+    /// Starts or ends the lock as the engine's mode demands, unless an answer is awaited.
     fn settle(&mut self) {
         if self.asked {
             return;
@@ -280,12 +280,12 @@ impl PendantLock {
         Some(output)
     }
 
-    /// Returns the next event; `None` if there is none.
+    /// Returns the next event of the pendant's lock; `None` if there is none.
     pub fn poll_event(&mut self) -> Option<LockEvent> {
         self.news.pop_front()
     }
 
-    /// Returns the time of the next [`LockInput::Tick`]; `None` while no time is awaited.
+    /// Returns the time at which [`LockInput::Tick`] is due; `None` while no time is awaited.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         self.until

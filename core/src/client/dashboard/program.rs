@@ -7,23 +7,23 @@ use outrigger_wire::primary::Text;
 use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The desired state of the program.
+/// The desired state of the controller's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramGoal<'a> {
-    /// The program in this file is loaded.
+    /// The program in this file on the controller is loaded.
     Load(Argument<'a>),
     /// The loaded program runs, or a paused one continues. This moves the robot.
     Play,
-    /// The running program is paused.
+    /// The running program of the controller is paused.
     Pause,
-    /// The running program is stopped.
+    /// The running program of the controller is stopped.
     Stop,
 }
 
-/// The timing of [`ProgramControl`].
+/// The query interval and timeouts of [`ProgramControl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramConfig {
-    /// The time between two queries of the program.
+    /// The time between two queries of the program's state.
     pub poll: Duration,
     /// The longest wait for the goal. Before CB3 3.3 a controller replies before it has begun to execute the request.
     pub limit: Duration,
@@ -42,7 +42,7 @@ pub struct ProgramControl<'a> {
     config: ProgramConfig,
     goal: ProgramGoal<'a>,
     state: State,
-    /// The time at which the request was accepted.
+    /// The time at which the controller accepted the request to load, play, pause or stop.
     since: Instant,
 }
 
@@ -54,7 +54,7 @@ enum State {
 }
 
 impl<'a> ProgramControl<'a> {
-    /// Creates the sequence for a controller with this software.
+    /// Creates the sequence that reaches `goal` on a controller with this software version.
     #[must_use]
     pub fn new(goal: ProgramGoal<'a>, software: SoftwareVersion, config: ProgramConfig) -> Self {
         let mut course = Course::new(software);

@@ -16,7 +16,7 @@ pub struct Diagnosis {
     finding: Option<Finding>,
 }
 
-/// The result of a [`Diagnosis`], to be shown to a person.
+/// The stop and the robot's state found by a [`Diagnosis`], to be shown to a person.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Finding {
     software: SoftwareVersion,
@@ -36,7 +36,7 @@ pub struct Acknowledgement {
 }
 
 impl Diagnosis {
-    /// Creates the sequence for a controller with this software.
+    /// Creates the diagnosis for a controller with this software version.
     #[must_use]
     pub fn new(software: SoftwareVersion) -> Self {
         let mut course = Course::new(software);
@@ -49,7 +49,7 @@ impl Diagnosis {
         Self { course, asks_mode, safety: None, finding: None }
     }
 
-    /// Returns the result once the sequence is done.
+    /// Returns the finding once the diagnosis is done; `None` before.
     #[must_use]
     pub fn into_finding(self) -> Option<Finding> {
         self.finding
@@ -92,7 +92,7 @@ impl Finding {
         self.safety
     }
 
-    /// Returns the robot mode that was found.
+    /// Returns the robot mode that the diagnosis found.
     #[must_use]
     pub const fn robot_mode(&self) -> RobotMode {
         self.robot_mode
@@ -104,7 +104,7 @@ impl Finding {
         matches!(self.safety, Some(SafetyMode::ProtectiveStop | SafetyMode::Violation | SafetyMode::Fault))
     }
 
-    /// Returns whether no stop prevents a [`BringUp`] or commanding.
+    /// Returns whether no safety stop prevents a [`BringUp`] or commanding.
     #[must_use]
     pub const fn is_clear(&self) -> bool {
         match self.safety {
@@ -140,7 +140,7 @@ impl Finding {
     }
 }
 
-/// Returns the request that clears a stop, if there is one.
+/// Returns the request that clears this safety stop; `None` if no request does.
 const fn clears(stop: SafetyMode) -> Option<Request<'static>> {
     match stop {
         SafetyMode::ProtectiveStop => Some(Request::UnlockProtectiveStop),
@@ -149,7 +149,7 @@ const fn clears(stop: SafetyMode) -> Option<Request<'static>> {
     }
 }
 
-/// The timing of [`Recovery`].
+/// The timeouts and the query interval of [`Recovery`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryConfig {
     /// The time after the first observation of a protective stop before which the stop is not unlocked. The
@@ -161,7 +161,7 @@ pub struct RecoveryConfig {
     pub unlock: Duration,
     /// The longest wait for the safety system to be ready after its restart.
     pub restart: Duration,
-    /// The timing of the subsequent [`BringUp`].
+    /// The timing of the [`BringUp`] that follows once the stop is cleared.
     pub bring_up: BringUpConfig,
 }
 
@@ -193,14 +193,14 @@ pub struct Recovery {
     config: RecoveryConfig,
     state: State,
     tries: u8,
-    /// The time at which the clearing request was accepted.
+    /// The time at which the controller accepted the request that clears the stop.
     cleared: Instant,
     bring_up: BringUp,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Queries whether the stop is still the acknowledged one.
+    /// Queries whether the present stop is still the acknowledged one.
     Check,
     Locked(Instant),
     Clear,
@@ -211,7 +211,7 @@ enum State {
 }
 
 impl Recovery {
-    /// Creates the sequence that clears the acknowledged stop.
+    /// Creates the sequence that clears the stop a person has acknowledged.
     #[must_use]
     pub fn new(acknowledged: Acknowledgement, config: RecoveryConfig) -> Self {
         let software = acknowledged.software;
@@ -241,7 +241,7 @@ impl Recovery {
         }
     }
 
-    /// Continues with the bring-up, because the stop has ended.
+    /// Continues with the bring-up of the robot, because the stop has ended.
     fn ready(&mut self) {
         self.state = State::BringUp;
         self.bring_up.follows(&self.course);

@@ -14,7 +14,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// `None`, then sleep until [`poll_timeout`](Self::poll_timeout). The first request is available from the beginning;
 /// each further one follows from the reply to the one before.
 pub trait Sequence {
-    /// Processes one input at `now`, which must never decrease.
+    /// Processes one input of the sequence at `now`, which must never decrease.
     fn handle(&mut self, now: Instant, input: SequenceInput<'_>);
 
     /// Returns the next request for the controller; `None` while a reply or a time is awaited, and at the end.
@@ -31,7 +31,7 @@ pub trait Sequence {
 /// An input of a [`Sequence`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceInput<'a> {
-    /// The controller's reply to the last request.
+    /// The controller's reply to the last request of the sequence.
     Reply(Reply<'a>),
     /// The time has advanced. Permitted at any time.
     Tick,
@@ -42,17 +42,17 @@ pub enum SequenceInput<'a> {
 pub enum SequenceEvent {
     /// A report of progress towards the goal, to be shown to people.
     Progress(Progress),
-    /// The goal of the sequence is reached.
+    /// The goal of the sequence is reached: it has ended.
     Done,
     /// The sequence ended before its goal.
     Stopped(SequenceError),
 }
 
-/// A report of progress in a sequence.
+/// A report of progress in a sequence of requests to a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// A request that changes the robot was sent and accepted.
+    /// A request that changes the robot was sent, and the controller accepted it.
     Sent(RequestKind),
     /// The safety mode, if it differs from the one reported before.
     Safety(SafetyMode),
@@ -60,7 +60,7 @@ pub enum Progress {
     RobotMode(RobotMode),
     /// The protective stop cannot be unlocked yet; the sequence waits.
     Locked {
-        /// The remaining time until the unlock request is sent.
+        /// The remaining time until the request to unlock the protective stop is sent.
         wait: Duration,
     },
     /// The controller is in remote control now, but was in local control when the connection was made: a new connection
@@ -99,22 +99,22 @@ impl core::fmt::Display for Progress {
     }
 }
 
-/// The outcome of a request that changes something.
+/// The outcome of a request that changes the robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acted {
-    /// The request was accepted.
+    /// The controller accepted the request.
     Yes,
-    /// Not accepted yet: the request has to be sent again.
+    /// The controller has not accepted the request yet: it has to be sent again.
     Again,
-    /// The request was rejected: the sequence has ended.
+    /// The controller rejected the request: the sequence has ended.
     No,
 }
 
-/// The progress of a sequence.
+/// The progress of a sequence of requests, and its waiting events.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
     pub(super) software: SoftwareVersion,
-    /// `true` while a request waits for its reply.
+    /// `true` while a request to the controller waits for its reply.
     asked: bool,
     progress: Deque<Progress, 8>,
     end: Option<Result<(), SequenceError>>,
@@ -123,7 +123,7 @@ pub(super) struct Course {
     safety: Option<SafetyMode>,
     robot_mode: Option<RobotMode>,
     program: Option<(ProgramState, Text<64>)>,
-    /// `true` if `safetystatus` was not understood.
+    /// `true` if the controller did not understand the request `safetystatus`.
     no_safety_status: bool,
     permission: Permission,
 }
@@ -237,7 +237,7 @@ impl Course {
         }
     }
 
-    /// Returns whether this software is known to support the request.
+    /// Returns whether the controller's software is known to support the request.
     pub(super) fn knows(&self, request: RequestKind) -> bool {
         request.support(self.software) == Support::Yes
     }
@@ -292,7 +292,7 @@ impl Course {
         }
     }
 
-    /// Processes the reply to a request that changes something.
+    /// Processes the reply to a request that changes the robot; returns its outcome.
     pub(super) fn acted(&mut self, request: RequestKind, reply: &Reply<'_>) -> Acted {
         match reply {
             Reply::Done(_) => {

@@ -10,7 +10,7 @@ use outrigger_wire::time::Duration;
 pub enum SequenceError {
     /// The controller's software does not support a request that the sequence needs.
     Unsupported(Unsupported),
-    /// The controller is in local control.
+    /// The controller is in local control and rejects requests that need remote control.
     LocalControl,
     /// The robot is in a stop that the sequence does not clear.
     Safety(SafetyMode),
@@ -20,12 +20,12 @@ pub enum SequenceError {
     OtherStop {
         /// The stop that a person has acknowledged.
         acknowledged: SafetyMode,
-        /// The present safety mode.
+        /// The safety mode that was found in place of the acknowledged stop.
         found: SafetyMode,
     },
     /// The stop did not end in time after the request to clear it.
     NotCleared {
-        /// The present safety mode.
+        /// The safety mode at the end of the wait.
         mode: SafetyMode,
         /// The time for which the sequence waited before it gave up.
         waited: Duration,
@@ -34,36 +34,36 @@ pub enum SequenceError {
     NotReached {
         /// The expected robot mode.
         wanted: RobotMode,
-        /// The present robot mode.
+        /// The robot mode that was found when the wait ended.
         found: RobotMode,
         /// The time for which the sequence waited before it gave up.
         waited: Duration,
     },
-    /// The program did not reach the requested state in time.
+    /// The controller's program did not reach the requested state in time.
     Program {
         /// The request for the program: load, play, pause or stop.
         request: RequestKind,
-        /// The state of the program, if the controller reports it.
+        /// The state of the program at the end of the wait, if the controller reports it.
         found: Option<ProgramState>,
         /// The time for which the sequence waited before it gave up.
         waited: Duration,
     },
     /// The pendant has a role other than the one that was set.
     Role(UserRole),
-    /// The controller has no file with this name.
+    /// The controller has no program file with this name.
     NoSuchFile(Text<120>),
-    /// The controller refused the request.
+    /// The controller refused a request of the sequence.
     Refused {
         /// The refused request.
         request: RequestKind,
-        /// The controller's text of the refusal.
+        /// The text with which the controller refused the request.
         text: Text<120>,
     },
-    /// The controller sent an unknown reply.
+    /// The controller sent an unknown reply to a request of the sequence.
     NoAnswer {
         /// The request that got the unknown reply.
         request: RequestKind,
-        /// The text of the reply.
+        /// The text of the unknown reply.
         text: Text<120>,
     },
 }
@@ -108,7 +108,7 @@ fn seconds(span: Duration) -> u64 {
 }
 
 impl SequenceError {
-    /// Returns a hint at what a person can do about the obstacle.
+    /// Returns a hint at what a person can do about the reason for which the sequence ended.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -129,7 +129,7 @@ impl SequenceError {
     }
 }
 
-/// Returns a hint at how each stop is ended.
+/// Returns a hint for people at how a stop with this safety mode is ended.
 const fn advice_on(mode: SafetyMode) -> &'static str {
     match mode {
         SafetyMode::Normal | SafetyMode::Reduced => "no action is needed",

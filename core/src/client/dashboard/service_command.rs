@@ -16,7 +16,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub enum ArmCommand {
     /// `power on`: powers the arm's drives, with the brakes closed.
     PowerOn,
-    /// `brake release`: from `IDLE` to `RUNNING`.
+    /// `brake release`: releases the arm's brakes, from robot mode `IDLE` to `RUNNING`.
     BrakeRelease,
     /// `unlock protective stop`, at the earliest 5 s after it occurred. The user must have seen the cause of the stop.
     UnlockProtectiveStop,
@@ -27,7 +27,7 @@ pub enum ArmCommand {
 }
 
 impl ArmCommand {
-    /// The list of all commands.
+    /// The list of all commands that make an arm ready.
     pub const ALL: [Self; 5] =
         [Self::PowerOn, Self::BrakeRelease, Self::UnlockProtectiveStop, Self::ClosePopup, Self::CloseSafetyPopup];
 
@@ -93,7 +93,7 @@ pub struct ServiceCommand<'m> {
     asked: Option<ArmCommand>,
     mode: Mode,
     release: bool,
-    /// The deadline for the engine's report that it has processed the release.
+    /// The deadline for the engine's report that it has revoked every request to command.
     released_by: Option<Instant>,
     close: bool,
     event: Option<Outcome>,
@@ -104,16 +104,16 @@ pub struct ServiceCommand<'m> {
 pub enum ServiceCommandInput {
     /// A request for this command, with the engine's present mode.
     Ask(ArmCommand, Mode),
-    /// The present mode of the engine: to be passed before received bytes.
+    /// The present mode of the engine: to be passed before bytes received from the dashboard server.
     Mode(Mode),
     /// The engine, now in this mode, has processed the release of [`ServiceCommandOutput::Release`] and all earlier
     /// requests. Pass the resulting transmission to the connection before the engine receives another request.
     Released(Mode),
     /// The connection requested by [`ServiceCommandOutput::Open`] is established.
     Opened,
-    /// The connection was refused or could not be made.
+    /// The connection to the dashboard server was refused or could not be made.
     Refused,
-    /// The peer, or the network stack, closed the connection.
+    /// The peer, or the network stack, closed the connection to the dashboard server.
     Closed,
     /// The time has advanced. Permitted at any time.
     Tick,
@@ -129,7 +129,7 @@ pub enum ServiceCommandOutput<'a> {
     },
     /// Revoke every request to command, as an operator's release does, and report `Released`.
     Release,
-    /// Write all of these bytes to the connection.
+    /// Write all of these bytes to the connection to the dashboard server.
     Transmit(&'a [u8]),
     /// Close the connection, or give up opening it. No event of it is to be reported afterwards.
     Close,
@@ -145,13 +145,13 @@ impl<'m> ServiceCommand<'m> {
         Self { client, leave, asked: None, mode, release: false, released_by: None, close: false, event: None }
     }
 
-    /// Returns whether a command is in progress.
+    /// Returns whether a command to the dashboard server is in progress.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
         self.leave.is_busy()
     }
 
-    /// Processes one input at `now`, which must never decrease.
+    /// Processes one input of this client at `now`, which must never decrease.
     pub fn handle(&mut self, now: Instant, input: ServiceCommandInput) {
         match input {
             ServiceCommandInput::Ask(arm_command, mode) => {
@@ -190,18 +190,18 @@ impl<'m> ServiceCommand<'m> {
         }
     }
 
-    /// Returns the buffer for received bytes.
+    /// Returns the buffer for bytes received from the dashboard server.
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.client.receive_window()
     }
 
-    /// Records that `count` bytes were received into the window.
+    /// Records that `count` bytes were received into the [window](Self::receive_window).
     pub fn commit(&mut self, count: usize, now: Instant) {
         self.client.commit(count, now);
         self.follow(now);
     }
 
-    /// Handles the events of the client.
+    /// Handles the events of the dashboard client, and continues or ends the command.
     fn follow(&mut self, now: Instant) {
         loop {
             let outcome = match self.client.poll_event() {
@@ -225,7 +225,7 @@ impl<'m> ServiceCommand<'m> {
         }
     }
 
-    /// Ends the command and closes its connection.
+    /// Ends the command with this outcome and closes its connection.
     fn end(&mut self, now: Instant, outcome: Outcome) {
         if self.asked.take().is_none() {
             return;
@@ -255,7 +255,7 @@ impl<'m> ServiceCommand<'m> {
         })
     }
 
-    /// Returns the outcome; `None` if there is none, or it was taken.
+    /// Returns the outcome of the command; `None` if there is none, or it was taken.
     pub fn poll_event(&mut self) -> Option<Outcome> {
         self.event.take()
     }

@@ -1,4 +1,4 @@
-//! The interface of the services that carry requests to a controller.
+//! The interface of the services that carry requests to a controller: dashboard server or Robot API.
 
 use crate::client::Output;
 use outrigger_wire::dashboard::{Reply, Request, RequestKind};
@@ -11,11 +11,11 @@ use outrigger_wire::time::{Duration, Instant};
 /// s, report 900 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// The longest wait for a connection.
+    /// The longest wait for a connection to the service.
     pub opening: Duration,
     /// The longest wait for the greeting of a new connection, or for the description of a Robot API.
     pub greeting: Duration,
-    /// The longest wait for the reply to all requests that are not listed below.
+    /// The longest wait for the reply to each request without a timeout of its own here.
     pub ordinary: Duration,
     /// The longest wait for the reply to requests about power and brakes: `power on`, `brake release`, `unlock
     /// protective stop`, `restart safety` and the like.
@@ -23,7 +23,7 @@ pub struct Timeouts {
     /// The longest wait for the reply to `load`, `load installation`, `play`: from CB3 3.3 on the reply is sent when
     /// the request is completed.
     pub program: Duration,
-    /// The longest wait for flight reports and support files.
+    /// The longest wait for the reply to a request for a flight report or support file.
     pub report: Duration,
 }
 
@@ -66,19 +66,19 @@ impl Timeouts {
 /// Pass one input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are
 /// `None`, then sleep until [`poll_timeout`](Self::poll_timeout).
 pub trait Service {
-    /// Processes one input at `now`, which must never decrease.
+    /// Processes one input of the service's client at `now`, which must never decrease.
     fn handle(&mut self, now: Instant, input: Input<'_>);
 
     /// Returns the buffer for the next bytes received. Empty only while there are events that were not taken.
     fn receive_window(&mut self) -> &mut [u8];
 
-    /// Records that `count` bytes were received into the window.
+    /// Records that `count` bytes were received into the receive window at `now`.
     fn commit(&mut self, count: usize, now: Instant);
 
     /// Returns the next action for the port; `None` if there is none.
     fn poll_output(&mut self) -> Option<Output<'_>>;
 
-    /// Returns the next event; `None` if there is none.
+    /// Returns the next event of the service; `None` if there is none.
     fn poll_event(&mut self) -> Option<Event<'_>>;
 
     /// Returns the latest time of the next [`Input::Tick`]; `None` while no deadline runs.
@@ -96,7 +96,7 @@ pub enum Input<'a> {
     Refused,
     /// The peer, or the network stack, closed the connection. Not reported after [`Output::Close`].
     Closed,
-    /// Send this request. If there is no connection, one is made first.
+    /// Send this request to the controller. If there is no connection, one is made first.
     Request(Request<'a>),
     /// The time returned by `poll_timeout` has come. Permitted at any time.
     Tick,
@@ -106,9 +106,9 @@ pub enum Input<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The service replies: the connection can be used.
+    /// The service has replied for the first time: the connection can be used for requests.
     Ready,
-    /// The reply to a request was received.
+    /// The service's reply to a request was received.
     Replied {
         /// The request that was replied to.
         request: RequestKind,
@@ -117,7 +117,7 @@ pub enum Event<'a> {
         /// The line of the reply as it was received.
         line: Text<'a>,
     },
-    /// No connection: it was refused, or not made in time.
+    /// No connection to the service: it was refused, or not made in time.
     NotConnected {
         /// The request that waited for the connection.
         request: Option<RequestKind>,
@@ -127,35 +127,35 @@ pub enum Event<'a> {
     /// No reply in time, to a request or, if `request` is `None`, to the connection. The connection is closed, because
     /// a late reply would be taken for that of the next request.
     Silent {
-        /// The request that remains without a reply.
+        /// The request to the service that remains without a reply.
         request: Option<RequestKind>,
-        /// The time waited for the reply.
+        /// The time waited for the service's reply.
         waited: Duration,
     },
-    /// The connection ended before the reply to a request.
+    /// The connection ended before the service replied to a request.
     Closed {
-        /// The request that remains without a reply.
+        /// The request to the service that remains without a reply.
         request: Option<RequestKind>,
     },
-    /// Another kind of service is listening on this port.
+    /// Another kind of service than the expected one is listening on this port.
     WrongService {
-        /// The request that remains without a reply.
+        /// The request to the service that remains without a reply.
         request: Option<RequestKind>,
         /// The beginning of the text that the service sent.
         text: Text<'a>,
     },
     /// The web server has no Robot API: it answered the request for the description with this status.
     NoRobotApi {
-        /// The request that remains without a reply.
+        /// The request to the Robot API that remains without a reply.
         request: Option<RequestKind>,
-        /// The status code of HTTP, 200 to 599.
+        /// The HTTP status code of the server's reply, 200 to 599.
         status: u16,
     },
-    /// The reply is not HTTP, or not understood.
+    /// The Robot API's reply is not HTTP, or not understood.
     BadAnswer {
-        /// The request that remains without a reply.
+        /// The request to the Robot API that remains without a reply.
         request: Option<RequestKind>,
-        /// The error in the reply.
+        /// The error in the HTTP reply.
         error: HttpError,
     },
     /// A line that was received although no request was waiting for a reply.
@@ -163,11 +163,11 @@ pub enum Event<'a> {
     /// A line was received that is longer than the memory. If the line was a reply, `request` remains without a
     /// reply.
     TooLong {
-        /// The request that remains without a reply.
+        /// The request to the service that remains without a reply.
         request: Option<RequestKind>,
-        /// The error, with the length of the line.
+        /// The reason for which the line was not accepted, with its length.
         error: FrameError,
     },
-    /// Another reply is awaited: this request was not sent.
+    /// The reply to another request is awaited: this request was not sent.
     Busy(RequestKind),
 }

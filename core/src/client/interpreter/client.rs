@@ -11,9 +11,9 @@ use outrigger_wire::interpreter::{PORT, Query, Reply, reason};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::{Duration, Instant};
 
-/// A statement without effect.
+/// A statement without effect, the probe: its execution shows that the program accepts statements.
 const PROBE: &str = "sync()\n";
-/// The time between a rejected probe and the next one.
+/// The time between a rejected probe (a `sync()` statement) and the next one.
 const AGAIN: Duration = Duration::from_millis(100);
 /// The time after which an accepted probe that was not executed is assumed to have been dropped when the program
 /// entered interpreter mode.
@@ -39,9 +39,9 @@ enum ClientState {
         until: Instant,
         probe: Instant,
     },
-    /// Statements are sent while there are any.
+    /// Statements of the file are sent as long as there are any.
     Sending,
-    /// `end_interpreter()` was sent.
+    /// `end_interpreter()` was sent; the end of the program is awaited.
     Ending {
         until: Instant,
     },
@@ -74,15 +74,15 @@ pub struct Client<'t, 'm> {
     lines: Lines<'t>,
     pending: Pending<'t>,
     stage: ClientState,
-    /// The time of the newest input.
+    /// The time of the newest input that the client processed.
     now: Instant,
     /// The time of the next query of the last executed statement.
     poll: Instant,
-    /// The number of the probe on the controller.
+    /// The number that the controller gave the last accepted probe; `None` without one.
     probe: Option<u32>,
-    /// The number of statements since the last `clear_interpreter()`.
+    /// The number of statements sent since the last `clear_interpreter()`.
     kept: u32,
-    /// `true` once a statement defined something: nothing is cleared any more.
+    /// `true` once a statement has defined something: the controller's memory is no longer cleared.
     defined: bool,
     /// The reason of the newest discarded line that is not a statement of the file.
     reason: Text<128>,
@@ -166,12 +166,12 @@ impl<'t, 'm> Client<'t, 'm> {
         self.go_on();
     }
 
-    /// Returns the buffer for the next bytes received.
+    /// Returns the buffer for the next bytes received from the controller.
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.replies.window()
     }
 
-    /// Processes `count` bytes that were received into the window.
+    /// Processes `count` bytes that were received into the [window](Self::receive_window).
     pub fn commit(&mut self, count: usize, now: Instant) {
         self.now = now;
         self.replies.commit(count);
@@ -243,7 +243,7 @@ impl<'t, 'm> Client<'t, 'm> {
         [reply, poll, stage].into_iter().flatten().min()
     }
 
-    /// Returns the outcome once the client has ended.
+    /// Returns the outcome of the statement file once the client has ended; `None` before.
     #[must_use]
     pub const fn outcome(&self) -> Option<InterpreterOutcome> {
         self.outcome
@@ -324,7 +324,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Ends the client with all statements executed.
+    /// Ends the client: all statements count as executed, except a discarded one.
     fn end(&mut self) {
         self.pending.all_executed();
         self.decide(match self.discarded {
@@ -348,7 +348,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Performs the actions that are due now.
+    /// Sends the lines that are due now, and ends the client if a wait is over.
     fn go_on(&mut self) {
         if self.outcome.is_some() {
             return;
@@ -411,7 +411,7 @@ impl<'t, 'm> Client<'t, 'm> {
     }
 }
 
-/// The meaning of a reply.
+/// The meaning of a controller's reply for the line that it answers.
 enum Answer {
     Accepted { line: u32, id: u32 },
     Clears { id: u32 },

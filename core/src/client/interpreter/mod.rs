@@ -39,11 +39,11 @@ pub const PROGRAM: &str = "def outrigger_interpreter():\n  interpreter_mode()\ne
 /// Limits and timeouts of a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterpreterConfig {
-    /// The longest wait for a connection. Default 3 s.
+    /// The longest wait for a connection to port 30020. Default 3 s.
     pub opening: Duration,
     /// The longest wait until a running program is in interpreter mode. Default 5 s.
     pub entering: Duration,
-    /// The longest wait for the reply to a line. Default 2 s.
+    /// The longest wait for the controller's reply to a line that was sent. Default 2 s.
     pub reply: Duration,
     /// The time between two queries of the last executed statement. Default 50 ms.
     pub poll: Duration,
@@ -77,7 +77,7 @@ impl Default for InterpreterConfig {
 /// An input of a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterInput {
-    /// Start: connect.
+    /// Start: connect to the controller's port 30020.
     Start,
     /// The connection requested by `Output::Open` is established.
     Opened,
@@ -87,7 +87,7 @@ pub enum InterpreterInput {
     Closed,
     /// The program that calls `interpreter_mode()` runs.
     ProgramRuns,
-    /// The program has ended.
+    /// The program that calls `interpreter_mode()` has ended.
     ProgramEnded,
     /// Stop the motion, discard all statements, end interpreter mode.
     Cancel,
@@ -100,32 +100,32 @@ pub enum InterpreterInput {
 pub enum InterpreterEvent {
     /// The controller serves interpreter mode: the program may be sent.
     Connected,
-    /// The program accepts statements from now on.
+    /// The program accepts statements from now on: it has entered interpreter mode.
     Entered,
-    /// A statement was accepted.
+    /// The controller accepted a statement of the file.
     Accepted {
-        /// The line of the statement in the file.
+        /// The number of the statement's line in the file.
         line: u32,
-        /// The number of the statement on the controller.
+        /// The number that the controller gave the statement.
         id: u32,
     },
-    /// A statement was executed.
+    /// The controller has executed a statement of the file.
     Executed {
-        /// The line of the statement in the file.
+        /// The number of the statement's line in the file.
         line: u32,
-        /// The number of the statement on the controller.
+        /// The number that the controller gave the statement.
         id: u32,
     },
     /// A statement was discarded. The rest of the file is not sent; statements accepted before are executed.
     Discarded {
-        /// The line of the statement in the file.
+        /// The number of the statement's line in the file.
         line: u32,
         /// The controller's reason for discarding the statement.
         reason: Text<128>,
     },
     /// The statements so far were cleared from the controller's memory.
     Cleared {
-        /// The number of the `clear_interpreter()` statement on the controller.
+        /// The number that the controller gave the `clear_interpreter()` statement.
         id: u32,
     },
 }
@@ -135,9 +135,9 @@ pub enum InterpreterEvent {
 pub enum InterpreterOutcome {
     /// All statements were executed, and interpreter mode has ended.
     Done,
-    /// A statement was discarded; those before it were executed.
+    /// The controller discarded a statement; those before it were executed.
     Discarded {
-        /// The line of the statement in the file.
+        /// The number of the discarded statement's line in the file.
         line: u32,
         /// The controller's reason for discarding the statement.
         reason: Text<128>,
@@ -149,14 +149,14 @@ pub enum InterpreterOutcome {
         /// ended in one of these or between them. `None` if no statement was waiting.
         lines: Option<(u32, u32)>,
     },
-    /// [`InterpreterInput::Cancel`] was carried out.
+    /// [`InterpreterInput::Cancel`] was carried out: the remaining statements were discarded.
     Cancelled {
         /// `true` if the program has ended; otherwise a statement is still being executed.
         ended: bool,
     },
     /// The program runs but did not enter interpreter mode in time.
     NotEntered {
-        /// The reason of the last discarded line, or empty.
+        /// The controller's reason for discarding the last probe, or empty.
         reason: Text<128>,
     },
     /// All statements were executed, but the program has not ended in time.
@@ -166,21 +166,21 @@ pub enum InterpreterOutcome {
         /// The line, in the file, of the statement without a reply; `None` for a line of the client itself.
         line: Option<u32>,
     },
-    /// A reply that does not match the line that was sent.
+    /// The controller sent a reply that does not match the line that was sent.
     WrongService {
-        /// The reply that does not match.
+        /// The text of the reply that does not match the sent line.
         reply: Text<128>,
     },
-    /// A reply is longer than the memory for it.
+    /// A reply of the controller is longer than the receive memory.
     ReplyTooLong {
         /// The line, in the file, of the statement whose reply is too long; `None` for a line of the client itself.
         line: Option<u32>,
     },
     /// The connection was refused: the software has no interpreter mode, or a firewall prevents it.
     Refused,
-    /// The connection could not be made in time.
+    /// The connection to port 30020 could not be made in time.
     NoConnection,
-    /// The connection was closed before all statements were executed.
+    /// The connection to port 30020 was closed before all statements were executed.
     Closed {
         /// The line of the first statement that is not known to be executed.
         line: Option<u32>,

@@ -3,30 +3,32 @@
 use heapless::Deque;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The greatest value of [`InterpreterConfig::unanswered`](super::InterpreterConfig::unanswered).
+/// The greatest number of sent lines without a reply: the maximum of
+/// [`InterpreterConfig::unanswered`](super::InterpreterConfig::unanswered).
 pub(super) const UNANSWERED: usize = 8;
-/// The greatest value of [`InterpreterConfig::ahead`](super::InterpreterConfig::ahead).
+/// The greatest number of statements sent but not executed: the maximum of
+/// [`InterpreterConfig::ahead`](super::InterpreterConfig::ahead).
 pub(super) const AHEAD: usize = 64;
 /// The number of lines other than statements of the file: a query, and the four lines of a cancellation.
 pub(super) const OTHERS: usize = 5;
 
-/// A line that waits for its reply.
+/// A line sent to the controller that waits for its reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent<'t> {
-    /// A statement of the file, which begins with this part.
+    /// A statement of the file, with its line number and the part with which it begins.
     Statement { line: u32, part: &'t str },
     /// The statement that tests whether the program accepts statements.
     Probe,
-    /// `clear_interpreter()`.
+    /// The line `clear_interpreter()`, which clears executed statements.
     Clear,
-    /// `end_interpreter()`, `abort` or `skipbuffer`.
+    /// One of the lines `end_interpreter()`, `abort` or `skipbuffer`.
     Other,
-    /// `statelastexecuted`.
+    /// The query `statelastexecuted`, for the number of the last executed statement.
     Query,
 }
 
 impl Sent<'_> {
-    /// Returns the line of a statement of the file; `None` for other lines.
+    /// Returns the line number of a statement in the file; `None` for lines that are not of the file.
     pub(super) const fn line(self) -> Option<u32> {
         match self {
             Self::Statement { line, .. } => Some(line),
@@ -35,17 +37,17 @@ impl Sent<'_> {
     }
 }
 
-/// A statement that was accepted but not executed.
+/// A statement that the controller has accepted but not executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ahead {
     /// The line of the statement in the file; `None` for a statement of the client itself.
     pub(super) line: Option<u32>,
     pub(super) id: u32,
-    /// `true` for `clear_interpreter()`.
+    /// `true` if the statement is `clear_interpreter()`.
     pub(super) clears: bool,
 }
 
-/// The lines and statements that wait.
+/// The sent lines that wait for a reply, and the accepted statements that wait for execution.
 #[derive(Debug)]
 pub(super) struct Pending<'t> {
     sent: Deque<(Sent<'t>, Instant), { UNANSWERED + OTHERS }>,
@@ -59,7 +61,7 @@ impl<'t> Pending<'t> {
         Self { sent: Deque::new(), ahead: Deque::new(), executed: 0 }
     }
 
-    /// Appends a sent line; returns `false` if there is no room.
+    /// Appends a line sent at `now`; returns `false` if there is no room.
     pub(super) fn sent(&mut self, sent: Sent<'t>, now: Instant) -> bool {
         self.sent.push_back((sent, now)).is_ok()
     }
@@ -69,7 +71,7 @@ impl<'t> Pending<'t> {
         self.sent.pop_front().map(|(sent, _)| sent)
     }
 
-    /// Returns the line that has waited longest, and the end of its wait.
+    /// Returns the sent line that has waited longest for a reply, and the end of its wait.
     pub(super) fn oldest(&self, wait: Duration) -> Option<(Sent<'t>, Instant)> {
         self.sent.front().map(|(sent, since)| (*sent, *since + wait))
     }
@@ -88,7 +90,7 @@ impl<'t> Pending<'t> {
         let _ = self.ahead.push_back(ahead);
     }
 
-    /// Returns the number of statements that wait for their execution.
+    /// Returns the number of accepted statements that wait for their execution.
     pub(super) fn waiting(&self) -> usize {
         self.ahead.len().saturating_sub(self.executed)
     }
@@ -101,7 +103,7 @@ impl<'t> Pending<'t> {
         Some((first, lines.next_back().unwrap_or(first)))
     }
 
-    /// Records that the statement `id` and those before it were executed.
+    /// Records that the controller has executed the statement `id` and those before it.
     pub(super) fn executed(&mut self, id: u32) {
         if let Some(at) = self.ahead.iter().position(|ahead| ahead.id == id) {
             self.executed = self.executed.max(at.saturating_add(1));

@@ -1,29 +1,29 @@
-//! The queue of lines to send, and their conversion to bytes.
+//! The queue of URScript lines to send to the interpreter, and their conversion to bytes.
 
 use heapless::Deque;
 
 use super::pending::{OTHERS, UNANSWERED};
 use super::statements::{Statement, split_part};
 
-/// A line to send.
+/// A line of URScript to send to the interpreter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line<'t> {
-    /// A statement of the file.
+    /// A statement of the file that is being sent.
     Statement(Statement<'t>),
-    /// A line of the client itself, with its line end.
+    /// A line that the client itself sends, with its line end.
     Own(&'static str),
 }
 
 /// The most lines that wait for the port: as many as may wait for a reply.
 const WAITING: usize = UNANSWERED + OTHERS;
 
-/// The lines to send, in order. They are written in pieces.
+/// The lines of URScript to send, in order. Each is written to the port in parts.
 #[derive(Debug)]
 pub(super) struct Lines<'t> {
     waiting: Deque<Line<'t>, WAITING>,
-    /// The rest of the statement that is being written.
+    /// The rest of the statement that is being written to the port.
     rest: Option<&'t str>,
-    /// `true` if a blank has to be written before the next part.
+    /// `true` if a blank has to be written before the next part of the statement.
     blank: bool,
 }
 
@@ -32,18 +32,18 @@ impl<'t> Lines<'t> {
         Self { waiting: Deque::new(), rest: None, blank: false }
     }
 
-    /// Discards all lines.
+    /// Discards all waiting lines of URScript.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
         (self.rest, self.blank) = (None, false);
     }
 
-    /// Appends a line; returns `false` if there is no room.
+    /// Appends a line to the queue; returns `false` if there is no room.
     pub(super) fn push(&mut self, line: Line<'t>) -> bool {
         self.waiting.push_back(line).is_ok()
     }
 
-    /// Returns the next piece to write.
+    /// Returns the next part of a line to write to the port; `None` if all is written.
     pub(super) fn next(&mut self) -> Option<&'t str> {
         let Some(rest) = self.rest else {
             return match self.waiting.pop_front()? {

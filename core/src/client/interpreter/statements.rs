@@ -15,14 +15,14 @@ pub struct StatementFile<'t> {
 /// The reason for which a file contains no statements that can be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementError {
-    /// The file as a whole is invalid, for example not UTF-8.
+    /// The statement file as a whole is invalid, for example not UTF-8.
     File(ScriptError),
     /// The block or expression that begins at this line is not ended.
     Unfinished {
         /// The number of the line at which the block or expression begins, from 1.
         line: u32,
     },
-    /// An `end` without a block.
+    /// An `end` in the file that closes no block.
     StrayEnd {
         /// The number of the line of the `end`, from 1.
         line: u32,
@@ -68,13 +68,13 @@ impl<'t> StatementFile<'t> {
         if any { Ok(Self { text }) } else { Err(StatementError::File(ScriptError::Empty)) }
     }
 
-    /// Returns an iterator over the statements in their order.
+    /// Returns an iterator over the statements of the file, in their order.
     #[must_use]
     pub const fn statements(&self) -> Statements<'t> {
         Statements { rest: self.text, line: 1 }
     }
 
-    /// Returns the text of a line, counted from 1.
+    /// Returns the text of a line of the file, counted from 1.
     #[must_use]
     pub fn source_line(&self, line: u32) -> Option<&'t str> {
         lines(self.text).nth(usize::try_from(line.checked_sub(1)?).ok()?)
@@ -86,12 +86,12 @@ impl<'t> StatementFile<'t> {
 pub struct Statement<'t> {
     /// The line of the file at which the statement begins, from 1.
     pub line: u32,
-    /// The lines of the statement as in the file.
+    /// The lines of the statement as they are in the file.
     text: &'t str,
 }
 
 impl<'t> Statement<'t> {
-    /// Iterates over the parts to send, which have to be separated by blanks.
+    /// Iterates over the parts of the statement to send, which have to be separated by blanks.
     pub fn parts(&self) -> impl Iterator<Item = &'t str> + use<'t> {
         let mut rest = self.text;
         core::iter::from_fn(move || {
@@ -101,7 +101,7 @@ impl<'t> Statement<'t> {
         })
     }
 
-    /// Returns the first part, and the lines after it.
+    /// Returns the first part of the statement, and the lines after it.
     pub(super) fn split_part(&self) -> Option<(&'t str, &'t str)> {
         split_part(self.text)
     }
@@ -139,7 +139,7 @@ impl<'t> Statement<'t> {
 #[derive(Clone, Debug)]
 pub struct Statements<'t> {
     rest: &'t str,
-    /// The number of the line at which `rest` begins.
+    /// The number of the line of the file at which `rest` begins.
     line: u32,
 }
 
@@ -177,7 +177,7 @@ impl<'t> Statements<'t> {
         Some(Err(StatementError::Unfinished { line: first }))
     }
 
-    /// Removes `size` bytes, which are `count` lines, from the front and returns them.
+    /// Removes `size` bytes, which are `count` lines, from the front of the file's rest and returns them.
     fn take(&mut self, size: usize, count: u32) -> &'t str {
         let (taken, rest) = self.rest.split_at_checked(size).unwrap_or((self.rest, ""));
         self.rest = rest;
@@ -225,7 +225,7 @@ fn code(line: &str) -> &str {
     line
 }
 
-/// The blocks and brackets that have begun and are not ended.
+/// The blocks and brackets of a statement that have begun and are not ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     blocks: u32,

@@ -34,36 +34,36 @@ const LINE: usize = 560;
 /// The text of a dashboard server before the name of a program (`core/docs/protocol/ur-dashboard.md 3`).
 const LOADED: &[u8] = b"Loaded program: ";
 
-/// The purpose of a call.
+/// The purpose of an HTTP call to the Robot API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// Queries the description of the API, which contains its version.
+    /// Queries the description of the Robot API, which contains its version.
     Description,
     /// Queries whether the program is paused, because resuming it is another call than starting it.
     Look,
-    /// The request itself.
+    /// Makes the call that carries out the request itself.
     Request,
     /// After a refusal, queries whether it was for lack of remote control.
     Control,
 }
 
-/// The outcome of a request.
+/// The outcome of a request to the Robot API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Event(Event<'static>),
     Done,
-    /// The reply in `line`, in the form of a dashboard's.
+    /// The reply is in `line`, in the form of a dashboard server's.
     Line,
-    /// An unknown reply, of which the beginning is reported.
+    /// The reply is unknown; its beginning is reported.
     Other,
     LocalControl,
     /// The server refused the request; the text of the refusal is in `line`.
     Refused,
-    /// The API has no call for the request.
+    /// The Robot API has no call for the request.
     NotOffered,
 }
 
-/// A call, on a connection of its own.
+/// An HTTP call to the Robot API, on a connection of its own.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     purpose: Purpose,
@@ -83,16 +83,16 @@ pub struct Client<'m> {
     host: &'m str,
     timeouts: Timeouts,
     software: Option<SoftwareVersion>,
-    /// The time of the newest input.
+    /// The time of the newest input that the client processed.
     now: Instant,
     exchange: Option<Exchange>,
-    /// The present request, and its argument.
+    /// The present request to the Robot API, and its argument.
     request: Option<RequestKind>,
     argument: String<{ Argument::MAX_LEN }>,
     response: Response,
     line: Vec<u8, LINE>,
     call: [u8; Call::MAX_LEN],
-    /// The number of bytes in `call`.
+    /// The number of bytes of the HTTP call in `call`.
     size: usize,
     open: bool,
     transmit: bool,
@@ -147,7 +147,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Begins the first call that a request needs.
+    /// Begins the first HTTP call that the present request needs.
     fn go_on(&mut self) {
         match (self.software, self.request) {
             (None, _) => self.begin(Purpose::Description),
@@ -190,13 +190,13 @@ impl<'m> Client<'m> {
             if self.response.is_success() && bytes.eq_ignore_ascii_case(b"PAUSED"))
     }
 
-    /// Ends the request without further calls.
+    /// Ends the request with this outcome, without further calls.
     fn end(&mut self, outcome: Outcome) {
         self.exchange = None;
         self.outcome = Some(outcome);
     }
 
-    /// Ends a call that has no reply.
+    /// Ends an HTTP call that has no reply.
     fn fail(&mut self, exchange: Exchange, event: Event<'static>) {
         self.open = false;
         self.transmit = false;
@@ -207,7 +207,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Processes a complete reply.
+    /// Processes a complete HTTP reply, and continues with the next call or ends the request.
     fn answered(&mut self, exchange: Exchange) {
         match exchange.purpose {
             Purpose::Description => match self.response.software() {
@@ -270,7 +270,7 @@ impl<'m> Client<'m> {
         if fits && !self.line.is_empty() { Outcome::Line } else { Outcome::Other }
     }
 
-    /// Stores the text of a refusal, with the status.
+    /// Stores the text of the server's refusal in `line`, with the HTTP status.
     fn refused(&mut self) {
         use core::fmt::Write as _;
         let words = match self.response.value() {

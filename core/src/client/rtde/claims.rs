@@ -10,22 +10,22 @@ use crate::command::outputs::{AnalogDomain, BATCH, DigitalOutput, Image, Write};
 use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DataType, Value, names, types_of};
 
-/// A group of inputs that are claimed together.
+/// A group of RTDE inputs that a client claims together, to set outputs of the robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Claim {
-    /// The standard digital outputs.
+    /// The inputs that set the standard digital outputs.
     Standard,
-    /// The configurable digital outputs.
+    /// The inputs that set the configurable digital outputs.
     Configurable,
-    /// The digital outputs of the tool; it is unconfirmed that controllers have these inputs.
+    /// The inputs that set the tool's digital outputs; it is unconfirmed that controllers have them.
     Tool,
-    /// The analog outputs.
+    /// The inputs that set the analog outputs.
     Analog,
-    /// The speed slider.
+    /// The inputs that set the speed slider.
     SpeedSlider,
-    /// The force that a program reads after `ft_rtde_input_enable`.
+    /// The inputs for the external force that a program reads after `ft_rtde_input_enable`.
     Force,
     /// The registers through which one of our programs receives commands: claimed automatically if the configured path
     /// uses them.
@@ -33,7 +33,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// The list of all groups of inputs.
+    /// The list of all groups of RTDE inputs that can be claimed.
     pub const ALL: [Self; 7] =
         [Self::Program, Self::Standard, Self::Configurable, Self::Tool, Self::Analog, Self::SpeedSlider, Self::Force];
 
@@ -57,7 +57,7 @@ impl Claim {
         }
     }
 
-    /// Returns the type of each of the [inputs](Self::inputs).
+    /// Returns the RTDE type of each of the group's [inputs](Self::inputs).
     #[must_use]
     pub const fn types(self) -> &'static [DataType] {
         macro_rules! of {
@@ -76,7 +76,7 @@ impl Claim {
         }
     }
 
-    /// Returns the name of the group used in files and reports.
+    /// Returns the name of the group of inputs used in files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -158,23 +158,23 @@ impl Claim {
 
 const _: () = assert!(BATCH <= 8, "a mask has room for a batch");
 
-/// A set of [`Claim`]s. Default: empty.
+/// A set of [`Claim`]s: the groups of RTDE inputs that a client claims. Default: empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Claims(u8);
 
 impl Claims {
-    /// The empty set of groups.
+    /// The empty set of groups of RTDE inputs.
     pub const NONE: Self = Self(0);
 
-    /// Returns the set with `claim` added.
+    /// Returns the set with the group `claim` added.
     #[must_use]
     pub const fn with(self, claim: Claim) -> Self {
         Self(self.0 | claim.bit())
     }
 
-    /// Returns whether `claim` is in the set.
+    /// Returns whether the group `claim` is in the set.
     #[must_use]
     pub const fn has(self, claim: Claim) -> bool {
         self.0 & claim.bit() != 0
@@ -184,7 +184,7 @@ impl Claims {
 impl core::str::FromStr for Claims {
     type Err = &'static str;
 
-    /// Parses names joined by commas: `digital-out,speed-slider`.
+    /// Parses the names of groups joined by commas: `digital-out,speed-slider`.
     fn from_str(list: &str) -> Result<Self, Self::Err> {
         names(list).try_fold(Self::NONE, |claims, name| {
             let claim = Claim::ALL.into_iter().find(|claim| *claim != Claim::Program && claim.name() == name.trim());
@@ -194,20 +194,20 @@ impl core::str::FromStr for Claims {
     }
 }
 
-/// A claimed input that this client does not own.
+/// An RTDE input that was claimed but that this client does not own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UnownedInput {
-    /// The group of the input.
+    /// The group of RTDE inputs that the input belongs to.
     pub claim: Claim,
     /// The index of the input in its group, from 0.
     pub place: u8,
-    /// The cause for which the input is not owned.
+    /// The cause for which this client does not own the input.
     pub why: RegisterConflict,
 }
 
-/// The reason for which a claimed input is not owned.
+/// The reason for which this client does not own a claimed RTDE input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

@@ -17,13 +17,13 @@ use outrigger_wire::WireError;
 use outrigger_wire::rtde::{DynamicRecipe, Level, Protocol, Value};
 use outrigger_wire::time::Instant;
 
-/// An input of a [`Client`].
+/// An input of an RTDE [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Input {
-    /// A connection to port 30004 is established: everything is negotiated anew.
+    /// A connection to port 30004 is established: the whole set-up of RTDE is negotiated anew.
     Opened,
-    /// The connection has ended. Not needed after [`Output::Close`].
+    /// The RTDE connection has ended. Not needed after [`Output::Close`].
     Closed,
     /// Resume the data after [`Self::Pause`]; answered by [`Event::Started`]. No effect if it is not paused.
     Start,
@@ -33,19 +33,19 @@ pub enum Input {
     Tick,
 }
 
-/// An event without the part that is in memory of the client.
+/// An event that waits to be polled, without the part that is in memory of the client.
 #[derive(Clone, Copy, Debug)]
 enum Pending<'n> {
-    /// The values of the newest package.
+    /// The values of the newest data package are ready.
     Data {
         sequence: Option<Sequence>,
         late: bool,
     },
-    /// The text of the newest package.
+    /// The text of the newest text message is ready.
     Text,
-    /// The absent outputs, from this index on.
+    /// The outputs from this index on that the controller does not provide.
     Absent(usize),
-    /// The outputs of another type, from this index on.
+    /// The outputs from this index on that have another type on the controller.
     OtherType(usize),
     Other(Event<'n, 'n>),
 }
@@ -56,7 +56,7 @@ enum Pending<'n> {
 #[derive(Debug)]
 pub struct Client<'n, 'm> {
     packages: Packages<'n, 'm>,
-    /// The events of one package or another input: at most four.
+    /// The events that one package or another input caused: at most four.
     events: Deque<Pending<'n>, 8>,
     /// The time at which the newest bytes were read, and the time of the newest input.
     arrival: Instant,
@@ -173,7 +173,7 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.next_deadline()
     }
 
-    /// Returns whether packages wait to be written.
+    /// Returns whether RTDE packages wait to be written to the connection.
     pub(crate) const fn has_packages(&self) -> bool {
         self.packages.has_output()
     }
@@ -207,50 +207,50 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.conversation.say(level, message.as_bytes(), source.as_bytes())
     }
 
-    /// Returns whether the controller sends data at present.
+    /// Returns whether the controller sends RTDE data at present.
     #[must_use]
     pub const fn is_flowing(&self) -> bool {
         self.packages.conversation.is_flowing()
     }
 
-    /// Returns the version of the protocol in use.
+    /// Returns the version of RTDE in use on this connection.
     #[must_use]
     pub const fn protocol(&self) -> Protocol {
         self.packages.conversation.protocol()
     }
 
-    /// Returns the outputs, each with its state on this connection.
+    /// Returns the requested RTDE outputs, each with its state on this connection.
     #[must_use]
     pub const fn outputs(&self) -> &DynamicRecipe<'n, 'm> {
         self.packages.conversation.outputs()
     }
 
-    /// Returns the recipes of inputs.
+    /// Returns the recipes of RTDE inputs, each written as a whole.
     #[must_use]
     pub const fn inputs(&self) -> &[Inputs<'n, 'm>] {
         self.packages.conversation.inputs()
     }
 
-    /// Returns the package counts of this connection.
+    /// Returns the counts of RTDE packages received on this connection.
     #[must_use]
     pub const fn counts(&self) -> &RtdeCounts {
         self.packages.conversation.counts()
     }
 
-    /// Returns the statistics of missing and late packages of this connection.
+    /// Returns the statistics of missing and late data packages of this connection.
     #[must_use]
     pub const fn cadence(&self) -> &Cadence {
         self.packages.conversation.cadence()
     }
 
-    /// Returns the number of bytes of this connection that were skipped.
+    /// Returns the number of bytes received on this connection that were skipped.
     #[must_use]
     pub const fn dropped_bytes(&self) -> u64 {
         self.packages.assembler.dropped()
     }
 }
 
-/// For recordings: to be called between two inputs, after everything was polled.
+/// The saving and loading of the state for recordings: between two inputs, after everything was polled.
 #[cfg(feature = "record")]
 impl Client<'_, '_> {
     pub(crate) const fn memory_size(&self) -> usize {

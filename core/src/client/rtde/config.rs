@@ -11,7 +11,7 @@ pub struct ClientConfig {
     /// The requested rate of outputs \[Hz\]: 1 … 500. The controller divides its own rate by a whole number, and so
     /// sends at least as often; if more than its rate is configured, its rate is requested. Default 500.
     pub frequency: u16,
-    /// The longest wait for a reply. Default 1 s.
+    /// The longest wait for the controller's reply to a request. Default 1 s.
     pub reply_timeout: Duration,
     /// The number of attempts for a request before the client gives up, ≥ 1; set-ups are requested only once. Default
     /// 3.

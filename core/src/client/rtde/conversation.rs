@@ -19,19 +19,19 @@ use outrigger_wire::time::Instant;
 /// The text by which a PolyScope X reports that nobody has confirmed its safety settings.
 const UNCONFIRMED: &[u8] = b"SafetySetup has not been confirmed";
 
-/// The receiver of events.
+/// The function that receives the events of an RTDE connection.
 pub(crate) type Sink<'s, 'n> = &'s mut dyn FnMut(Event<'_, 'n>);
 
-/// Counts of the packages of one connection.
+/// The counts of the RTDE packages of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct RtdeCounts {
-    /// The counts of all packages, and of faults in the stream.
+    /// The counts of all packages received, and of faults in the stream.
     pub stream: StreamCounts,
-    /// The number of data packages of the outputs.
+    /// The number of data packages received with values of the outputs.
     pub data: u64,
-    /// The number of text messages of the controller.
+    /// The number of text messages received from the controller.
     pub texts: u32,
     /// The number of replies that arrived without a request.
     pub unexpected: u32,
@@ -39,25 +39,25 @@ pub struct RtdeCounts {
     pub unknown_recipes: u32,
 }
 
-/// The state of a connection.
+/// The state of an RTDE connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
-    /// No connection.
+    /// No connection to the controller is open.
     Closed,
-    /// A request was sent for the `asked`th time.
+    /// A set-up request was sent for the `asked`th time; its reply is awaited.
     Asking { step: SetupStep, deadline: Instant, asked: u8 },
-    /// Inputs were in use and are requested again at `until`.
+    /// Inputs were owned by another client and are requested again at `until`.
     InUse { recipe: u8, until: Instant },
-    /// Data flows.
+    /// The controller sends data; at `silent_at` it counts as silent.
     Flowing { silent_at: Instant },
-    /// The set-up is complete, and the data is paused.
+    /// The set-up is complete, and the controller's data is paused.
     Paused,
-    /// The connection failed and must be closed.
+    /// The RTDE connection failed and must be closed.
     Failed,
 }
 
-/// The protocol of one connection: requests, replies and data.
+/// The RTDE protocol of one connection: requests, replies and data.
 #[derive(Debug)]
 pub(crate) struct Conversation<'n, 'm> {
     config: ClientConfig,
@@ -67,7 +67,7 @@ pub(crate) struct Conversation<'n, 'm> {
     talk: ConnectionState,
 }
 
-/// The state of one connection, without recipes.
+/// The state of one RTDE connection, without recipes.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct ConnectionState {
@@ -76,7 +76,7 @@ struct ConnectionState {
     software: SoftwareVersion,
     /// The recipe number of the outputs once they are set up; the number is `None` in version 1.
     set_up: Option<Option<u8>>,
-    /// The number of times that the inputs being set up were in use.
+    /// The number of times that the inputs being set up were owned by another client.
     refused: u8,
     /// The time since which the controller has reported that its safety settings are not confirmed.
     unconfirmed: Option<Instant>,
@@ -114,7 +114,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         Self { config, outputs, inputs, outbox: Outbox::new(transmit), talk: ConnectionState::new() }
     }
 
-    /// Begins the negotiation on a new connection.
+    /// Begins the negotiation of RTDE on a new connection.
     pub(super) fn open(&mut self, now: Instant) {
         self.close();
         self.talk = ConnectionState::new();
@@ -135,7 +135,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         }
     }
 
-    /// Processes a received package.
+    /// Processes a package received from the controller, and passes its events to `on`.
     pub(super) fn take(&mut self, bytes: &[u8], arrival: Instant, now: Instant, on: Sink<'_, 'n>) {
         if self.is_over() {
             return;
@@ -303,7 +303,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         }
     }
 
-    /// Returns the text of a received text package.
+    /// Returns the text message in a received package; `None` if it is no text message.
     pub(super) fn text<'e>(&self, package: &'e [u8]) -> Option<TextMessage<'e>> {
         match self.reply(package)? {
             Reply::Text(text) => Some(text),
@@ -356,7 +356,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Failed(failure));
     }
 
-    /// Sends a request for the first time.
+    /// Sends a set-up request for the first time.
     fn ask(&mut self, step: SetupStep, now: Instant, on: Sink<'_, 'n>) {
         self.ask_again(step, 1, now, on);
     }
@@ -464,7 +464,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.outbox.append(|out| Request::Text(text).emit(out)).map_err(WriteError::Values)
     }
 
-    /// Returns whether the connection is closed or has failed.
+    /// Returns whether the RTDE connection is closed or has failed.
     const fn is_over(&self) -> bool {
         matches!(self.talk.phase, Phase::Closed | Phase::Failed)
     }
@@ -494,7 +494,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
     }
 }
 
-/// For recordings.
+/// The saving and loading of the connection's state, for recordings.
 #[cfg(feature = "record")]
 impl Conversation<'_, '_> {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {

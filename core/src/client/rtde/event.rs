@@ -1,4 +1,4 @@
-//! The events that a client reports.
+//! The events that an RTDE client reports.
 
 use crate::link::Sequence;
 use outrigger_wire::frame::FrameError;
@@ -11,7 +11,7 @@ use outrigger_wire::{WireError, rtde};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'e, 'n> {
-    /// The version of the protocol from now on.
+    /// The version of RTDE that is used from now on.
     Protocol(Protocol),
     /// The controller's software version, as it replied to the request for it.
     Controller(ControllerVersion),
@@ -21,12 +21,12 @@ pub enum Event<'e, 'n> {
     OtherType {
         /// The name of the output.
         name: &'n str,
-        /// The type in the registry.
+        /// The type of the output in our registry of variables.
         expected: DataType,
-        /// The type on the controller.
+        /// The type of the output on the controller.
         answered: DataType,
     },
-    /// The outputs are set up.
+    /// The outputs are set up: the controller has accepted their recipe.
     Outputs,
     /// This recipe of inputs is set up, and may be written once data flows.
     Inputs {
@@ -35,44 +35,44 @@ pub enum Event<'e, 'n> {
     },
     /// An input is owned by another client, or by our own previous connection; it is requested again.
     InUse {
-        /// The index of the recipe.
+        /// The index of the recipe of inputs, in the order passed to the client.
         recipe: usize,
-        /// The name of the input.
+        /// The name of the input that is in use.
         name: &'n str,
-        /// The time until the next attempt.
+        /// The time until the input is requested again.
         again_in: Duration,
     },
     /// This recipe of inputs cannot be written on this connection. Outputs are not affected.
     InputsRefused {
-        /// The index of the recipe.
+        /// The index of the recipe of inputs, in the order passed to the client.
         recipe: usize,
-        /// The cause for which the recipe cannot be written.
+        /// The cause for which the recipe of inputs cannot be written.
         error: RecipeError<'n>,
     },
-    /// Data flows.
+    /// The controller has started to send data.
     Started,
-    /// The data is paused until [`Input::Start`](super::Input::Start).
+    /// The controller's data is paused until [`Input::Start`](super::Input::Start).
     Paused,
     /// A data package with values of the outputs.
     Data(Data<'e, 'n>),
-    /// A text message of the controller for its users.
+    /// A text message from the controller for its users.
     Text(TextMessage<'e>),
     /// The controller waits for a person to confirm its safety settings (PolyScope X), and sends no reply until then.
     Unconfirmed,
     /// A package of this type arrived without a request; it was ignored.
     Unexpected(PackageType),
-    /// Data of a recipe that was not set up; ignored.
+    /// A data package of a recipe that was not set up, with the recipe's number; ignored.
     UnknownRecipe(Option<u8>),
-    /// A package that cannot be parsed; it was ignored.
+    /// A received package that cannot be parsed; it was ignored.
     Malformed(WireError),
-    /// A package longer than the receive memory was skipped.
+    /// A received package longer than the receive memory was skipped.
     Skipped(FrameError),
-    /// The connection failed and must be closed.
+    /// The RTDE connection failed and must be closed.
     Failed(Failure<'n>),
 }
 
 impl<'n> Event<'_, 'n> {
-    /// Returns the event if no part of it is in the receive memory.
+    /// Returns the event if no part of it is in the client's receive memory; otherwise `None`.
     pub(super) fn kept(self) -> Option<Event<'n, 'n>> {
         Some(match self {
             Self::Data(_) | Self::Text(_) => return None,
@@ -96,7 +96,7 @@ impl<'n> Event<'_, 'n> {
     }
 }
 
-/// One data package.
+/// The content of one RTDE data package.
 #[derive(Clone, Copy, Debug)]
 pub struct Data<'e, 'n> {
     /// The values of the outputs, in the order of the recipe.
@@ -113,22 +113,22 @@ pub struct Data<'e, 'n> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum SetupStep {
-    /// The version of the protocol.
+    /// The request for a version of RTDE.
     Protocol,
-    /// The software version of the controller.
+    /// The request for the controller's software version.
     Controller,
-    /// The set-up of the outputs.
+    /// The request that sets up the recipe of outputs.
     Outputs,
-    /// The set-up of this recipe of inputs.
+    /// The request that sets up the recipe of inputs with this index.
     Inputs(u8),
-    /// The start of the data.
+    /// The request that the controller starts to send data.
     Start,
-    /// The pause of the data.
+    /// The request that the controller pauses its data.
     Pause,
 }
 
 impl SetupStep {
-    /// Returns the name of the request used in reports.
+    /// Returns the name of the set-up request used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -142,24 +142,24 @@ impl SetupStep {
     }
 }
 
-/// The reason for which a connection failed.
+/// The reason for which an RTDE connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Failure<'n> {
-    /// A required output is missing or invalid: its name, and the fault.
+    /// A required output is missing or invalid on the controller: its name, and the fault.
     Outputs(RecipeError<'n>),
-    /// The controller has none of the requested outputs.
+    /// The controller provides none of the requested outputs.
     NoOutputs,
-    /// No reply to a request after all attempts.
+    /// The controller sent no reply to a request after all attempts.
     NoReply(SetupStep),
-    /// The controller refuses to send data.
+    /// The controller refuses to start sending data.
     NotStarted,
-    /// The controller's safety settings were not confirmed for too long.
+    /// Nobody confirmed the controller's safety settings within the time allowed.
     Unconfirmed,
-    /// Data flowed, and then stopped for too long.
+    /// The controller sent data, and then stopped for too long.
     Silent,
-    /// The stream does not consist of consecutive packages.
+    /// The received stream does not consist of consecutive RTDE packages.
     LostSync(FrameError),
     /// A request does not fit into the transmit memory, or is longer than a controller accepts.
     Request(WireError),

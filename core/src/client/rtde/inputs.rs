@@ -1,9 +1,9 @@
-//! Inputs that are written together, and the errors of writing them.
+//! RTDE inputs that are written together, and the errors of writing them.
 
 use outrigger_wire::WireError;
 use outrigger_wire::rtde::DynamicRecipe;
 
-/// A recipe of inputs.
+/// A recipe of RTDE inputs, which are written together.
 #[derive(Debug)]
 pub struct Inputs<'n, 'm> {
     pub(super) recipe: DynamicRecipe<'n, 'm>,
@@ -11,13 +11,13 @@ pub struct Inputs<'n, 'm> {
 }
 
 impl<'n, 'm> Inputs<'n, 'm> {
-    /// Creates a recipe of inputs that will be written together.
+    /// Creates a recipe of RTDE inputs that will be written together.
     #[must_use]
     pub const fn new(recipe: DynamicRecipe<'n, 'm>) -> Self {
         Self { recipe, number: None }
     }
 
-    /// Returns the inputs, each with its state on this connection.
+    /// Returns the inputs of the recipe, each with its state on this connection.
     #[must_use]
     pub const fn recipe(&self) -> &DynamicRecipe<'n, 'm> {
         &self.recipe
@@ -30,15 +30,15 @@ impl<'n, 'm> Inputs<'n, 'm> {
     }
 }
 
-/// The reason for which inputs were not written.
+/// The reason for which RTDE inputs were not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WriteError {
-    /// No connection is established, or it has failed.
+    /// No RTDE connection is established, or it has failed.
     NotConnected,
-    /// The data was not started, or is paused.
+    /// The controller's data was not started, or is paused; inputs cannot be written until it flows.
     NotStarted,
-    /// The recipe does not exist, or the controller has refused it.
+    /// The recipe of inputs does not exist, or the controller has refused it.
     NotSetUp,
     /// The values do not match the recipe, or the transmit memory has no room for them.
     Values(WireError),

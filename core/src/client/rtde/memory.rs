@@ -1,9 +1,9 @@
-//! The memory of a client, and the errors of creating one.
+//! The memory of an RTDE client, and the errors of creating one.
 
 use crate::robot::BadValue;
 use outrigger_wire::WireError;
 
-/// The memory of one client, provided by the caller.
+/// The memory of one RTDE client, provided by the caller.
 #[derive(Debug)]
 pub struct ClientMemory<'m> {
     /// The receive memory: longer packages are skipped. 1 KiB holds 100 variables and the longest texts.
@@ -13,13 +13,13 @@ pub struct ClientMemory<'m> {
     pub transmit: &'m mut [u8],
 }
 
-/// The reason for which a client cannot be created.
+/// The reason for which an RTDE client cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ClientError {
-    /// A threshold of the client is outside its range.
+    /// A threshold of the client's configuration is outside its range.
     Config(BadValue),
-    /// The receive memory is too small.
+    /// The receive memory provided for the client is too small.
     Memory(WireError),
     /// More recipes of inputs were passed than a controller can number, 255.
     TooManyInputs,

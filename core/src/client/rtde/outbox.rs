@@ -1,8 +1,8 @@
-//! The queue of packages to transmit, in memory of the caller.
+//! The queue of RTDE packages to transmit, in memory of the caller.
 
 use outrigger_wire::WireError;
 
-/// The bytes that the port has not taken yet.
+/// The bytes to transmit that the port has not taken yet.
 #[derive(Debug)]
 pub(super) struct Outbox<'m> {
     memory: &'m mut [u8],
@@ -14,7 +14,7 @@ impl<'m> Outbox<'m> {
         Self { memory, len: 0 }
     }
 
-    /// Appends the package that `emit` writes, or nothing if it fails.
+    /// Appends to the queue the package that `emit` writes, or nothing if `emit` fails.
     pub(super) fn append(&mut self, emit: impl FnOnce(&mut [u8]) -> Result<usize, WireError>) -> Result<(), WireError> {
         let room = self.memory.get_mut(self.len..).unwrap_or_default();
         self.len = self.len.saturating_add(emit(room)?).min(self.memory.len());

@@ -1,4 +1,4 @@
-//! The detection of missing and late packages, by the controller's own clock and counter.
+//! The detection of missing and late RTDE packages, by the controller's own clock and counter.
 
 use crate::link::Sequence;
 use outrigger_wire::robot::{ControllerTime, Generation, SoftwareVersion};
@@ -10,13 +10,13 @@ use outrigger_wire::time::{Duration, Instant, quotient};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cadence {
-    /// The expected time between two packages, from the requested rate and the controller's own.
+    /// The expected time between two data packages, from the requested rate and the controller's own.
     pub period: Duration,
     /// The number of packages that the controller omitted, or that were skipped on the way.
     pub missing: u64,
-    /// The largest number of consecutive missing packages.
+    /// The largest number of consecutive data packages that were missing.
     pub longest_gap: u32,
-    /// The number of packages for a cycle that already had one.
+    /// The number of packages for a controller cycle that already had one.
     pub repeated: u32,
     /// The number of packages that followed the previous one more than a period later than the controller sent them.
     pub late: u32,
@@ -25,7 +25,7 @@ pub struct Cadence {
     pub restarts: u32,
 }
 
-/// A monitor of the data packages of one connection.
+/// A monitor that detects missing and late data packages of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Watch {
@@ -38,7 +38,7 @@ pub(super) struct Watch {
     last: Option<Stamp>,
 }
 
-/// The times of one package.
+/// The controller's times and the arrival time of one data package.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Stamp {
@@ -65,7 +65,7 @@ impl Watch {
         }
     }
 
-    /// Returns the highest frequency that this software supports \[Hz\].
+    /// Returns the highest RTDE data rate that this software supports \[Hz\].
     pub(super) fn rate(software: SoftwareVersion) -> u16 {
         if software.generation() < Generation::ESeries { 125 } else { 500 }
     }

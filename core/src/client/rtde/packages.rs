@@ -10,7 +10,7 @@ use outrigger_wire::frame::{Assembler, Framing};
 use outrigger_wire::rtde::DynamicRecipe;
 use outrigger_wire::time::Instant;
 
-/// The packages of one connection.
+/// The RTDE packages of one connection, from received bytes to events.
 #[derive(Debug)]
 pub(super) struct Packages<'n, 'm> {
     pub(super) assembler: Assembler<'m>,
@@ -78,7 +78,7 @@ impl<'n, 'm> Packages<'n, 'm> {
     }
 }
 
-/// For recordings.
+/// The saving and loading of the state, for recordings.
 #[cfg(feature = "record")]
 impl Packages<'_, '_> {
     pub(super) const fn memory_size(&self) -> usize {

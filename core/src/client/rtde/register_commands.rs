@@ -49,37 +49,37 @@ use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::rtde::{RecipeData, Value};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A sender that numbers commands and measures when each is mirrored.
+/// A sender that numbers commands in registers and measures when the controller's program mirrors each.
 #[derive(Clone, Debug)]
 pub struct RegisterCommands {
     names: RegisterNames,
-    /// The number used last.
+    /// The command number used last; `None` before the first command.
     newest: Option<CommandNumber>,
-    /// `true` once data of this connection has contained the mirror.
+    /// `true` once data of this connection has contained the register that mirrors command numbers.
     seen: bool,
     answers: Answers<CommandNumber>,
     round_trips: Histogram,
 }
 
-/// The acknowledgement of a command by its mirrored number.
+/// The acknowledgement of a command: the controller's program has mirrored its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Echo {
-    /// The number of the command.
+    /// The number of the acknowledged command.
     pub number: CommandNumber,
     /// The time from sending the command until the arrival of the first data that contains its number.
     pub round_trip: Duration,
 }
 
-/// The reason for which a command was not sent.
+/// The reason for which a command was not sent in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SendError {
-    /// A speed is not a number, or infinite.
+    /// A joint speed of the command is NaN or infinite.
     NotFinite,
     /// No data of this connection has contained the mirror, from which the next number follows.
     NoMirror,
-    /// The recipe with the registers cannot be written.
+    /// The recipe with the command's registers cannot be written.
     Write(WriteError),
 }
 
@@ -172,7 +172,7 @@ impl RegisterCommands {
         self.answers.figures(now)
     }
 
-    /// Returns the round trips of all mirrored commands, over all connections.
+    /// Returns the round trips of all commands that the program mirrored, over all connections.
     #[must_use]
     pub const fn round_trips(&self) -> &Histogram {
         &self.round_trips

@@ -23,7 +23,7 @@ const DOUBLES: u8 = 6;
 const UPPER: u8 = 24;
 const END: u8 = 48;
 
-/// The lengths of the longest names.
+/// The lengths of the longest mirror's name and of the longest list of input names \[B\].
 const MIRROR_NAME: usize = "output_int_register_47".len();
 const INPUT_NAMES: usize = INTEGERS as usize * "input_int_register_47,".len()
     + DOUBLES as usize * "input_double_register_47,".len()
@@ -44,9 +44,9 @@ impl Registers {
     /// The number of registers of one command, and of the fields of its recipe.
     pub const COUNT: usize = INTEGERS as usize + DOUBLES as usize;
 
-    /// The first registers of the lower range.
+    /// The first registers of the lower range, 0 to 23.
     pub const LOWER: Self = Self { integer: 0, double: 0, mirror: 1 };
-    /// The first registers of the upper range.
+    /// The first registers of the upper range, 24 to 47.
     pub const UPPER: Self = Self { integer: UPPER, double: UPPER, mirror: UPPER + 1 };
 
     /// Creates a choice of registers: the word in integer register `first_integer`, the number in the next one, the
@@ -113,14 +113,14 @@ const fn last_of(first: u8, count: u8) -> Option<u8> {
     if last < UPPER || (first >= UPPER && last < END) { Some(last) } else { None }
 }
 
-/// Appends a name to a list.
+/// Appends a register's name to a list joined by commas.
 fn name<const N: usize>(list: &mut String<N>, register: &str, number: u8) {
     let comma = if list.is_empty() { "" } else { "," };
     // The list has room for the longest names.
     let _ = write!(list, "{comma}{register}{number}");
 }
 
-/// The names that RTDE uses for [`Registers`].
+/// The names that RTDE uses for the registers of commands, [`Registers`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterNames {
     inputs: String<INPUT_NAMES>,
@@ -134,7 +134,7 @@ impl RegisterNames {
         &self.inputs
     }
 
-    /// Returns the output in which the controller's program mirrors the number.
+    /// Returns the name of the RTDE output in which the controller's program mirrors the command number.
     #[must_use]
     pub fn mirror(&self) -> &str {
         &self.mirror
@@ -146,11 +146,11 @@ impl RegisterNames {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CommandNumber(i32);
 
-/// The number of different command numbers.
+/// The number of different command numbers before they repeat.
 const NUMBERS: u64 = i32::MAX as u64;
 
 impl CommandNumber {
-    /// The first number, which also follows the last one.
+    /// The first command number, which also follows the last one.
     pub const FIRST: Self = Self(1);
 
     /// Returns the command number that a register holds; `None` if its value is not the number of a command.
@@ -190,7 +190,7 @@ impl Counter for CommandNumber {
     }
 }
 
-/// A command in the form in which registers hold it.
+/// A command to the controller's program in the form in which registers hold it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RegisterCommand {
@@ -199,12 +199,12 @@ pub struct RegisterCommand {
     pub word: i32,
     /// The number of the command.
     pub number: CommandNumber,
-    /// The joint speeds \[rad/s\].
+    /// The commanded joint speeds \[rad/s\].
     pub speeds: JointVelocities<6>,
 }
 
 impl RegisterCommand {
-    /// Returns the values of the recipe [`RegisterNames::inputs`].
+    /// Returns the command's values in the order of the recipe [`RegisterNames::inputs`].
     #[must_use]
     pub fn values(&self) -> [Value; Registers::COUNT] {
         let [base, shoulder, elbow, wrist_1, wrist_2, wrist_3] = self.speeds.0.map(|speed| Value::Double(speed.into()));

@@ -6,9 +6,9 @@
 /// numbers would differ from those of the file.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptFile<'t> {
-    /// The text from the first statement on.
+    /// The text of the program file from the first statement on.
     text: &'t str,
-    /// The number of lines of the file before the first statement.
+    /// The number of lines of the program file before the first statement.
     skipped: u32,
     kind: ScriptKind,
     name: Option<&'t str>,
@@ -21,7 +21,7 @@ pub struct ScriptFile<'t> {
 /// The kind of the file's last program, which is the one that runs in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptKind {
-    /// A `def` block, an ordinary program.
+    /// A `def` block, an ordinary program of URScript.
     Program,
     /// A `sec` block: it runs beside the program and reports nothing.
     Secondary,
@@ -29,17 +29,17 @@ pub enum ScriptKind {
     Statement,
 }
 
-/// The reason for which a file is not sent.
+/// The reason for which a program file is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptError {
-    /// The file is not UTF-8.
+    /// The program file is not valid UTF-8.
     NotUtf8 {
-        /// The line of the first invalid byte, from 1.
+        /// The number of the line with the first invalid byte, from 1.
         line: u32,
-        /// The position of that byte within the line, from 1.
+        /// The position of the first invalid byte within the line, from 1.
         column: u32,
     },
-    /// The file contains no statement.
+    /// The program file contains no statement.
     Empty,
 }
 
@@ -59,11 +59,11 @@ impl core::error::Error for ScriptError {}
 pub struct ScriptWarning {
     /// The line of the file to which the warning refers, from 1.
     pub line: u32,
-    /// The kind of problem at this place.
+    /// The kind of problem at this place of the program file.
     pub kind: ScriptWarningKind,
 }
 
-/// The kind of a [`ScriptWarning`].
+/// The kind of problem that a [`ScriptWarning`] about a program file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptWarningKind {
     /// The block that begins on this line has no `end` in column 1: the controller waits for the `end` and runs
@@ -82,7 +82,7 @@ pub enum ScriptWarningKind {
 }
 
 impl ScriptWarningKind {
-    /// Returns a description of the problem for people.
+    /// Returns a description of the problem in the program file, for people.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl ScriptWarningKind {
     }
 }
 
-/// Statements that take more than a control step.
+/// The URScript statements that take more than a control step.
 const TAKE_TIME: [&str; 9] = ["sleep", "sync", "movej", "movel", "movec", "movep", "speedj", "servoj", "thread"];
 
 impl<'t> ScriptFile<'t> {
@@ -142,7 +142,7 @@ impl<'t> ScriptFile<'t> {
         self.text.ends_with('\n')
     }
 
-    /// Returns the kind of the last program of the file.
+    /// Returns the kind of the last program of the file: ordinary or secondary.
     #[must_use]
     pub const fn kind(&self) -> ScriptKind {
         self.kind
@@ -161,7 +161,7 @@ impl<'t> ScriptFile<'t> {
         self.name
     }
 
-    /// Returns the number of lines that are sent.
+    /// Returns the number of lines of the file that are sent.
     #[must_use]
     pub fn lines(&self) -> u32 {
         number(lines(self.text).count())
@@ -176,7 +176,7 @@ impl<'t> ScriptFile<'t> {
         Some((line.saturating_add(self.skipped), text))
     }
 
-    /// Passes every warning about the file to `tell`, in the order of the lines.
+    /// Passes every warning about the program file to `tell`, in the order of the lines.
     pub fn warnings(&self, mut tell: impl FnMut(ScriptWarning)) {
         let skipped = self.skipped;
         let mut warn = |line: u32, kind| tell(ScriptWarning { line: line.saturating_add(skipped), kind });
@@ -264,7 +264,7 @@ pub(in crate::client) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns whether the line is neither empty nor only a comment.
+/// Returns whether the line contains a statement: it is neither empty nor only a comment.
 fn is_statement(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && !line.starts_with('#')
@@ -311,7 +311,7 @@ pub(in crate::client) fn words(line: &str) -> impl Iterator<Item = &str> {
         .flat_map(|code| code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
 }
 
-/// Returns the number of the line after `before`, from 1.
+/// Returns the number of the line of the file after the bytes `before`, from 1.
 fn line_of(before: &[u8]) -> u32 {
     number(before.iter().filter(|byte| **byte == b'\n').count()).saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! The evaluation of the messages of port 30001 about one program.
+//! The evaluation of the messages of port 30001 about an uploaded program.
 
 use heapless::Deque;
 
@@ -10,10 +10,10 @@ use outrigger_wire::primary::{
 };
 use outrigger_wire::robot::{RobotMode, SoftwareVersion, Text};
 
-/// The titles of key messages about programs (5.x).
+/// The titles of key messages about the start and the end of programs (5.x).
 const STARTED: &[u8] = b"PROGRAM_XXX_STARTED";
 const STOPPED: &[u8] = b"PROGRAM_XXX_STOPPED";
-/// The length to which names in key messages are truncated.
+/// The length to which program names in key messages are truncated \[B\].
 const NAME: usize = 31;
 /// The bit that is set in a report's level if the report is for developers.
 const FOR_DEVELOPERS: i32 = 128;
@@ -21,7 +21,7 @@ const FOR_DEVELOPERS: i32 = 128;
 /// reported counts as ended even if no key message reports the end.
 const UNSAID_END: u8 = 5;
 
-/// An event to report, in the order of occurrence.
+/// An event of an upload to report, in the order of occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EvaluatorEvent {
     Software(SoftwareVersion),
@@ -30,11 +30,11 @@ pub(super) enum EvaluatorEvent {
     },
     Started(Evidence),
     Paused(bool),
-    /// The message processed last.
+    /// The message of the controller that was processed last.
     Message,
 }
 
-/// The knowledge about the program.
+/// The knowledge about the uploaded program, gained from the controller's messages.
 #[derive(Debug)]
 pub(super) struct Evaluator<'t> {
     file: ScriptFile<'t>,
@@ -47,7 +47,7 @@ pub(super) struct Evaluator<'t> {
     started: Option<Evidence>,
     /// The number of consecutive states, since the start, in which no program runs.
     idle_states: u8,
-    /// The first error since the program was sent.
+    /// The first error that the controller reported since the program was sent.
     reported: Option<(i32, i32, Text<255>)>,
     pub(super) outcome: Option<UploadOutcome>,
     /// The events of one message: three at most, unless a state contains a sub-package several times.
@@ -79,7 +79,7 @@ impl<'t> Evaluator<'t> {
         &self.file
     }
 
-    /// Returns whether a state has shown if a program runs.
+    /// Returns whether a robot state has shown if a program runs.
     pub(super) const fn has_state(&self) -> bool {
         self.running.is_some()
     }
@@ -88,14 +88,14 @@ impl<'t> Evaluator<'t> {
         self.started
     }
 
-    /// Records that the program is being sent.
+    /// Records that the program is being sent to the controller.
     pub(super) fn sent(&mut self) {
         let replaces = self.running == Some(true) && self.file.kind() != ScriptKind::Secondary;
         self.ran_before = Some(self.running == Some(true));
         self.tell(EvaluatorEvent::Sent { replaces });
     }
 
-    /// Decides when the time for messages is over.
+    /// Decides the outcome of the upload when the time for messages is over.
     pub(super) fn unheard(&mut self) {
         let outcome = match (self.started, self.reported) {
             (Some(evidence), _) => UploadOutcome::Started(evidence),
@@ -110,12 +110,12 @@ impl<'t> Evaluator<'t> {
         self.decide(outcome);
     }
 
-    /// Sets the outcome, unless one was set before.
+    /// Sets the outcome of the upload, unless one was set before.
     pub(super) fn decide(&mut self, outcome: UploadOutcome) {
         self.outcome.get_or_insert(outcome);
     }
 
-    /// Processes one message.
+    /// Processes one message from port 30001.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match Message::new_checked(bytes)?.kind() {
             MessageKind::RobotState(packages) => {

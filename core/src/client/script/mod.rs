@@ -34,10 +34,10 @@ use outrigger_wire::primary::ReportKind;
 use outrigger_wire::robot::{MessageSource, RobotMode, SoftwareVersion, Text};
 use outrigger_wire::time::Duration;
 
-/// The timeouts of an upload.
+/// The timeouts of a program's upload to the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UploadConfig {
-    /// The longest wait for a connection. Default 3 s.
+    /// The longest wait for a connection to port 30001. Default 3 s.
     pub opening: Duration,
     /// The longest wait for the first message after connecting. Default 2 s.
     pub greeting: Duration,
@@ -52,7 +52,7 @@ pub struct UploadConfig {
     /// The time for which messages are received after the start, for a program that fails at once, and because old
     /// software drops a program whose sender has disconnected (5.7). Default 0.5 s.
     pub settle: Duration,
-    /// `true` to continue until the program ends.
+    /// `true` if the upload continues until the program ends.
     pub wait: bool,
 }
 
@@ -70,60 +70,60 @@ impl Default for UploadConfig {
     }
 }
 
-/// The evidence that a program started, or ended.
+/// The evidence that an uploaded program started, or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// A key message with the program's name.
+    /// A key message of the controller with the program's name.
     KeyMessage,
-    /// `isProgramRunning` of the robot mode data changed: it covers all programs.
+    /// The flag `isProgramRunning` of the robot mode data changed: it covers all programs.
     RobotModeData,
     /// A message or pop-up shows a text of the statement. Software sends no key message with the name of a single
     /// statement.
     OwnWords,
 }
 
-/// The outcome of an upload.
+/// The outcome of a program's upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadOutcome {
-    /// The program has started and runs; the evidence for it.
+    /// The uploaded program has started and runs; contains the evidence for it.
     Started(Evidence),
-    /// The program ran and has ended; the evidence for it.
+    /// The uploaded program ran and has ended; contains the evidence for it.
     Ended(Evidence),
     /// A secondary program was sent: its success is not reported, and no error was.
     NoResultExpected,
     /// The text is not a valid program, or the program ended because of an error.
     Failed {
-        /// `true` if the program had been started.
+        /// `true` if the program had been started before the error.
         started: bool,
         /// The line and column of the error in the sent text, from 1, if the software reports them.
         position: Option<(i32, i32)>,
-        /// The error in the controller's words.
+        /// The text of the error, as the controller reports it.
         text: Text<255>,
     },
-    /// C210: in local control the controller accepts no programs.
+    /// The controller reported C210: in local control it accepts no programs.
     LocalControl,
-    /// An error was reported and no program started.
+    /// The controller reported an error and no program started.
     Reported {
-        /// The code of the error: `C<code>`.
+        /// The code of the controller's error: `C<code>`.
         code: i32,
-        /// The argument of the error: `A<argument>`.
+        /// The argument of the controller's error: `A<argument>`.
         argument: i32,
         /// The controller's description of the error, if its software sends one.
         text: Text<255>,
     },
     /// Another program replaced the uploaded one.
     Replaced,
-    /// No message about the program arrived in time.
+    /// No message about the uploaded program arrived in time.
     Unheard(Silence),
     /// The connection to port 30001 was refused.
     Refused,
     /// The connection to port 30001 could not be made within the time allowed.
     NoConnection,
-    /// No message arrived after connecting.
+    /// The controller sent no message after connecting.
     NoGreeting,
     /// The peer is not a controller's primary interface.
     WrongService(Found),
-    /// The connection was closed, before or after the program was sent.
+    /// The connection to port 30001 was closed, before or after the program was sent.
     Closed {
         /// `true` if the program had been sent before the connection was closed.
         sent: bool,
@@ -133,25 +133,25 @@ pub enum UploadOutcome {
 /// The facts that are known if no message about the program arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Silence {
-    /// The robot mode, if a state was received.
+    /// The robot mode, if a robot state was received.
     pub robot_mode: Option<RobotMode>,
     /// `true` if a program ran before ours was sent: the state cannot distinguish the two.
     pub ran_before: bool,
-    /// `true` if any program runs now.
+    /// `true` if any program runs on the controller now.
     pub runs_now: bool,
 }
 
-/// An event of an upload.
+/// An event of a program's upload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UploadEvent<'a> {
     /// The controller's software version, as its version message reports it.
     Software(SoftwareVersion),
-    /// The program is being sent.
+    /// The program is being sent to the controller.
     Sent {
         /// `true` if another program runs, which the sent program replaces.
         replaces: bool,
     },
-    /// The program has started and runs; the evidence for it.
+    /// The uploaded program has started and runs; contains the evidence for it.
     Started(Evidence),
     /// Programs were paused (`true`) or resumed (`false`): by a person, or by a stop.
     Paused(bool),
@@ -162,7 +162,7 @@ pub enum UploadEvent<'a> {
 /// A message of a controller to people. It refers to the bytes received.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControllerMessage<'a> {
-    /// The kind of the message.
+    /// The kind of the controller's message.
     pub kind: ReportKind,
     /// The part of the controller that sent the message.
     pub source: MessageSource,
@@ -171,7 +171,7 @@ pub struct ControllerMessage<'a> {
     /// The severity: 1 info, 2 warning, 3 violation, 4 fault; `None` if the kind has no level, or the software does not
     /// send it.
     pub level: Option<i32>,
-    /// The title of the message; empty if its kind has none.
+    /// The title of the controller's message; empty if its kind has none.
     pub title: &'a [u8],
     /// The text of the message in the controller's extended ASCII; empty if the software sends none.
     pub text: &'a [u8],

@@ -1,4 +1,4 @@
-//! The state machine of an upload: connect, observe the state, send, receive, decide.
+//! The state machine of a program's upload: connect, observe the state, send, receive, decide.
 
 use super::message_evaluator::{Evaluator, EvaluatorEvent, message};
 use super::{ScriptFile, ScriptKind, UploadConfig, UploadEvent, UploadOutcome};
@@ -7,10 +7,10 @@ use outrigger_wire::WireError;
 use outrigger_wire::frame::{Assembler, Framing, Probe};
 use outrigger_wire::time::Instant;
 
-/// An input of an [`Upload`].
+/// An input of a program's [`Upload`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadInput {
-    /// Start: connect, and send the program.
+    /// Start: connect to port 30001, and send the program.
     Start,
     /// The connection requested by [`Output::Open`] is established.
     Opened,
@@ -25,23 +25,23 @@ pub enum UploadInput {
 /// The stage of an upload. Each instant is the time at which the upload continues without further input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UploadState {
-    /// Not started.
+    /// The upload is not started.
     Idle,
-    /// A connection is being made.
+    /// A connection to port 30001 is being made.
     Opening(Instant),
-    /// Connected; no message was received.
+    /// The connection is established; no message was received yet.
     Greeting(Instant),
     /// A controller sends messages; it is not known yet whether a program runs.
     Baseline(Instant),
-    /// The program was sent; messages about it are awaited.
+    /// The program was sent; messages about its start are awaited.
     Verdict(Instant),
-    /// The program runs; an immediate failure would be noticed until then.
+    /// The program runs; until this time an immediate failure would be noticed.
     Settling(Instant),
     /// The program runs; its end is awaited.
     Waiting,
 }
 
-/// The action to request from the port.
+/// The action that the upload requests next from the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Todo {
     Nothing,
@@ -64,13 +64,13 @@ pub struct Upload<'t, 'm> {
     judge: Evaluator<'t>,
     stage: UploadState,
     todo: Todo,
-    /// `true` while a connection is open, or is being made.
+    /// `true` while a connection to the controller is open, or is being made.
     connected: bool,
-    /// The time of the newest input.
+    /// The time of the newest input that the upload processed.
     now: Instant,
-    /// `true` while received bytes are not completely processed.
+    /// `true` while received bytes are waiting to be processed.
     received: bool,
-    /// The size of the message that is being reported \[B\].
+    /// The size of the controller's message that is being reported \[B\].
     message: usize,
 }
 
@@ -132,7 +132,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         self.assembler.window()
     }
 
-    /// Records that `count` bytes were received into the window.
+    /// Records that `count` bytes from the controller were received into the window.
     pub fn commit(&mut self, count: usize, now: Instant) {
         self.now = now;
         if self.outcome().is_some() {
@@ -203,13 +203,13 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
     }
 
-    /// Returns the outcome of the program once the upload has ended.
+    /// Returns the outcome of the program once the upload has ended; `None` before.
     #[must_use]
     pub const fn outcome(&self) -> Option<UploadOutcome> {
         self.judge.outcome
     }
 
-    /// Returns the program file.
+    /// Returns the program file that is uploaded.
     #[must_use]
     pub const fn file(&self) -> &ScriptFile<'t> {
         self.judge.file()

@@ -40,10 +40,10 @@ use outrigger_wire::time::Duration;
 /// The TCP port on which the URCap of Universal Robots relays the tool's serial line, to one client at a time.
 pub const PORT: u16 = 54_321;
 
-/// The timeouts of a set-up.
+/// The timeouts of a set-up of the tool's serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetupConfig {
-    /// The longest wait for a connection. Default 3 s.
+    /// The longest wait for a connection to the controller. Default 3 s.
     pub opening: Duration,
     /// The longest wait for the first message after connecting. Default 2 s.
     pub greeting: Duration,
@@ -67,61 +67,61 @@ impl Default for SetupConfig {
 /// The settings of the tool's serial line that a controller's states show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
-    /// `true` if the line is switched on.
+    /// `true` if the tool's serial line is switched on.
     pub enabled: bool,
-    /// The bit rate \[baud\].
+    /// The bit rate of the tool's serial line \[baud\].
     pub baud_rate: i32,
-    /// The parity: 0 none, 1 odd, 2 even.
+    /// The parity of the tool's serial line: 0 none, 1 odd, 2 even.
     pub parity: i32,
-    /// The number of stop bits.
+    /// The number of stop bits of each character.
     pub stop_bits: i32,
     /// The duration of silence on the line after which received characters are passed on, in characters.
     pub rx_idle_chars: f32,
-    /// The duration of silence between two transmissions, in characters.
+    /// The duration of silence between two transmissions on the line, in characters.
     pub tx_idle_chars: f32,
     /// The supply voltage of the tool \[V\]; `None` if no state has shown it.
     pub voltage: Option<u8>,
 }
 
-/// The outcome of a set-up. Each set-up has exactly one.
+/// The outcome of a set-up of the tool's serial line. Each set-up has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SetupOutcome {
-    /// The line had the requested settings already, and nothing was sent.
+    /// The tool's serial line had the requested settings already, and nothing was sent.
     AlreadySet,
-    /// The controller shows the new settings.
+    /// The controller shows the new settings of the tool's serial line.
     Set,
     /// This arm has no serial line at the tool, or its software does not show the line's settings. Contains the
     /// software version if it is known.
     NoSuchLine(Option<SoftwareVersion>),
-    /// The requested settings are not valid.
+    /// The requested settings of the tool's serial line are not valid.
     Invalid(RenderError),
     /// Message C210: the controller is in local control and accepts no programs. Contains the settings that remain in
     /// force.
     LocalControl(Shown),
     /// The settings were sent, but the controller still shows these settings. [`Setup::said`] may return the cause.
     NotTaken(Shown),
-    /// No robot state arrived in time.
+    /// No robot state arrived from the controller in time.
     NoState,
-    /// The connection was refused.
+    /// The connection to the controller was refused.
     Refused,
-    /// No connection within the time allowed.
+    /// The connection to the controller could not be made within the time allowed.
     NoConnection,
-    /// No byte arrived after connecting.
+    /// No byte arrived from the controller after connecting.
     NoGreeting,
     /// A service other than a controller's primary interface is listening on the port.
     WrongService(Found),
-    /// The connection was closed before the outcome was known.
+    /// The connection to the controller was closed before the outcome was known.
     Closed {
         /// `true` if the settings had been sent before the connection was closed.
         sent: bool,
     },
 }
 
-/// An event during a set-up.
+/// An event during a set-up of the tool's serial line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SetupEvent {
     /// The controller's software version, as its version message reports it.
     Software(SoftwareVersion),
-    /// New settings are being sent. Contains the settings in force before.
+    /// New settings of the line are being sent. Contains the settings in force before.
     Sent(Shown),
 }

@@ -16,10 +16,10 @@ const SINCE: Version = Version::new(5, 0);
 /// The difference below which two durations in idle characters count as equal: the sent text has six decimals.
 const SAME: f32 = 1e-4;
 
-/// An input of a [`Setup`].
+/// An input of a [`Setup`] of the tool's serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetupInput {
-    /// Start: connect, and read the settings in force.
+    /// Start: connect to the controller, and read the line's settings in force.
     Start,
     /// The connection requested by [`Output::Open`] is established.
     Opened,
@@ -34,11 +34,11 @@ pub enum SetupInput {
 /// The stage of a set-up. Each instant is the time at which the set-up continues without further input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SetupState {
-    /// Not started.
+    /// The set-up is not started.
     Idle,
-    /// A connection is being made.
+    /// A connection to the controller is being made.
     Opening(Instant),
-    /// Connected; no byte was received.
+    /// The connection is established; no byte was received yet.
     Greeting(Instant),
     /// A controller sends messages; the settings in force are not known yet.
     Baseline(Instant),
@@ -46,7 +46,7 @@ enum SetupState {
     Verdict(Instant),
 }
 
-/// The action to request from the port.
+/// The action that the set-up requests next from the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Todo {
     Nothing,
@@ -73,7 +73,7 @@ pub struct Setup<'m> {
     /// The newest settings of the line that a state has shown; `voltage` is the newest supply voltage of the tool.
     shown: Option<Shown>,
     voltage: Option<u8>,
-    /// `true` once a robot state was received.
+    /// `true` once a robot state was received from the controller.
     has_state: bool,
     said: Option<Text<255>>,
     outcome: Option<SetupOutcome>,
@@ -150,12 +150,12 @@ impl<'m> Setup<'m> {
         self.go_on(now);
     }
 
-    /// Returns the buffer for the next bytes received.
+    /// Returns the buffer for the next bytes received from the controller.
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.assembler.window()
     }
 
-    /// Records that `count` bytes were received into the window.
+    /// Records that `count` bytes were received into the [window](Self::receive_window).
     pub fn commit(&mut self, count: usize, now: Instant) {
         if self.outcome.is_some() {
             return;
@@ -194,7 +194,7 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// Returns the next event; `None` if there is none.
+    /// Returns the next event of the set-up; `None` if there is none.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<SetupEvent> {
         if core::mem::take(&mut self.software_news) {
@@ -215,7 +215,7 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// Returns the outcome once the set-up has ended.
+    /// Returns the outcome once the set-up of the line has ended; `None` before.
     #[must_use]
     pub const fn outcome(&self) -> Option<SetupOutcome> {
         self.outcome
@@ -227,7 +227,7 @@ impl<'m> Setup<'m> {
         self.said.as_ref()
     }
 
-    /// Sets the outcome, unless one was set before.
+    /// Sets the outcome of the set-up, unless one was set before.
     fn decide(&mut self, outcome: SetupOutcome) {
         self.outcome.get_or_insert(outcome);
     }
@@ -320,7 +320,7 @@ fn has(line: &ToolCommunication, shown: &Shown) -> bool {
         && line.voltage.is_none_or(|asked| shown.voltage == Some(asked.volts()))
 }
 
-/// The content of a message as far as it concerns the serial line.
+/// The content of a controller's message as far as it concerns the tool's serial line.
 #[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
 enum LineMessage {
     State { shown: Option<Shown>, voltage: Option<u8> },

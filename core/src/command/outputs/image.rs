@@ -8,13 +8,13 @@ use outrigger_urscript::DigitalOutput;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Image {
-    /// `true` once this session has written any output.
+    /// `true` once this session has written any output of the controller.
     used: bool,
-    /// The levels of the digital outputs, by [`digital_bit`].
+    /// The levels of the digital outputs that this session has written, by [`digital_bit`].
     digital: u32,
-    /// The digital outputs that were written.
+    /// The digital outputs that this session has written, as bits.
     written: u32,
-    /// The written digital outputs that the controller has confirmed.
+    /// The written digital outputs that the controller has confirmed, as bits.
     confirmed: u32,
     /// The other outputs that controllers publish, by slot, each with `true` if it was confirmed.
     settings: [Option<(Write, bool)>; SLOTS],
@@ -41,7 +41,7 @@ impl Image {
         !self.used
     }
 
-    /// Records a write that is being sent.
+    /// Records the value of an output that is being sent.
     pub(super) fn write(&mut self, write: &Write) {
         self.used = true;
         if let Write::Digital { output, high } = *write {
@@ -54,7 +54,7 @@ impl Image {
         }
     }
 
-    /// Records that the controller has confirmed a write.
+    /// Records that the controller has confirmed the written value of an output.
     pub(super) fn confirm(&mut self, write: &Write) {
         if let Write::Digital { output, .. } = *write {
             self.confirmed |= digital_bit(output) & self.written;

@@ -42,11 +42,11 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The largest number of writes that wait to be sent or confirmed at a time.
 pub const MAX_WRITES: usize = if cfg!(feature = "outputs") { 16 } else { 1 };
-/// The largest number of writes that are sent together.
+/// The largest number of writes of outputs that are sent together.
 pub const BATCH: usize = 4;
 
 settings! {
-    /// Timeouts and tolerances of writes.
+    /// The timeouts and tolerances for writing outputs of the controller.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -66,7 +66,7 @@ settings! {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outputs {
-    /// The pending writes, in the order in which they were requested.
+    /// The pending writes of outputs, in the order in which they were requested.
     entries: Vec<Entry, MAX_WRITES>,
     image: Image,
     /// The kinds of output that this controller has published so far; see [`Measured`].
@@ -128,7 +128,7 @@ impl Measured {
 }
 
 impl Outputs {
-    /// Returns the values written in this session.
+    /// Returns the values of the outputs that this session has written.
     #[must_use]
     pub const fn image(&self) -> &Image {
         &self.image
@@ -179,8 +179,8 @@ impl Outputs {
         batch
     }
 
-    /// Compares the pending writes with the published values of a message that arrived at `arrival`. Returns the news
-    /// of one write; call it until it returns `None`.
+    /// Compares the pending writes with the published values of a message that arrived at `arrival`. Returns the
+    /// outcome of one write; call it until it returns `None`.
     pub fn observe(
         &mut self,
         config: &OutputsConfig,
@@ -202,7 +202,7 @@ impl Outputs {
         Some((confirmed.write, WriteOutcome::Confirmed(arrival.since(confirmed.since))))
     }
 
-    /// Returns the news of one write whose time has run out; call it until it returns `None`.
+    /// Returns the outcome of one write whose time has run out; call it until it returns `None`.
     pub fn overdue(&mut self, config: &OutputsConfig, now: Instant) -> Option<(Write, WriteOutcome)> {
         let entry = self.take(|entry| now >= entry.due(config))?;
         let news = match entry.stage {

@@ -6,29 +6,29 @@ use super::write::Write;
 use outrigger_wire::math::{add, norm, scale, subtract};
 use outrigger_wire::robot::{Generation, Payload, Pose};
 
-/// The published state of one analog output.
+/// The state of one analog output as the controller publishes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShownAnalog {
-    /// The signal of the output: voltage or current.
+    /// The kind of signal of the analog output: voltage or current.
     pub domain: AnalogDomain,
     /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
     pub level: f32,
 }
 
-/// The output values in one message; `None` for those that it does not contain.
+/// The output values in one message of the controller; `None` for those that it does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReportedOutputs {
-    /// The levels of the digital outputs, by [`digital_bit`].
+    /// The published levels of the digital outputs, by [`digital_bit`].
     pub digital: Option<u32>,
-    /// The signals and levels of the two analog outputs.
+    /// The published signals and levels of the two analog outputs.
     pub analog: Option<[ShownAnalog; 2]>,
-    /// The supply voltage of the tool \[V\].
+    /// The published supply voltage of the tool \[V\].
     pub tool_voltage: Option<u8>,
-    /// The position of the speed slider, 0 to 1.
+    /// The published position of the speed slider, 0 to 1.
     pub speed_slider: Option<f32>,
-    /// The payload in force.
+    /// The payload that is in force on the controller.
     pub payload: Option<Payload>,
-    /// The tool centre point in force, in the flange's frame.
+    /// The tool centre point in force on the controller, in the flange's frame.
     pub tcp: Option<Pose>,
 }
 
@@ -58,7 +58,7 @@ const SLIDER: f32 = 0.005;
 /// the rounding of the numbers in the sent text.
 const MASS: f32 = 1.5e-3;
 const CENTER_OF_GRAVITY: f32 = 1.5e-4;
-/// The tolerance of each number of a tool centre point \[m, rad\].
+/// The difference up to which each number of a tool centre point counts as confirmed \[m, rad\].
 const TCP: f32 = 1.5e-4;
 
 impl ReportedOutputs {

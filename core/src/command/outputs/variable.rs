@@ -3,34 +3,34 @@
 /// The number of variables of each kind. They are counted from 1, as in the program.
 pub const VARIABLES: u8 = 16;
 
-/// The type of a shared variable.
+/// The type of a variable shared with a program on the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableKind {
-    /// A Boolean.
+    /// The variable is a Boolean.
     Bool,
-    /// An integer.
+    /// The variable is an integer.
     Int,
-    /// A floating-point number.
+    /// The variable is a floating-point number.
     Real,
 }
 
-/// The value of a shared variable.
+/// The value of a variable shared with a program on the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableValue {
-    /// A Boolean.
+    /// A Boolean value of the variable.
     Bool(bool),
-    /// An integer.
+    /// An integer value of the variable.
     Int(i32),
-    /// A finite floating-point number.
+    /// A floating-point value of the variable; finite.
     Real(f32),
 }
 
 impl VariableValue {
-    /// Returns the type of the value.
+    /// Returns the type of the variable that can hold this value.
     #[must_use]
     pub const fn kind(&self) -> VariableKind {
         match self {

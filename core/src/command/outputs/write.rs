@@ -1,4 +1,4 @@
-//! A single value to set on the controller, and its outcome.
+//! A single value of an output or setting to set on the controller, and its outcome.
 
 #[cfg(feature = "motions")]
 use outrigger_urscript::TargetPayload;
@@ -15,34 +15,34 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Write {
-    /// The level of a digital output.
+    /// The level to set at a digital output.
     Digital {
         /// The digital output to set.
         output: DigitalOutput,
-        /// The level: `true` for high, `false` for low.
+        /// The level to set: `true` for high, `false` for low.
         high: bool,
     },
-    /// The level of an analog output, and its signal.
+    /// The level to set at an analog output, and the signal.
     Analog {
         /// The number of the analog output, 0 or 1.
         index: u8,
-        /// The signal, voltage or current; `None` leaves the present signal unchanged.
+        /// The kind of signal, voltage or current; `None` leaves the present one unchanged.
         domain: Option<AnalogDomain>,
         /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
         level: f32,
     },
-    /// The supply voltage at the tool's connector.
+    /// The supply voltage to set at the tool's connector.
     ToolVoltage(ToolVoltage),
-    /// An internal flag. No interface publishes it.
+    /// An internal flag of the controller to set. No interface publishes it.
     Flag {
         /// The number of the flag, 0 to 31.
         index: u8,
-        /// The value of the flag.
+        /// The value to set the flag to.
         value: bool,
     },
-    /// The mass at the flange, and its centre of gravity.
+    /// The payload to set: the mass at the flange, and its centre of gravity.
     Payload {
-        /// The mass \[kg\], up to what the arm is rated for.
+        /// The mass of the payload \[kg\], up to what the arm is rated for.
         mass: f32,
         /// The centre of gravity in the flange's frame \[m\]. `None` keeps the one in force from 3.3 on; older software
         /// chooses one itself.
@@ -53,7 +53,7 @@ pub enum Write {
     SpeedSlider(f32),
     /// Sets the present reading of the force-torque sensor to zero. No interface confirms it.
     ZeroForceTorqueSensor,
-    /// The tool centre point in the flange's frame. Not while commanding: see [`needs_rest`](Self::needs_rest).
+    /// The tool centre point to set, in the flange's frame. Not while commanding: see [`needs_rest`](Self::needs_rest).
     Tcp(Pose),
     /// The acceleration of gravity acting on the base, in the base's own frame \[m/s²\]; for an upright arm `[0, 0,
     /// 9.82]`. Not while commanding; older software does not publish it.
@@ -63,16 +63,16 @@ pub enum Write {
     Variable {
         /// The number of the variable, 1 to [`VARIABLES`](super::VARIABLES), as in the program.
         index: u8,
-        /// The value, which also determines the type of the variable.
+        /// The value of the variable, which also determines its type.
         value: VariableValue,
     },
     /// The mass at the flange with its inertia. Software before 5.10 accepts only an inertia of 0 and no transition
     /// time.
     #[cfg(feature = "motions")]
     TargetPayload {
-        /// The mass \[kg\], up to what the arm is rated for.
+        /// The mass of the payload \[kg\], up to what the arm is rated for.
         mass: f32,
-        /// The centre of gravity in the flange's frame \[m\].
+        /// The payload's centre of gravity in the flange's frame \[m\].
         center_of_gravity: [f32; 3],
         /// The inertia about the centre of gravity, in the axes of the flange: xx, yy, zz, xy, xz, yz \[kg·m²\].
         /// Controllers do not publish an inertia by default: mass and centre of gravity alone confirm the write.
@@ -156,7 +156,7 @@ impl Write {
         }
     }
 
-    /// Returns whether both writes set the same output.
+    /// Returns whether both writes set the same output of the controller.
     #[must_use]
     pub fn sets_the_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -205,7 +205,7 @@ impl Write {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum WriteOutcome {
-    /// The write was sent.
+    /// The write was sent to the controller.
     Sent,
     /// The controller shows the new value, this long after it was sent.
     Confirmed(Duration),
@@ -229,7 +229,7 @@ pub enum WriteOutcome {
 pub enum WriteRefusal {
     /// No session with a controller is established.
     NotConnected,
-    /// Too many writes are waiting to be sent or confirmed.
+    /// Too many other writes are waiting to be sent or confirmed.
     Full,
     /// This arm or its software has no such output, or a number is out of its range.
     Impossible(RenderError),
@@ -239,13 +239,13 @@ pub enum WriteRefusal {
     NoInput,
     /// Setting outputs is disabled in the configuration.
     Off,
-    /// The link was stale, or did not accept text, for too long.
+    /// The link to the controller was stale, or did not accept text, for too long.
     LinkStale,
     /// The write would change motion, and the arm is commanded or not at rest: see [`Write::needs_rest`].
     Commanding,
-    /// This kind of controller has no such output.
+    /// This kind of controller has no output as in the write.
     NoSuchOutput,
-    /// The variable is one of those by which the program is started and stopped.
+    /// The variable to write is one of those by which the controller's program is started and stopped.
     Reserved,
     /// The value of the write is NaN or infinite.
     NotFinite,
