@@ -17,24 +17,24 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Config<const N: usize, P> {
-    /// The settings that only this kind of controller has.
+    /// The settings that only this kind of controller has, such as its ports and timeouts.
     pub peer: P,
     /// The thresholds of the link monitor that replace its defaults.
     pub link: LinkTuning,
     /// The thresholds of the mode machine that replace its defaults.
     pub mode: ModeTuning,
-    /// The thresholds of standstill.
+    /// The thresholds from which the arm counts as being at standstill.
     pub standstill: StandstillConfig,
-    /// The limits of the arm's motion.
+    /// The limits of the arm's motion that every command has to respect.
     pub limits: Limits<N>,
-    /// The expectations on each configured sensor; `None` for unused places.
+    /// The expectations on each configured sensor; `None` in places without a sensor.
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
     /// The operator's channels in addition to messages: digital inputs of the robot (truth values of a KRL program, bit
     /// 0 `BOOL[1]`), pins, and an automatic request at the start.
     pub operator: OperatorConfig,
 }
 
-/// The settings of one kind of controller.
+/// The settings that only one kind of controller has.
 pub trait Options: Data {
     /// The letter that identifies recordings and settings of this kind of controller.
     const KIND: u8;
@@ -59,7 +59,7 @@ pub trait Data: Copy + Send + 'static + core::fmt::Debug + PartialEq {}
 impl<T: Copy + Send + 'static + core::fmt::Debug + PartialEq> Data for T {}
 
 impl<const N: usize, P> Config<N, P> {
-    /// Creates the monitors of the configured sensors.
+    /// Creates the monitors that check the readings of the configured sensors.
     pub(super) fn monitors(&self) -> Result<Sources, ConfigError> {
         let mut configs: heapless::Vec<SourceConfig, MAX_SOURCES> = heapless::Vec::new();
         for source in self.sources.iter().flatten() {
@@ -68,13 +68,13 @@ impl<const N: usize, P> Config<N, P> {
         Sources::new(&configs).map_err(ConfigError::Sources)
     }
 
-    /// Checks the configured thresholds, before the controller's period is known.
+    /// Checks the configured thresholds of the engine, before the controller's period is known.
     pub(super) fn check_given(&self, shortest: Duration) -> Result<(), ConfigError> {
         self.link.check(shortest).map_err(ConfigError::of("link"))?;
         self.mode.check(shortest).map_err(ConfigError::of("mode"))
     }
 
-    /// Checks every common field for a controller with the thresholds `cycle`.
+    /// Checks every field that all kinds of controllers share, for one with the thresholds `cycle`.
     #[inline(never)]
     pub(super) fn check_common(&self, cycle: &CycleConfig) -> Result<(), ConfigError> {
         let value = ConfigError::of;
@@ -101,21 +101,21 @@ impl<const N: usize, P> Config<N, P> {
     }
 }
 
-/// A limit that another setting would exceed.
+/// A configured limit that another setting would exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Conflict {
-    /// The name of the exceeded limit in configurations.
+    /// The name in configurations of the limit that would be exceeded.
     pub key: Wording,
     /// The joint that the limit applies to, counted from 0.
     pub joint: u8,
-    /// The configured value of the limit.
+    /// The configured value of the limit that would be exceeded.
     pub found: f32,
     /// The highest value of the limit that the other setting permits.
     pub most: f32,
-    /// The unit of both values.
+    /// The unit of `found` and `most`.
     pub unit: Wording,
-    /// The name of the other setting.
+    /// The name of the setting that would exceed the limit.
     pub other: Wording,
     /// The reason why the other setting bounds the limit, as a clause.
     pub why: Wording,
@@ -130,7 +130,7 @@ impl core::fmt::Display for Conflict {
     }
 }
 
-/// A configuration that cannot be used.
+/// The reason for which a configuration of an engine cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConfigError {
@@ -138,22 +138,22 @@ pub enum ConfigError {
     Value {
         /// The section of the configuration that contains the value.
         section: Wording,
-        /// The field and its accepted values.
+        /// The configuration field with the invalid value, and its accepted values.
         error: BadValue,
     },
     /// Limits of the arm that contradict each other or are out of range.
     Limits(LimitsError),
-    /// A limit that another setting would exceed.
+    /// A configured limit that another setting would exceed.
     Conflict(Conflict),
     /// A list of sensors that cannot be monitored.
     Sources(SourcesError),
-    /// A memory that was passed in is too small.
+    /// A memory that was passed in when the engine was made is too small.
     Memory {
-        /// The name of the memory's field.
+        /// The name of the field that contains the memory that is too small.
         field: &'static str,
         /// The size of the memory that was passed in \[B\].
         found: usize,
-        /// The size that is needed \[B\].
+        /// The size of the memory that the engine needs \[B\].
         expected: usize,
     },
 }

@@ -49,7 +49,7 @@ pub trait ControllerKind: Sized + sealed::Sealed {
     type Event: Data;
     /// The settings that only this kind of controller has.
     type Options: Options;
-    /// The status that only this kind of controller shows.
+    /// The status that only this kind of controller shows in telemetry.
     type Status: ControllerStatus;
     /// The memory that the controller receives into, passed in when the engine is made.
     type Memory;
@@ -74,13 +74,13 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// The first fault of the configuration or the memory.
     fn new(config: &Config<N, Self::Options>, memory: Self::Memory) -> Result<(Self, CycleMemory<N>), ConfigError>;
 
-    /// Handles every deadline of the controller that has passed.
+    /// Handles every deadline of the conversation with the controller that has passed.
     fn wake(&mut self, cx: &mut Context<'_, N, Self>);
 
     /// Handles an input about links or about an output, or an acknowledgement. The engine handles all others.
     fn handle(&mut self, input: Input, cx: &mut Context<'_, N, Self>);
 
-    /// Returns the memory for the next bytes received on `link`.
+    /// Returns the memory into which the next bytes from `link` are received.
     fn receive_window(&mut self, link: LinkId) -> &mut [u8];
 
     /// Takes bytes that were received into the window. Returns `true` if they complete the newest state; otherwise the
@@ -108,27 +108,27 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// `true` when done.
     fn leave(&mut self, rest: Instant, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// Returns `true` while a session is established whose states are judged.
+    /// Returns `true` while a session with the controller is established whose states are judged.
     fn is_established(&self) -> bool;
 
-    /// Returns the kind of output that waits for the port.
+    /// Returns the kind of output that the port has to carry out next, if any.
     fn waiting(&self) -> Waiting;
 
-    /// Returns the next output for the port.
+    /// Returns the next output that the port has to carry out.
     fn poll_output(
         &mut self,
         config: &Config<N, Self::Options>,
         events: &mut Events<Self::Event>,
     ) -> Option<Output<'_>>;
 
-    /// Returns the latest time of the controller's next wake-up.
+    /// Returns the latest time at which the controller must be woken next.
     fn next_deadline(&self, now: Instant, config: &Config<N, Self::Options>, cycle: &CycleMemory<N>)
     -> Option<Instant>;
 
-    /// Returns the roles of the controller's links at present.
+    /// Returns the roles that the controller's links have at present.
     fn links(&self) -> LinkRoles;
 
-    /// Returns the status of the controller that is displayed.
+    /// Returns the status of the controller that telemetry and displays show.
     fn status(&self) -> Self::Status;
 }
 
@@ -276,16 +276,16 @@ pub trait ArmFacts<const N: usize>: ControllerKind {
     }
 }
 
-/// The recorder's side of a controller, and its checkpoints.
+/// The functions of a controller that recordings and their checkpoints need.
 #[cfg(feature = "record")]
 pub trait Recorded<const N: usize>: ControllerKind {
     /// Returns the bytes that were received into the window of `link`.
     fn received(&mut self, link: LinkId, count: usize) -> &[u8];
 
-    /// Returns the size of the receive memory of each link \[B\].
+    /// Returns the size of the memory into which each link receives \[B\].
     fn memory_sizes(&self) -> MemorySizes;
 
-    /// Shortens `memory` to these sizes; `None` if the memory is smaller.
+    /// Shortens `memory` to the recorded `sizes`; `None` if the memory is smaller.
     fn exactly(memory: Self::Memory, sizes: MemorySizes) -> Option<Self::Memory>;
 
     /// Returns the bytes that were made in this call of the engine, in the order of writing; empty if none were made.
@@ -294,7 +294,7 @@ pub trait Recorded<const N: usize>: ControllerKind {
     /// Returns the next bytes that the last input made. Other outputs, such as those about links, are skipped.
     fn next_made(&mut self) -> Option<&[u8]>;
 
-    /// Saves everything that decides the further behaviour, except the configuration.
+    /// Saves everything that decides the controller's further behaviour, except the configuration.
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
 
     /// Restores a state that was saved by [`save`](Self::save). Returns the thresholds of the session at that time,
@@ -309,9 +309,9 @@ pub trait Recorded<const N: usize>: ControllerKind {}
 #[cfg(not(feature = "record"))]
 impl<const N: usize, C: ControllerKind> Recorded<N> for C {}
 
-/// The status that only one kind of controller shows.
+/// The status that only one kind of controller shows in telemetry.
 pub trait ControllerStatus: Data {
-    /// The letter of this kind in telemetry.
+    /// The letter of this kind of controller in telemetry.
     const KIND: u8;
 }
 

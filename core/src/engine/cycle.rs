@@ -33,17 +33,17 @@ use crate::mode::MoveNumber;
 #[cfg(feature = "programs")]
 use crate::robot::Authority;
 
-/// The command of one cycle.
+/// The command that is sent to the controller in one cycle.
 #[derive(Debug)]
 #[must_use]
 pub enum Verdict<'m, const N: usize> {
-    /// No command is sent.
+    /// No command is sent in this cycle.
     Silent,
     /// The measured position, unchanged: for a controller that needs an answer to every state.
     Mirror,
-    /// Zero velocity.
+    /// Zero velocity, which holds the arm while the session goes on.
     Hold,
-    /// The one stop that ends commanding.
+    /// The one stop command that ends commanding.
     Stop,
     /// Joint speeds, approved by the governor.
     Move(Approved<'m, N>),
@@ -52,12 +52,12 @@ pub enum Verdict<'m, const N: usize> {
     Torque(ApprovedTorques<'m, N>),
     /// This move under this number, to be executed by the controller itself.
     Start(ApprovedMove<'m, N>, MoveNumber),
-    /// Freedrive or force mode from now on, under this number.
+    /// Freedrive or force mode is active from now on, under this number.
     #[cfg(feature = "programs")]
     Guide(Authority<'m>, MoveNumber),
-    /// A keep-alive for the program that executes moves.
+    /// A keep-alive for the program on the controller that executes moves.
     Keep,
-    /// A request to the program to end this move.
+    /// A request to the program on the controller to end the move with this number.
     Cancel(MoveNumber),
 }
 

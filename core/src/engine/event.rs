@@ -1,4 +1,4 @@
-//! The events that an engine reports.
+//! The events that an engine reports to an operator or a log.
 
 use heapless::Deque;
 #[cfg(feature = "record")]
@@ -20,7 +20,7 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Event<P> {
-    /// The mode changed.
+    /// The mode of the mode machine changed.
     Transition(Transition),
     /// An operator action on this device was refused. It is not repeated automatically.
     Refused(Refusal),
@@ -28,7 +28,7 @@ pub enum Event<P> {
     Grade(GradeChange),
     /// The controller's clock restarted, or jumped. The count is since the start of the session.
     ClockJump(u32),
-    /// This process was scheduled later than allowed.
+    /// This process was woken later than allowed.
     LocalStall {
         /// The delay with which this process was woken.
         late: Duration,
@@ -37,11 +37,11 @@ pub enum Event<P> {
     },
     /// A sensor's reading was too old and was bridged for a cycle.
     Bridged(Bridged),
-    /// The result of an [`Input::Set`](super::Input::Set).
+    /// The outcome of setting an output by [`Input::Set`](super::Input::Set).
     Output {
-        /// The requested write.
+        /// The output and the value that were requested to be set.
         write: Write,
-        /// The outcome of the write.
+        /// The outcome of setting the output.
         news: WriteOutcome,
     },
     /// The number of events that were dropped because the queue of events was full.
@@ -49,7 +49,7 @@ pub enum Event<P> {
     /// The reason that starts to hold the motion during commanding, [`Reason::HeldByScaling`] or
     /// [`Reason::ProgramPaused`]; `None` if the motion continues.
     Held(Option<Reason>),
-    /// The [automatic request](crate::mode::OperatorConfig::start_within) is no longer made.
+    /// The [automatic request](crate::mode::OperatorConfig::start_within) to command is no longer made.
     Lapsed(Lapse),
     /// Commanding starts although a stop at the pendant cannot be detected: the next command would override it.
     PendantOverridden,
@@ -72,7 +72,7 @@ pub(super) const fn is_milestone(count: u64) -> bool {
     reported == count
 }
 
-/// The queue of events that have not been taken.
+/// The queue of events that the application has not taken yet.
 #[derive(Debug)]
 pub struct Events<P> {
     queue: Deque<Event<P>, 16>,
@@ -126,13 +126,13 @@ impl<P> Events<P> {
         self.queue.is_empty() && self.lost == 0
     }
 
-    /// Starts a new input: clears the transitions of the one before.
+    /// Begins the call for a new input: clears the transitions that the one before caused.
     pub(super) fn begin(&mut self) {
         #[cfg(feature = "record")]
         self.transitions.clear();
     }
 
-    /// Returns the transitions since [`begin`](Self::begin).
+    /// Returns the transitions between modes since [`begin`](Self::begin).
     #[cfg(feature = "record")]
     pub(super) fn transitions(&self) -> &[Transition] {
         &self.transitions

@@ -11,7 +11,7 @@ use crate::mode::{ClientNumber, GuideLimits, MoveNumber};
 use crate::robot::{BadValue, Reason};
 use outrigger_wire::time::Instant;
 
-/// A rejection of freedrive or force mode.
+/// The reason for which freedrive or force mode is rejected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum GuideError {

@@ -1,4 +1,4 @@
-//! The inputs and outputs of an engine.
+//! The inputs that an engine takes and the outputs that it gives to its port.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -47,11 +47,11 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// An event outside the engine. Each is one call of `handle`.
+/// An event outside of the engine, passed to it by one call of `handle`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Input {
-    /// Start: connect, or listen, and do so again after every loss.
+    /// Connects to the controller, or listens for it, and does so again after every loss.
     Start,
     /// The connection requested by [`Output::Open`] is established. For a datagram link that [listens](Output::Listen):
     /// datagrams can be received now.
@@ -68,24 +68,24 @@ pub enum Input {
     /// The number of bytes written to the link that the controller has not acknowledged, and the age of the oldest of
     /// them. The newest report holds until the next; `bytes: 0` clears it.
     Unacked {
-        /// The link that carries the bytes.
+        /// The link on which the unacknowledged bytes were sent.
         link: LinkId,
-        /// The number of bytes that are not acknowledged.
+        /// The number of bytes that the controller has not acknowledged.
         bytes: u32,
-        /// The time since the oldest of these bytes was written.
+        /// The time since the oldest unacknowledged byte was written.
         age: Duration,
     },
     /// A reading of a sensor. The newest of each source replaces older ones.
     Sample(Sample),
-    /// An operator's request to command, by a message. It is an edge, never a level. The epoch is the machine's as the
-    /// operator saw it; another one is refused.
+    /// An operator's request to command, by a message. It is an edge, never a level. The epoch, a counter of
+    /// connections and losses of authority, is the machine's as the operator saw it; another one is refused.
     Request(Epoch),
     /// A request like [`Request`](Self::Request) that also continues the motion which the last fallback suspended.
     Resume(Epoch),
     /// A pin of this device is high or low now, and has been so for
     /// [`pin_filter`](crate::mode::OperatorConfig::pin_filter). The newest level holds until the next.
     Pin(Contact, bool),
-    /// The operator withdraws the request: the arm is stopped.
+    /// The operator withdraws the request to command: the arm is brought to rest.
     Release,
     /// Sets a digital output, an analog output or another value of the controller. It is independent of the motion and
     /// never changes it. An [`Event::Output`](super::Event) reports the result.
@@ -108,22 +108,22 @@ pub enum Input {
     Resend,
 }
 
-/// An action that the port must carry out now.
+/// An action that the port must carry out now for the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
     /// Connect `link` to `endpoint` and report `Opened` or `Refused`. The engine has its own deadline for it.
     Open {
-        /// The link to connect.
+        /// The link that is to connect to the controller.
         link: LinkId,
-        /// The TCP port of the controller.
+        /// The TCP port of the controller to connect to.
         endpoint: Endpoint,
     },
     /// Wait on this port of our device for one connection to `link`, and report `Accepted` or `Refused`. For a datagram
     /// link: receive datagrams there, and report `Opened` or `Refused`.
     Listen {
-        /// The link that listens.
+        /// The link that is to listen for a connection.
         link: LinkId,
-        /// The number of the port on this device.
+        /// The number of the port on this device at which to listen.
         port: u16,
     },
     /// Reset the connection of this link, or stop opening it or listening. Queued bytes are dropped, and no further
@@ -132,11 +132,11 @@ pub enum Output<'a> {
     /// Write all of `bytes` to `link`; close the link if that fails. A long message is split into several of these, in
     /// order, with nothing else for the same link between them.
     Transmit {
-        /// The link to write to.
+        /// The link to which the bytes are to be written.
         link: LinkId,
         /// The receiver of a datagram; `None` for a connection, and for the peer that connected.
         to: Option<SocketAddr>,
-        /// The bytes to write.
+        /// The bytes to write to the link.
         bytes: &'a [u8],
     },
 }

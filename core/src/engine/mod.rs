@@ -134,7 +134,7 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     /// The arrival time of the state that is being answered; `None` once the answer is written.
     answers: Option<Instant>,
     lifecycle: Lifecycle,
-    /// The deadline for the next call, apart from queued output.
+    /// The time at which the engine must be called next, apart from queued output.
     due: Option<Instant>,
     /// The time of the last call, until `account` has been called for it.
     owed: Option<Instant>,
@@ -145,7 +145,7 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     /// `true` if the engine was changed by something other than an input since the last one.
     #[cfg(feature = "record")]
     changed: bool,
-    /// Without the feature nothing is recorded.
+    /// No recorder, because this build lacks the feature `record`.
     #[cfg(not(feature = "record"))]
     recorder: core::marker::PhantomData<&'m ()>,
 }
@@ -307,7 +307,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         turnaround
     }
 
-    /// Returns the next event; `None` once all are taken.
+    /// Returns the next event for an operator or a log; `None` once all are taken.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event<P::Event>> {
         self.account();
@@ -359,7 +359,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.with_peer(now, P::wake);
     }
 
-    /// Judges the newest of the states that arrived.
+    /// Judges the newest of the states that arrived, and answers it.
     fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.cycle.take_arrival() else { return };
         let facts = self.with_peer(now, P::facts);

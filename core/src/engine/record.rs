@@ -28,7 +28,7 @@ const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
 pub(super) const PROGRAMS: u8 = 0x80;
 pub(super) const WITH_PROGRAMS: u8 = if cfg!(feature = "programs") { PROGRAMS } else { 0 };
 
-/// The length of the end mark of a dump \[B\].
+/// The length of the end mark of a recording's dump \[B\].
 pub const DUMP_END_LEN: usize = END_MAGIC.len() + 4;
 
 /// The room reserved for the outcomes of one input \[B\], in addition to its payload: transitions, one motion text, one
@@ -69,7 +69,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self.keeper.kept()
     }
 
-    /// Returns the recorder of the engine.
+    /// Returns the recorder of the engine's inputs and outcomes.
     #[must_use]
     pub const fn recorder(&self) -> &Recorder<'m> {
         &self.recorder
@@ -112,7 +112,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Records received bytes, before they are handled.
+    /// Records bytes that a link received, before they are handled.
     pub(super) fn record_received(&mut self, now: Instant, received: &Received) {
         let Received { link, count, from, arrival } = *received;
         if !self.make_room(now, count.saturating_add(64)) {
@@ -123,7 +123,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self.recorder.append(Kind::Received, now, &[head, self.peer.received(link, count)]);
     }
 
-    /// Records a waypoint, before it is handled.
+    /// Records a waypoint that the application passes, before it is handled.
     pub(super) fn record_waypoint(&mut self, now: Instant, waypoint: &Waypoint<N>, last: bool) {
         let mut bytes = [0; 160];
         if self.make_room(now, bytes.len())
@@ -133,7 +133,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Records a command of a stream, before it is handled.
+    /// Records a command of an application's stream, before it is handled.
     #[cfg(feature = "motions")]
     pub(super) fn record_forward(&mut self, now: Instant, forward: &Forward<N>) {
         let mut bytes = [0; 64];
@@ -144,7 +144,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Records the outcomes of an input, after it is handled.
+    /// Records the outcomes that an input had, after it is handled.
     pub(super) fn record_outcomes(&mut self, now: Instant) {
         if !self.recorder.is_enabled() {
             return;

@@ -11,19 +11,19 @@ pub struct KeptFallback {
     /// The number of the fallback, from 1 since the engine was made. Fallbacks during the pause are counted and not
     /// recorded.
     pub number: u32,
-    /// The reason for which commanding ended.
+    /// The reason for which the fallback ended commanding.
     pub reason: Reason,
-    /// The time of the fallback.
+    /// The time of the fallback from commanding.
     pub at: Instant,
 }
 
-/// Decides when recording pauses.
+/// Decides when recording pauses to keep a fallback.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keeper {
     /// The duration of the pause after a fallback; at zero recording never pauses.
     hold: Duration,
     number: u32,
-    /// The newest recorded fallback, until the pause is over.
+    /// The newest fallback that was recorded, until the pause is over.
     fallback: Option<KeptFallback>,
     until: Option<Instant>,
 }
@@ -38,7 +38,7 @@ impl Keeper {
         self.fallback.filter(|_| self.until.is_some())
     }
 
-    /// Returns `true` while recording pauses at `now`.
+    /// Returns `true` while recording pauses, at the time `now`.
     pub(super) fn pauses(&mut self, now: Instant) -> bool {
         if self.until.is_some_and(|until| now >= until) {
             self.until = None;

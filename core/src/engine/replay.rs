@@ -16,41 +16,41 @@ use crate::recorder::{Entry, Kind, Loader, entries};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::Instant;
 
-/// An effect of an input: a transition or a text.
+/// An effect of an input in a recording or a replay: a transition or a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The mode of the mode machine changed.
     Transition(Transition),
     /// A text was sent to the controller.
     Text {
-        /// Offset of the first byte that differs \[B\].
+        /// The offset of the first byte of the text that differs \[B\].
         at: u16,
-        /// The text from the first byte that differs.
+        /// The text from its first differing byte on.
         rest: Text<40>,
     },
 }
 
-/// The counts of a replay that found no difference.
+/// The counts of a replay that found no difference from the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// The number of inputs, including received bytes.
+    /// The number of replayed inputs, including received bytes.
     pub inputs: u32,
     /// The number of transitions of the mode; each was equal to the recorded one.
     pub transitions: u32,
     /// The number of texts to the controller; each was equal to the recorded one.
     pub texts: u32,
-    /// The time of the first replayed entry.
+    /// The recorded time of the first replayed entry.
     pub from: Instant,
-    /// The time of the last replayed entry.
+    /// The recorded time of the last replayed entry.
     pub to: Instant,
 }
 
-/// An error that ended a replay early.
+/// The reason for which a replay of a recording ended early.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayError {
-    /// The bytes are not a dump.
+    /// The bytes are not a recording's dump.
     NoDump,
-    /// The dump has another format, with this number.
+    /// The recording's dump has another format, with this number.
     OtherFormat(u8),
     /// The end of the dump, or a part of it, is missing.
     CutOff,
@@ -61,7 +61,7 @@ pub enum ReplayError {
         /// The recorded engine's memory for each link \[B\]; 0 for an unused link.
         expected: MemorySizes,
     },
-    /// The dump is of an engine for another kind of controller.
+    /// The recording is of an engine for another kind of controller.
     OtherKind,
     /// The dump is of an engine built with the feature `programs` and this one is without it, or the other way round.
     /// Their checkpoints differ.
@@ -71,16 +71,16 @@ pub enum ReplayError {
     },
     /// Entry number `entry`, from 0, cannot be read, or it is a checkpoint with a law of another kind.
     BadEntry {
-        /// The number of the entry in the dump, from 0.
+        /// The number of the entry in the recording, from 0.
         entry: u32,
     },
-    /// The engine behaved differently from the recording.
+    /// The replayed engine behaved differently from the recording.
     Diverged {
         /// The number of the entry, from 0, at which the difference was found.
         entry: u32,
-        /// The time of the input before the difference.
+        /// The time of the input after which the engine behaved differently.
         at: Instant,
-        /// The recorded effect; `None` if the recording has no further one.
+        /// The effect in the recording; `None` if it has no further one.
         recorded: Option<Outcome>,
         /// The effect in this replay; `None` if there was no further one.
         now: Option<Outcome>,

@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Coast<const N: usize> {
-    /// The travel of each joint after the fault \[rad\].
+    /// The travel of each joint from a fault to standstill \[rad\].
     pub joints: [f32; N],
 }
 

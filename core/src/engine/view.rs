@@ -1,4 +1,4 @@
-//! The observable status of an engine.
+//! The status of an engine that an application can query.
 
 use super::Engine;
 use super::config::Config;
@@ -14,7 +14,7 @@ use crate::trajectory::Progress;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::Instant;
 
-/// The observable status of an engine.
+/// The status of an engine that an application can query.
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Returns the part of the engine that is specific to the kind of controller.
     #[must_use]
@@ -22,7 +22,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         &self.peer
     }
 
-    /// Returns the present mode.
+    /// Returns the present mode of the mode machine.
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.cycle.mode().mode()
@@ -34,19 +34,19 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.mode()
     }
 
-    /// Returns the judge of operator actions.
+    /// Returns the judge of operator actions, with its channels and configuration.
     #[must_use]
     pub const fn operator(&self) -> &Operator {
         self.cycle.operator()
     }
 
-    /// Returns the first reason since the last acknowledgement.
+    /// Returns the first reason that was latched since the last acknowledgement.
     #[must_use]
     pub const fn latch(&self) -> Option<Reason> {
         self.cycle.mode().latch()
     }
 
-    /// Returns every reason for which a request would be refused now.
+    /// Returns every reason for which a request to command would be refused now.
     #[must_use]
     pub fn unmet(&self, now: Instant) -> ReasonSet {
         self.cycle.unmet(now)
@@ -58,7 +58,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         if self.peer.is_established() { self.cycle.link().grade() } else { Grade::Unacceptable }
     }
 
-    /// Returns the grade that commanding needs to start.
+    /// Returns the grade of the link that commanding needs to start.
     #[must_use]
     pub const fn grade_needed(&self) -> Grade {
         self.cycle.link().config().entry
@@ -76,7 +76,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.link().histograms()
     }
 
-    /// Returns the newest state of this session.
+    /// Returns the newest state of the arm in this session.
     #[must_use]
     pub fn state(&self) -> Option<&State<N>> {
         self.cycle.state().filter(|_| self.peer.is_established())
@@ -115,13 +115,13 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.overrides_pendant()
     }
 
-    /// Returns `true` if unacknowledged bytes were reported for the link.
+    /// Returns `true` if the port reported unacknowledged bytes for the link.
     #[must_use]
     pub fn has_unacked(&self, link: LinkId) -> bool {
         self.peer.links().unacked.has(link)
     }
 
-    /// Returns the sensors and their counters.
+    /// Returns the monitors of the sensors, with their counters.
     #[must_use]
     pub const fn sources(&self) -> &Sources {
         self.cycle.sources()

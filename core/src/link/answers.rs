@@ -16,7 +16,7 @@ pub struct Answers<C> {
     newest: Option<C>,
     #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
     sent_at: [Instant; RING],
-    /// The index of the newest packet in `sent_at`.
+    /// The index of the newest sent packet in `sent_at`.
     at: usize,
     sent: u64,
     /// Bit i: the packet sent i packets before the newest was answered in time.
@@ -112,7 +112,7 @@ impl<C: Counter> Answers<C> {
         Some(took)
     }
 
-    /// Returns the answer rate, losses and round trip as of `now`.
+    /// Returns the answer rate, losses and round trip of our packets as of `now`.
     #[must_use]
     pub fn figures(&self, now: Instant) -> AnswerFigures {
         // Packets that can still be answered in time are not judged yet.

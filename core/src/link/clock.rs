@@ -21,7 +21,7 @@ pub(super) struct ClockMap {
 struct Fit {
     /// Our clock minus the controller's \[µs\] for a packet with the shortest transit time.
     offset: i64,
-    /// Accumulated leak of less than 1 µs \[10⁻¹² s\].
+    /// The accumulated increase of `offset` (leak) below 1 µs \[10⁻¹² s\].
     leaked: u64,
     newest: ControllerTime,
     arrival: Instant,
@@ -37,10 +37,10 @@ struct Late {
     most: i64,
 }
 
-/// The result of observing one arrival.
+/// The result of observing the arrival of one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// The age of the state.
+    /// The age of the state on arrival.
     Age(Duration),
     /// States have arrived at their normal rate, but late by the same amount for so long that the controller's clock
     /// must have stopped for a while: the map starts anew.

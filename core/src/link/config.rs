@@ -36,7 +36,7 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct LinkConfig in "" by datagram(period: Duration) {
-        /// The transport of the states.
+        /// The transport that delivers the states.
         pub kind: LinkKind = LinkKind::Datagram,
         /// The nominal period of the states, 0.1 ms … 1 s.
         pub period: Duration = period,
@@ -46,7 +46,7 @@ settings! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning LinkTuning {
-        /// The grade needed to begin commanding. Default `Ok`.
+        /// The grade of the link needed to begin commanding. Default `Ok`.
         pub entry: Grade = Grade::Ok,
         /// The newest state is stale when older than this, which must not exceed the time after which the arm stops by
         /// itself. Values below two periods count as two periods. Default 40 ms on a stream, 3 periods otherwise.
@@ -85,7 +85,7 @@ impl LinkTuning {
         self.on(LinkConfig::stream(period))
     }
 
-    /// Returns the thresholds for datagrams of this period.
+    /// Returns the thresholds for a link whose states arrive as datagrams of this period.
     #[must_use]
     pub fn datagram(&self, period: Duration) -> LinkConfig {
         self.on(LinkConfig::datagram(period))
@@ -133,7 +133,7 @@ impl LinkTuning {
 }
 
 impl LinkConfig {
-    /// Returns the defaults for a byte stream of states.
+    /// Returns the defaults for a link whose states arrive in a byte stream.
     #[must_use]
     pub fn stream(period: Duration) -> Self {
         let stale_after = Duration::from_millis(40).max(period.times(2));
@@ -200,7 +200,7 @@ impl LinkConfig {
     }
 }
 
-/// Returns the number of whole periods in `span`.
+/// Returns the number of whole periods in the time `span`.
 pub(super) fn in_periods(span: Duration, period: Duration) -> u32 {
     let count = span.whole(period).unwrap_or(u64::MAX);
     u32::try_from(count).unwrap_or(u32::MAX)

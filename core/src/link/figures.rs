@@ -1,4 +1,5 @@
-//! Statistics of a link for reports: figures of an epoch, and histograms of the link's whole life.
+//! Statistics of a link for reports: figures since the controller's clock or counter last restarted (an epoch), and
+//! histograms of the link's whole life.
 
 use super::answers::AnswerFigures;
 use super::grade::{Grade, GradeCause, GradeChange, GradeLow};
@@ -7,7 +8,7 @@ use super::sequence::SequenceTotals;
 use super::timing::InterArrival;
 use outrigger_wire::time::Duration;
 
-/// Histograms of one link over its whole life.
+/// The histograms of the states of one link over its whole life.
 #[derive(Clone, Debug, Default)]
 pub struct Histograms {
     /// The histogram of the times between accepted states.
@@ -25,14 +26,14 @@ pub struct Histograms {
 pub struct Figures {
     /// The present grade of the link.
     pub grade: Grade,
-    /// The grade that is needed to begin commanding.
+    /// The grade of the link that is needed to begin commanding.
     pub needed: Grade,
     /// The most recent fall of the grade, with the figure as measured when it fell; `None` if the grade has only
     /// risen.
     pub fell: Option<GradeChange>,
-    /// The figure that must improve for the next better grade.
+    /// The measured figure that must improve for the next better grade.
     pub next: GradeCause,
-    /// The number of restarts of the controller's clock or counter.
+    /// The number of restarts of the controller's clock or counter; each begins a new epoch of the figures.
     pub epoch: u32,
     /// The totals of received and lost states in this epoch.
     pub sequence: SequenceTotals,
@@ -40,7 +41,7 @@ pub struct Figures {
     pub impossible: u32,
     /// The number of states in this epoch that arrived too old to be answered by a moving command.
     pub late: u64,
-    /// The times between states, in this epoch.
+    /// The statistics of the times between states, in this epoch.
     pub interval: InterArrival,
     /// The mean lateness of the last 100 states: by how much more than a period each followed the one before.
     pub lateness: Option<Duration>,
@@ -50,15 +51,15 @@ pub struct Figures {
     pub age_variation: Option<Duration>,
     /// The share of the last 100 cycles that were received, in parts of 10 000.
     pub received: Option<u16>,
-    /// The present age of the newest state.
+    /// The present age of the newest state; `None` before the first.
     pub age: Option<Duration>,
-    /// The number of consecutive cycles missing at present.
+    /// The number of consecutive cycles without a state at present.
     pub consecutive_misses: u32,
     /// The answer rate and round trip, if the peer reflects a counter.
     pub answers: Option<AnswerFigures>,
     /// The number of times that this device stalled: it was woken later than the configured limit permits.
     pub local_stalls: u32,
-    /// The longest delay with which this device was woken.
+    /// The longest delay with which this device was woken after the time it had asked for.
     pub longest_late_wake: Duration,
 }
 

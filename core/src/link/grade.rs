@@ -9,22 +9,22 @@ use outrigger_wire::time::{Duration, Instant};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Grade {
-    /// Not good enough for commanding, or not yet known.
+    /// The link is not good enough for commanding, or not yet known.
     #[default]
     Unacceptable,
-    /// Commanding may continue but not begin.
+    /// The link is good enough for commanding to continue, but not to begin.
     Bad,
-    /// Good enough to begin commanding.
+    /// The link is good enough to begin commanding.
     Ok,
-    /// The best grade.
+    /// The link has the best grade.
     Perfect,
 }
 
 impl Grade {
-    /// All grades, from worst to best.
+    /// All grades of a link, from worst to best.
     pub const ALL: [Self; 4] = [Self::Unacceptable, Self::Bad, Self::Ok, Self::Perfect];
 
-    /// Returns the name of the grade used in reports.
+    /// Returns the name that reports use for the grade.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,22 +48,22 @@ impl Grade {
 
 words!(Grade { "Bad" = Bad, "Ok" = Ok, "Perfect" = Perfect });
 
-/// A measured figure that can limit the grade.
+/// A measured figure of a link that can limit its grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Metric {
     /// The number of cycles seen since the start or restart, while fewer than 100.
     Samples,
-    /// The share of the last 100 cycles that were received.
+    /// The share of the last 100 cycles whose state was received.
     Received,
-    /// The mean lateness between arrivals.
+    /// The mean time by which states follow the ones before later than a period.
     Delay,
-    /// The jitter of the arrivals as defined by RFC 3550.
+    /// The jitter of the states' arrivals as defined by RFC 3550.
     Jitter,
-    /// The number of consecutive cycles missing.
+    /// The number of consecutive cycles without a state.
     Misses,
-    /// The age of the newest state.
+    /// The age of the newest state that arrived on the link.
     Age,
     /// The controller's clock or counter restarted.
     Epoch,
@@ -71,23 +71,23 @@ pub enum Metric {
     LocalStall,
     /// The share of our answers that the peer received in time, on a link whose peer reflects a counter.
     Answered,
-    /// The number of consecutive answers that the peer did not receive.
+    /// The number of consecutive answers of ours that the peer did not receive in time.
     Unanswered,
 }
 
 /// The unit of a [`Metric`]'s measured value and limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Parts of 10 000; must be at least the limit.
+    /// Parts of 10 000; the measured value must be at least the limit.
     Share,
-    /// Microseconds; must be at most the limit.
+    /// Microseconds; the measured value must be at most the limit.
     Micros,
-    /// A count; must be at most the limit ([`Metric::Samples`]: at least).
+    /// A count; the measured value must be at most the limit ([`Metric::Samples`]: at least).
     Count,
 }
 
 impl Metric {
-    /// All figures, in the order of their numbers.
+    /// All figures that can limit the grade, in the order of their numbers.
     pub const ALL: [Self; 10] = [
         Self::Samples,
         Self::Received,
@@ -101,7 +101,7 @@ impl Metric {
         Self::Unanswered,
     ];
 
-    /// Returns the unit of the figure's values.
+    /// Returns the unit of the figure's measured value and limit.
     #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
@@ -111,7 +111,7 @@ impl Metric {
         }
     }
 
-    /// Returns the name of the figure used in reports.
+    /// Returns the name that reports use for the figure.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -134,7 +134,7 @@ impl Metric {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeCause {
-    /// The figure that was decisive.
+    /// The figure that decided the grade.
     pub metric: Metric,
     /// The grade that the limit belongs to: the one that was lost, was reached, or is not reached.
     pub grade: Grade,
@@ -163,9 +163,9 @@ impl GradeCause {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeLow {
-    /// The grade when this was determined.
+    /// The grade of the link at the time of the finding.
     pub grade: Grade,
-    /// The grade that is needed to begin commanding.
+    /// The grade of the link that is needed to begin commanding.
     pub needed: Grade,
     /// The most recent fall, as measured when the grade fell. `None` if it has only risen since the session began.
     pub fell: Option<GradeChange>,
@@ -174,14 +174,14 @@ pub struct GradeLow {
     pub next: GradeCause,
 }
 
-/// A change of the grade, as measured when it changed.
+/// A change of a link's grade, with the figure that caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeChange {
-    /// The grade before the change.
+    /// The grade of the link before the change.
     pub from: Grade,
-    /// The grade after the change.
+    /// The grade of the link after the change.
     pub to: Grade,
     /// The decisive figure: after a fall the one beyond its limit, after a rise the last one that came within its
     /// limit.
@@ -204,11 +204,11 @@ settings! {
     pub tuning GradeLimitsTuning {
         /// At least this share of cycles, and of answers, must be received, of the last 100.
         pub received: Share [0 to 1] = Share(9_900),
-        /// The mean delay must be at most this.
+        /// The mean time by which states follow later than a period must be at most this.
         pub delay: Duration [0.0 to 86400.0 "s"] = period.percent(50),
-        /// The jitter must be at most this.
+        /// The jitter of the states' arrivals must be at most this.
         pub jitter: Duration [0.0 to 86400.0 "s"] = period.percent(10),
-        /// The number of consecutive misses must be at most this.
+        /// The number of consecutive missing states must be at most this.
         pub misses: u32 [0 to 1000000] = 1,
     }
 }
@@ -218,11 +218,11 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GradeTuning in "limits." {
-        /// Limits of [`Grade::Perfect`].
+        /// The limits for [`Grade::Perfect`] that differ from its defaults.
         pub perfect table "perfect": GradeLimitsTuning = GradeLimitsTuning::default(),
-        /// Limits of [`Grade::Ok`].
+        /// The limits for [`Grade::Ok`] that differ from its defaults.
         pub ok table "ok": GradeLimitsTuning = GradeLimitsTuning::default(),
-        /// Limits of [`Grade::Bad`].
+        /// The limits for [`Grade::Bad`] that differ from its defaults.
         pub bad table "bad": GradeLimitsTuning = GradeLimitsTuning::default(),
     }
 }
@@ -311,20 +311,20 @@ impl Setting for Share {
     }
 }
 
-/// Limits of the three grades above `Unacceptable`.
+/// The limits of the three grades of a link above `Unacceptable`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeTable {
-    /// Limits of [`Grade::Perfect`].
+    /// The limits that the figures must keep for [`Grade::Perfect`].
     pub perfect: GradeLimits,
-    /// Limits of [`Grade::Ok`].
+    /// The limits that the figures must keep for [`Grade::Ok`].
     pub ok: GradeLimits,
-    /// Limits of [`Grade::Bad`].
+    /// The limits that the figures must keep for [`Grade::Bad`].
     pub bad: GradeLimits,
 }
 
 impl GradeTable {
-    /// Returns the defaults for datagrams of this period.
+    /// Returns the default limits for states of this period, sent as datagrams.
     #[must_use]
     pub fn new(period: Duration) -> Self {
         let limits = |received, delay, jitter, misses| GradeLimits {
@@ -382,7 +382,7 @@ pub(super) struct Measured {
     pub(super) misses: u32,
 }
 
-/// The state machine of the grade.
+/// The state machine of a link's grade, which falls at once and rises after `rise_time`.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Grader {
@@ -397,7 +397,7 @@ pub(super) struct Grader {
     judged: Option<Judged>,
 }
 
-/// The grades that result from these figures.
+/// The grades that the measured figures reach.
 #[derive(Clone, Copy, Debug)]
 struct Judged {
     measured: Measured,

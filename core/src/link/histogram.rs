@@ -20,7 +20,7 @@ impl Default for Histogram {
     }
 }
 
-/// One bin: times from `from` up to, not including, `to`.
+/// One bin of the histogram: times from `from` up to, not including, `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
     /// The shortest time counted in this bin.
@@ -32,7 +32,7 @@ pub struct Bin {
 }
 
 impl Histogram {
-    /// Counts the time `span` in its bin.
+    /// Counts the time `span` in the histogram bin that it belongs to.
     pub fn record(&mut self, span: Duration) {
         if let Some(bin) = self.bins.get_mut(bin_of(span)) {
             *bin = bin.saturating_add(1);
@@ -41,19 +41,19 @@ impl Histogram {
         self.longest = self.longest.max(span);
     }
 
-    /// Returns the number of times that were counted.
+    /// Returns the number of times that the histogram has counted.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the longest time counted, exactly.
+    /// Returns the longest time that was counted, exactly.
     #[must_use]
     pub const fn longest(&self) -> Duration {
         self.longest
     }
 
-    /// Iterates over the bins, shortest first.
+    /// Iterates over the histogram's bins, shortest times first.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         self.bins.iter().zip(0_usize..).map(|(count, at)| Bin {
             from: lower_edge(at),
@@ -80,7 +80,7 @@ impl Histogram {
         Some(self.longest)
     }
 
-    /// Discards all counts.
+    /// Discards all counts of the histogram.
     pub fn clear(&mut self) {
         *self = Self::default();
     }

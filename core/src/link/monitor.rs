@@ -13,7 +13,7 @@ use crate::robot::Reason;
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The result of observing one state.
+/// The result of observing one state that arrived on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Observation {
@@ -25,7 +25,7 @@ pub struct Observation {
     pub interval: Option<Duration>,
     /// `interval` minus the time that passed on the controller's clock, in whole periods \[µs\].
     pub deviation: Option<i64>,
-    /// The change of the grade, if it changed.
+    /// The change of the link's grade; `None` if it did not change.
     pub change: Option<GradeChange>,
     /// A reason for which commanding must end, whatever the grade is: the clock jumped, or too many cycles are
     /// missing.
@@ -62,10 +62,10 @@ pub struct LinkMonitor {
     epochs: u32,
     answers: Option<AnswerFigures>,
     unacceptable_since: Option<Instant>,
-    /// The most recent fall of the grade.
+    /// The most recent fall of the link's grade.
     fell: Option<GradeChange>,
     unanswered: bool,
-    /// `true` if the newest state agrees with one before it.
+    /// `true` if the newest state is consistent with one before it.
     agreed: bool,
     /// `true` if the state read last cannot be one of this arm.
     absurd: bool,
@@ -139,7 +139,7 @@ impl LinkMonitor {
         }
     }
 
-    /// Returns the thresholds of the link in force.
+    /// Returns the thresholds in force for the link.
     #[must_use]
     pub const fn config(&self) -> &LinkConfig {
         &self.config
@@ -205,7 +205,7 @@ impl LinkMonitor {
         self.stall.woken(now, due)
     }
 
-    /// Re-evaluates the link without a new state: age, misses, stall.
+    /// Re-evaluates the link's grade without a new state: age, missing states, stall.
     pub fn tick(&mut self, now: Instant) -> Option<GradeChange> {
         self.judge.highest()?;
         self.update_grade(self.broken(now), 0, now)
@@ -238,7 +238,7 @@ impl LinkMonitor {
         }
     }
 
-    /// Returns whether the grade permits commanding to begin.
+    /// Returns whether the link's grade permits commanding to begin.
     #[must_use]
     pub fn entry(&self) -> bool {
         self.grader.grade() >= self.config.entry
@@ -326,7 +326,7 @@ impl LinkMonitor {
         &self.histograms
     }
 
-    /// Returns the figures at `now`, of the states that were [counted](Self::account).
+    /// Returns the figures of the link at `now`, of the states that were [counted](Self::account).
     #[must_use]
     pub fn figures(&self, now: Instant) -> Figures {
         Figures {
@@ -513,7 +513,7 @@ impl LinkMonitor {
         GradeCause { metric, grade, measured: value, limit }
     }
 
-    /// Returns a condition that alone makes the link unacceptable.
+    /// Returns a condition that alone makes the link unacceptable, if there is one.
     fn broken(&self, now: Instant) -> Option<Metric> {
         let answers_known = match self.config.kind {
             LinkKind::Stream => true,

@@ -8,27 +8,27 @@ pub const FASTEST_JOINT: f32 = 4.0 * core::f32::consts::PI;
 /// An upper bound of joint angles \[rad\]: even a wrist without end stops needs minutes to turn so far.
 const FURTHEST: f32 = 1_000.0;
 
-/// The fields of one state that are checked.
+/// The fields of one state that are checked for plausibility.
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'s, const N: usize> {
-    /// The controller's time of the state.
+    /// The time of the state on the controller's clock.
     pub at: ControllerTime,
-    /// The measured angles \[rad\].
+    /// The measured joint angles \[rad\].
     pub positions: &'s [f32; N],
-    /// The measured speeds \[rad/s\]; zeros if the controller sends none.
+    /// The measured joint speeds \[rad/s\]; zeros if the controller sends none.
     pub velocities: &'s [f32; N],
     /// The controller's target angles \[rad\] and speeds \[rad/s\], which must be finite.
     pub targets: [&'s [f32; N]; 2],
 }
 
-/// The result of the check.
+/// The result of checking whether a state is plausible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The state is consistent with the previous one.
     Agrees,
     /// No previous state exists to compare with: the next state has to agree with this one before either is used.
     Awaits,
-    /// The state cannot be one of this arm.
+    /// The state has values that this arm cannot have.
     Impossible,
 }
 
@@ -80,7 +80,7 @@ fn nothing_of<const N: usize>(values: &[f32; N]) -> f32 {
     values.iter().fold(0.0, |nothing, value| nothing + value * 0.0)
 }
 
-/// Returns the bits of the largest magnitude among the values.
+/// Returns the bits of the largest magnitude among the joints' values.
 fn largest<const N: usize>(values: &[f32; N]) -> u32 {
     values.iter().fold(0, |largest, value| bits(*value).max(largest))
 }

@@ -7,7 +7,7 @@ use outrigger_wire::time::{Duration, Instant};
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StallDetector {
     limit: Duration,
-    /// Wake-ups later than this can make a state miss its cycle.
+    /// The delay of a wake-up above which a state can miss its cycle.
     noticed_above: Duration,
     /// The time of the latest wake-up later than `noticed_above`, and its delay.
     noticed: Option<(Instant, Duration)>,
@@ -54,7 +54,7 @@ impl StallDetector {
         }
     }
 
-    /// Returns whether a stall ended at most `span` before `now`.
+    /// Returns whether a stall of this device ended at most `span` before `now`.
     pub(super) fn stalled_within(&self, span: Duration, now: Instant) -> bool {
         self.stalled.is_some_and(|ended| now.since(ended) <= span)
     }

@@ -6,10 +6,10 @@
 pub trait Counter: Copy {
     /// Returns the distance from `base` to `self` modulo the counter's range: positive if `self` is ahead.
     fn ahead_of(self, base: Self) -> i64;
-    /// Returns the counter `steps` ahead.
+    /// Returns the counter that follows `steps` cycles later.
     #[must_use]
     fn forward(self, steps: u64) -> Self;
-    /// Returns the low bits of a counter that does not wrap.
+    /// Returns the low bits of an `extended` counter, which does not wrap, as a counter of this type.
     fn low_bits_of(extended: u64) -> Self;
 }
 
@@ -37,11 +37,11 @@ counter!(u8 as i8, u16 as i16, u32 as i32, u64 as i64);
 pub enum Sequence {
     /// The first counter of the connection, with nothing to compare it with.
     First,
-    /// The counter that was expected next.
+    /// The counter is the one that was expected next.
     InOrder,
-    /// Ahead of the expected counter: this many are missing.
+    /// The counter is ahead of the expected one: this many are missing.
     Lost(u32),
-    /// A counter that was received before.
+    /// The counter was received before.
     Duplicate,
     /// A counter that was counted as lost earlier and is received now. Its packet is never used for control.
     Reordered,
@@ -62,7 +62,7 @@ impl Sequence {
     }
 }
 
-/// The limits between loss, reordering and restart.
+/// The limits by which the judge tells loss, reordering and restart of a counter apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceRules {
@@ -98,14 +98,14 @@ pub struct SequenceTotals {
 pub struct SequenceJudge<C> {
     rules: SequenceRules,
     highest: Option<C>,
-    /// Bit i: the counter i before the highest was received.
+    /// Bit i: the counter that is i below the highest was received.
     received: u64,
     suspect: Option<(C, u32)>,
     totals: SequenceTotals,
 }
 
 impl<C: Counter> SequenceJudge<C> {
-    /// Creates a classifier that has seen nothing.
+    /// Creates a classifier that has seen no counter.
     #[must_use]
     pub const fn new(rules: SequenceRules) -> Self {
         Self {
@@ -123,13 +123,13 @@ impl<C: Counter> SequenceJudge<C> {
         self.highest
     }
 
-    /// Returns the totals of the present epoch.
+    /// Returns the totals of counters since the last restart.
     #[must_use]
     pub const fn totals(&self) -> SequenceTotals {
         self.totals
     }
 
-    /// Classifies the next counter.
+    /// Classifies the next counter that was received.
     #[must_use]
     pub fn observe(&mut self, counter: C) -> Sequence {
         let Some(highest) = self.highest else {
@@ -146,7 +146,7 @@ impl<C: Counter> SequenceJudge<C> {
         self.suspect(counter)
     }
 
-    /// Starts a new epoch at `counter`.
+    /// Starts to count anew at `counter`, as after a restart of the sender's counter.
     pub fn restart_at(&mut self, counter: C) {
         self.highest = Some(counter);
         // Counters before the first are unknown: they are treated as received, so that a late one changes no count.

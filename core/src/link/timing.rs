@@ -5,7 +5,7 @@ use outrigger_wire::time::{Duration, Instant, quotient};
 /// The number of cycles covered by a sliding figure, as in FRI and libfranka.
 pub const WINDOW: u32 = 100;
 
-/// The mean of the last [`WINDOW`] times.
+/// The mean of the last [`WINDOW`] measured times.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingMean {
@@ -74,7 +74,7 @@ impl SlidingShare {
     }
 }
 
-/// Statistics of the times between accepted states.
+/// The statistics of the times between accepted states of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -91,7 +91,7 @@ pub struct InterArrival {
     pub long: u64,
 }
 
-/// An accumulator for [`InterArrival`].
+/// The accumulator from which [`InterArrival`] is computed.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Intervals {
@@ -124,7 +124,7 @@ impl Intervals {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Jitter {
     burst: Duration,
-    /// The state before the present burst.
+    /// The newest state before the present burst of states.
     settled: Option<Transit>,
     settled_j16: u64,
     newest: Option<Transit>,
@@ -135,7 +135,7 @@ pub(super) struct Jitter {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Transit {
     arrival: Instant,
-    /// The sum of the periods between all states so far \[µs\].
+    /// The sum of the states' nominal periods since the first state \[µs\].
     sent: u64,
 }
 

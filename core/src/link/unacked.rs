@@ -16,7 +16,7 @@
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
-/// The thresholds of one link.
+/// The thresholds for the unacknowledged bytes of one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnackedConfig {
     /// Commanding ends when bytes are unacknowledged for this long. `None` on a link that carries no motion: then only
@@ -24,13 +24,13 @@ pub struct UnackedConfig {
     pub fault_after: Option<Duration>,
     /// The link is dropped when bytes are unacknowledged for this long.
     pub abort_after: Duration,
-    /// The time for which one command remains in force.
+    /// The time for which one command remains in force on the controller.
     pub hold: Duration,
     /// The time from the end of commanding until the zero velocities have been sent.
     pub zeros: Duration,
 }
 
-/// The consequence of unacknowledged bytes at one time.
+/// The consequence that unacknowledged bytes have at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct UnackedVerdict {
@@ -40,7 +40,7 @@ pub struct UnackedVerdict {
     pub drop: bool,
 }
 
-/// The unacknowledged bytes of one link.
+/// The bytes of one link that the peer has not acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unacked {
@@ -55,12 +55,12 @@ impl Unacked {
         *self = Self { bytes, since: now - age };
     }
 
-    /// Discards the report, because the link was replaced.
+    /// Discards the report of unacknowledged bytes, because the link was replaced.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Returns whether any bytes are unacknowledged.
+    /// Returns whether any bytes of the link are unacknowledged.
     #[must_use]
     pub const fn is_waiting(&self) -> bool {
         self.bytes > 0
@@ -125,7 +125,7 @@ mod tests {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     enum Event {
-        /// A millisecond passes, and the port reports.
+        /// One millisecond passes, and the port reports its unacknowledged bytes.
         Pass,
         /// The engine writes text: motion while commanding, otherwise text that moves nothing.
         Write,
@@ -147,7 +147,7 @@ mod tests {
         now: Instant,
         queue: Vec<(Instant, bool)>,
         ended: Option<Instant>,
-        /// The link was dropped.
+        /// `true` if the link was dropped in this test.
         dropped: bool,
     }
 

@@ -9,11 +9,11 @@ use outrigger_wire::time::{Duration, Instant};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Activity {
-    /// No program runs.
+    /// No program runs on the controller.
     Stopped,
-    /// A program runs.
+    /// A program runs on the controller.
     Running,
-    /// A program is paused; this is not a fault.
+    /// A program on the controller is paused; this is not a fault.
     Paused,
 }
 
@@ -26,14 +26,14 @@ pub enum Proof {
     PeerState,
     /// The controller mirrors the counter that our commands carry.
     MirroredCounter,
-    /// The program state in the controller's packet of each cycle.
+    /// The program state in the controller's packet of each cycle shows that our program runs.
     ProgramState,
     /// The field `isProgramRunning` of the robot mode data, ten times a second.
     ProgramRunning,
 }
 
 impl Proof {
-    /// Returns the name of the proof used in reports.
+    /// Returns the name that reports use for the proof.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Proof {
 pub struct Acceptance {
     /// `true` if the newest packet mirrors a counter of ours.
     pub mirrored_counter: Option<TimedFact<bool>>,
-    /// The program state in the packet of the cycle.
+    /// The activity of the controller's program, in the packet of each cycle.
     pub program_state: Option<TimedFact<Activity>>,
     /// The program state by the fields `isProgramRunning` and `isProgramPaused` of the robot mode data.
     pub program_running: Option<TimedFact<Activity>>,

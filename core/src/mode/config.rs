@@ -8,11 +8,11 @@ use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
 
 settings! {
-    /// The thresholds of one machine; [`ModeConfig::new`] returns the defaults.
+    /// The thresholds of one mode machine; [`ModeConfig::new`] returns the defaults.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ModeConfig in "" by new(cycle: Duration) {
-        /// The period of the controller's states.
+        /// The period in which the controller sends states.
         pub cycle: Duration = cycle,
         /// The time after the start of the stop, or of the connection, from which measured standstill counts: not less
         /// than the window of [`Standstill`](super::Standstill). Default 200 ms.
@@ -29,7 +29,7 @@ settings! {
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning ModeTuning {
-        /// The number of consecutive good cycles before `Command`. Default 100.
+        /// The number of consecutive good cycles in `Arming` before `Command`. Default 100.
         pub good_cycles: u32 [1 to 60000] = 100,
         /// The longest time in `Arming`. Default 10 s.
         pub arming_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(10),
@@ -39,14 +39,14 @@ settings! {
         /// The longest time without a timely state in `Arming` and `Command`; not above the time after which the arm
         /// stops by itself; two periods at least. Default 40 ms, at least three cycles, at most `evidence_age`.
         pub state_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(40).max(cycle.times(3)),
-        /// The number of zero velocities before the `stopj`. Default 3.
+        /// The number of zero velocities that are sent before the `stopj`. Default 3.
         pub stop_cycles: u8 [1 to 10] = 3,
         /// The longest wait for standstill in `Stopping`. Default 5 s.
         pub stop_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(5),
         /// The time for which the accepting program may be invisible in `Command`, because one program replaces the
         /// other every cycle, and a slow message may fall between; two periods at least. Default 500 ms.
         pub program_timeout: Duration [0.002 to 5.0 "s"] = Duration::from_millis(500),
-        /// The longest time in `Monitor` without any state. Default 2 s.
+        /// The longest time in `Monitor` without any state, before `Offline`. Default 2 s.
         pub offline_after: Duration [0.002 to 60.0 "s"] = Duration::from_secs(2),
         // Not in files: an engine learns of remote control only that it is off, so there is no report whose age could
         // be judged.
@@ -55,17 +55,17 @@ settings! {
         /// Arm although another program runs on the controller; the path ends that program before it sends the first
         /// command. Default no.
         pub take_over: bool => bool = false,
-        /// Arm although nothing shows that commands are accepted. Default no.
+        /// Arm although nothing shows that the controller accepts commands. Default no.
         pub acceptance_unknown: bool => bool = false,
         /// Arm only with evidence of remote control. Default no, because some controllers do not report it.
         pub require_remote: bool => bool = false,
     }
     beside {
-        /// The comparison of the controller's target with the commands.
+        /// The tolerances of comparing the controller's target with the commands.
         pub following prefix "following_": FollowingTuning,
         /// The thresholds for the robot's speed scaling; the same for every period.
         pub scaling prefix "scaling_": ScalingConfig,
-        /// The detection of stop and pause at the pendant.
+        /// The thresholds for detecting a stop or a pause at the pendant.
         pub pendant prefix "pendant_": PendantConfig,
     }
 }

@@ -28,7 +28,7 @@ settings! {
 pub struct Course<const N: usize> {
     /// The joint angles when the move was requested \[rad\].
     pub from: JointPositions<N>,
-    /// The joint angles at the end of the move \[rad\].
+    /// The joint angles at which the move ends \[rad\].
     pub to: JointPositions<N>,
     /// The requested speed of the fastest joint \[rad/s\].
     pub speed: f32,

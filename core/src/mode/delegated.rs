@@ -76,12 +76,12 @@ enum Step {
 pub(super) struct Delegation {
     number: MoveNumber,
     step: Step,
-    /// The start of the step, postponed by pauses.
+    /// The time at which the step began, postponed by pauses.
     since: Instant,
     /// The time of the program's last report, postponed by pauses; in `Stopping`, the time at which the arm last became
     /// slower.
     seen: Instant,
-    /// The time for which the program has been paused.
+    /// The time for which the program that executes the move has been paused.
     paused: Duration,
 }
 
@@ -148,13 +148,13 @@ impl Delegation {
         matches!(self.step, Step::Bridging | Step::Ready | Step::Started | Step::Running)
     }
 
-    /// Returns `true` while the program waits for the next move.
+    /// Returns `true` while the program on the controller waits for the next move.
     #[cfg(feature = "programs")]
     pub(super) const fn is_idle(&self) -> bool {
         matches!(self.step, Step::Idle)
     }
 
-    /// Checks that streamed drive may continue.
+    /// Checks that the law may make the motion again, in place of the program.
     pub(super) fn may_stream(&self, evidence: &Evidence, config: &ModeConfig, now: Instant) -> Result<(), Reason> {
         match self.step {
             Step::Bridging | Step::Ready | Step::Idle => at_rest(evidence, config, now).map_or(Ok(()), Err),
@@ -273,7 +273,7 @@ impl Delegation {
         evidence.pendant == Pendant::Paused && self.paused <= config.delegated.pause_timeout
     }
 
-    /// Returns the answer to the state that arrived at `at`.
+    /// Returns the output for the move in answer to the state that arrived at `at`.
     pub(super) fn answer(&mut self, at: Instant) -> Answer {
         match self.step {
             Step::Bridging => Answer::Hold,
@@ -370,7 +370,7 @@ impl Delegation {
 }
 
 impl Evidence {
-    /// Returns `true` while nothing that the program executes progresses.
+    /// Returns `true` while a pause, or a speed slider at 0, holds the program that executes moves.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused_by().is_some()
     }

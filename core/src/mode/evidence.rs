@@ -39,9 +39,9 @@ pub struct Evidence {
     pub strays: bool,
     /// `true` if the arm moves as our own last command would have it; set only after a reconnect.
     pub moving_by_us: Option<TimedFact<bool>>,
-    /// The controller's readiness to be commanded.
+    /// The controller's readiness to be commanded, and that of the path to it.
     pub gate: Option<TimedFact<PeerGate>>,
-    /// The effect of the pendant on the program.
+    /// The effect of a stop or a pause at the pendant on the program.
     pub pendant: Pendant,
     /// `true` if the controller's target is slower than in the state before, or at rest.
     pub slowing: bool,
@@ -57,7 +57,7 @@ pub struct Evidence {
 /// The reasons against a stage, in the order in which they explain one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unmet {
-    /// The first reason; `EvidenceMissing` only if there is no other.
+    /// The first unmet precondition; `EvidenceMissing` only if there is no other.
     pub(super) first: Option<Reason>,
     pub(super) all: ReasonSet,
 }
@@ -72,19 +72,19 @@ impl Unmet {
     }
 }
 
-/// A stage of commanding, with its own preconditions.
+/// A stage of commanding: entry, arming or command. Each has its own preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandStage {
     /// The stage in which a request is granted and arming begins.
     Entry,
-    /// The stage of arming, after its beginning.
+    /// The stage of arming after its beginning, while zero velocity is sent.
     Arming,
-    /// The stage of commanding.
+    /// The stage in which the arm is commanded.
     Command,
 }
 
 impl Evidence {
-    /// Returns the reasons against `stage`.
+    /// Returns the reasons against entering `stage`, or staying in it.
     pub(super) fn against(&self, stage: CommandStage, config: &ModeConfig, now: Instant) -> Unmet {
         let age = config.evidence_age;
         let mut against = Unmet::default();
@@ -138,7 +138,7 @@ impl Evidence {
             || self.robot_mode.is_some_and(|held| mode_obstacle(held.value).is_some())
     }
 
-    /// Returns `true` if motion text is positively known to be permitted.
+    /// Returns `true` if motion text is known to be permitted.
     pub(super) fn permits_text(&self, now: Instant, age: Duration) -> bool {
         missing_or(self.safety, now, age, Reason::of_safety).is_none()
             && missing_or(self.robot_mode, now, age, mode_obstacle).is_none()
@@ -172,7 +172,7 @@ impl Evidence {
     }
 }
 
-/// Returns `true` if this reason forbids motion text by itself.
+/// Returns `true` if this reason, a state of the robot itself, alone forbids motion text.
 pub(super) const fn stops_the_robot(reason: Reason) -> bool {
     matches!(
         reason,

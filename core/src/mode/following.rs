@@ -11,12 +11,13 @@ const HISTORY: usize = u32::BITS as usize;
 const MOVES: usize = 8;
 
 settings! {
-    /// Tolerances of the comparison of target speeds with commands.
+    /// The tolerances of comparing the controller's target speed with the commands.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct FollowingConfig in "following." by new(cycle: Duration) {}
 
-    /// Tolerances of the comparison that differ from its defaults ([`FollowingConfig::new`]).
+    /// The tolerances of comparing target speeds with commands that differ from their defaults
+    /// ([`FollowingConfig::new`]).
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning FollowingTuning {
@@ -28,9 +29,9 @@ settings! {
         /// For a scaling that is reported only now and then: the highest number of consecutive cycles in which the
         /// target may be slower than commanded before the result is [`Followed::Lost`]. Default 200 ms, two reports.
         pub late_patience: u16 [1 to 1000 "cycles"] = patience(cycle, 200),
-        /// Absolute tolerance \[rad/s\]. Default 0.02.
+        /// The absolute tolerance of the target speed \[rad/s\]. Default 0.02.
         pub tolerance: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
-        /// Tolerance relative to the command. Default 0.05.
+        /// The tolerance of the target speed as a share of the commanded speed. Default 0.05.
         pub relative: f32 [0.0 to 0.5] = 0.05,
         /// The speed of approach \[rad/s²\] from which a target outside of the tolerance is on its ramp, not lost.
         /// Default 0.5.
@@ -80,7 +81,7 @@ impl FollowingTuning {
 /// The time by which a report of the slider may be later than the packet that shows the effect of the slider.
 const REPORT_DELAY: Duration = Duration::from_millis(20);
 
-/// The result of the comparison for one state.
+/// The result of comparing the target speed of one state with the commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Followed {
@@ -93,7 +94,7 @@ pub enum Followed {
 }
 
 impl Followed {
-    /// Returns `true` if commanding may continue.
+    /// Returns `true` if commanding may continue after this result of the comparison.
     #[must_use]
     pub const fn holds(self) -> bool {
         match self {
@@ -124,7 +125,7 @@ pub struct Following<const N: usize> {
     moved: usize,
     outside: u16,
     excess: f32,
-    /// The smallest scaling that may still be in force.
+    /// The smallest speed scaling that may still be in force, 0 … 1.
     scaling_floor: f32,
 }
 
@@ -145,7 +146,7 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// Discards the history of commands, at each arming.
+    /// Discards the history of commands, as at each arming.
     pub fn reset(&mut self) {
         *self = Self::new(self.config);
     }
@@ -162,7 +163,7 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// Records that no command was sent in this cycle.
+    /// Records that no command was sent to the arm in this cycle.
     pub fn skipped(&mut self) {
         self.push(self.newest(), true);
     }
@@ -173,7 +174,7 @@ impl<const N: usize> Following<N> {
         self.repeated |= 1;
     }
 
-    /// Returns the velocities of the newest command \[rad/s\].
+    /// Returns the joint speeds of the newest command \[rad/s\].
     #[must_use]
     pub fn newest(&self) -> JointVelocities<N> {
         self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| *sent)
@@ -338,7 +339,7 @@ mod tests {
         verdicts.iter().position(|v| *v == Followed::Lost)
     }
 
-    /// Returns a smooth command, up to 1 rad/s.
+    /// Returns a smoothly changing speed for a test, up to 1 rad/s.
     fn swing(cycle: usize) -> f32 {
         (cycle as f32 * 0.05).sin()
     }

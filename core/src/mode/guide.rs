@@ -45,16 +45,16 @@ use outrigger_wire::time::{Duration, Instant};
 pub struct ClientNumber(pub u32);
 
 settings! {
-    /// The limits of freedrive and force mode.
+    /// The limits of the arm's motion in freedrive and force mode.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GuideLimits in "guide." {
         /// The time after which freedrive or force mode ends unless its client has renewed it. Default 1 s.
         pub renew_within: Duration [0.05 to 60.0 "s"] = Duration::from_secs(1),
-        /// The highest speed of the tool centre point \[m/s\]. Default 0.25.
+        /// The highest speed of the tool centre point in freedrive or force mode \[m/s\]. Default 0.25.
         pub tool_speed: f32 [0.001 to 2.0 "m/s"] = 0.25,
-        /// The highest speed of each joint \[rad/s\]. Default 1.
+        /// The highest speed of each joint in freedrive or force mode \[rad/s\]. Default 1.
         pub joint_speed: f32 [0.001 to 3.2 "rad/s"] = 1.0,
         /// The largest distance of the tool centre point from its position at the start of freedrive or force mode
         /// \[m\]. Default 0.5.

@@ -2,7 +2,7 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The level of a line, as far as it was seen.
+/// The level of an operator's line, as far as it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Line {
@@ -10,11 +10,11 @@ pub(super) enum Line {
     Unknown,
     /// The line has been low since that time, in this number of states.
     Low { since: Instant, states: u8 },
-    /// The line is high.
+    /// The operator's line is high.
     High,
 }
 
-/// A rising edge of a line.
+/// A rising edge of an operator's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rise {
     /// The time since which the line had been low before it rose.
@@ -32,7 +32,7 @@ impl Line {
         self.take(high, now, u8::MAX)
     }
 
-    /// Takes the level in an old state.
+    /// Takes a line's level in a state that is too old to count.
     pub(super) const fn see_old(&mut self, high: bool) {
         if high && matches!(self, Self::Low { .. }) {
             *self = Self::Unknown;
@@ -62,7 +62,7 @@ impl Line {
     }
 }
 
-/// Derives a settled level from readings of a contact that bounces.
+/// The filter that derives a settled level from readings of a contact that bounces.
 #[derive(Clone, Copy, Debug)]
 pub struct Debounce {
     filter: Duration,

@@ -5,7 +5,7 @@ use super::CourseConfig;
 use outrigger_wire::math::{Rotation, Vector3, dot, norm, scale, subtract};
 use outrigger_wire::robot::{Pose, State};
 
-/// Half a turn \[rad\].
+/// Half a turn of the tool's rotation \[rad\].
 const HALF: f32 = core::f32::consts::PI;
 
 /// The course of one linear move for the tool of an arm.
@@ -16,7 +16,7 @@ pub struct LineCourse {
     pub from: Pose,
     /// The pose of the tool at the end of the move \[m, rad\].
     pub to: Pose,
-    /// The requested speed of the tool \[m/s\].
+    /// The requested speed of the tool on its line \[m/s\].
     pub speed: f32,
 }
 

@@ -34,7 +34,7 @@ pub struct ModeMachine {
     epoch: Epoch,
     latch: Option<Reason>,
     reasons: ReasonSet,
-    /// The time at which this mode was entered.
+    /// The time at which the present mode was entered.
     entered: Instant,
     /// The time of the newest state; in `Arming` and `Command` of the newest timely state.
     heard: Instant,
@@ -45,17 +45,17 @@ pub struct ModeMachine {
     /// In `Arming`: the acceptance that the newest state shows; in `Command`: the one that commanding is based on.
     grant: Grant,
     stopping: Stopping,
-    /// The kind of the last release; used if nothing is latched.
+    /// The reason of the last release, reported if no other reason is latched.
     released: Reason,
     /// In `Stopping`: the time at which the next text is due, even if no state arrives.
     due: Instant,
-    /// The robot is known to be unable to take motion text.
+    /// `true` if the robot is known to be unable to take motion text.
     silenced: bool,
     motion_unknown: Option<Instant>,
     stray_stop: StrayStop,
     /// The move in delegated drive, and afterwards until it is known to have ended.
     delegation: Option<Delegation>,
-    /// `true` if the robot is known to be unable to take motion text.
+    /// The number of the move that was requested last, from which the next move's number follows.
     last_move: Option<MoveNumber>,
     /// In `Command`, streamed: set from a pause of the program that carries the commands until the motion may continue.
     halted: bool,
@@ -63,7 +63,7 @@ pub struct ModeMachine {
     paused_at: Instant,
 }
 
-/// The basis for assuming that commands are accepted.
+/// The basis for assuming that the controller accepts our commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Grant {
@@ -74,18 +74,18 @@ enum Grant {
     By(Proof, Instant),
 }
 
-/// The progress of `Stopping`.
+/// The progress of bringing the arm to rest in `Stopping`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Stopping {
     /// This many zero velocities are still to be sent.
     Zeros(u8),
-    /// The `stopj` is sent next.
+    /// The `stopj` that ends commanding is sent next.
     StopNext,
     /// Somebody at the robot stopped the program: no text is sent, unless the arm does not slow down in this many
     /// states in a row.
     Quiet(u8),
-    /// The move that the controller executes is to end.
+    /// The program on the controller is to end the move that it executes.
     Cancelling,
     /// The whole stop was sent; standstill is awaited.
     Waiting,
@@ -143,7 +143,7 @@ impl ModeMachine {
         self.mode
     }
 
-    /// Returns the thresholds of the machine in force.
+    /// Returns the thresholds in force for the machine.
     #[must_use]
     pub const fn config(&self) -> &ModeConfig {
         &self.config
@@ -155,19 +155,20 @@ impl ModeMachine {
         self.config = config;
     }
 
-    /// Returns the present epoch, which an external client's [`Intent`] must carry.
+    /// Returns the present epoch, a counter of connections and losses of authority; a client's [`Intent`] must carry
+    /// it.
     #[must_use]
     pub const fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// Returns the first reason since the last acknowledgement.
+    /// Returns the first reason that was latched since the last acknowledgement.
     #[must_use]
     pub const fn latch(&self) -> Option<Reason> {
         self.latch
     }
 
-    /// Returns every reason since the last acknowledgement, including the first.
+    /// Returns every reason that was latched since the last acknowledgement, including the first.
     #[must_use]
     pub const fn reasons(&self) -> ReasonSet {
         self.reasons
@@ -310,7 +311,7 @@ impl ModeMachine {
         }
     }
 
-    /// Returns every reason for which a request would be refused now.
+    /// Returns every reason for which a request to command would be refused now.
     #[must_use]
     pub fn unmet(&self, evidence: &Evidence, now: Instant) -> ReasonSet {
         // Without a session nothing else is known, and older facts say nothing about the robot now.
@@ -329,7 +330,7 @@ impl ModeMachine {
         unmet
     }
 
-    /// Records that the session's links are established and states arrive.
+    /// Records that the session's links are established and states arrive from the controller.
     pub fn established(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline => Some(self.transition(Mode::Monitor, None, now)),
@@ -430,7 +431,7 @@ impl ModeMachine {
         }
     }
 
-    /// Handles an operator's release, which ends commanding.
+    /// Handles an operator's release, which ends commanding and brings the arm to rest.
     pub fn release(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline | Mode::Monitor | Mode::Stopping => None,
@@ -465,7 +466,7 @@ impl ModeMachine {
         intent.accept(self.epoch)
     }
 
-    /// Evaluates all deadlines as of `now`.
+    /// Evaluates all deadlines of the present mode as of `now`.
     pub fn tick(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline => None,
@@ -814,7 +815,7 @@ impl ModeMachine {
         self.transition(to, Some(reason), now)
     }
 
-    /// Changes the mode. No other function does.
+    /// Changes the mode of the machine. No other function does.
     fn transition(&mut self, to: Mode, reason: Option<Reason>, now: Instant) -> Transition {
         let from = core::mem::replace(&mut self.mode, to);
         self.entered = now;

@@ -112,25 +112,25 @@ pub use timed_fact::TimedFact;
 use crate::robot::{Authority, Reason};
 use outrigger_wire::time::Instant;
 
-/// A mode of the mode machine.
+/// A mode of the mode machine, from offline to commanding the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mode {
     /// No link to the controller is established.
     Offline,
-    /// States arrive; nothing is commanded.
+    /// States arrive from the controller; nothing is commanded.
     Monitor,
     /// Zero velocity only, to prove to the controller and to us that commands arrive.
     Arming,
-    /// The arm is commanded.
+    /// The arm is commanded, and may move.
     Command,
-    /// The arm is brought to rest.
+    /// The arm is brought to rest, because commanding has ended.
     Stopping,
 }
 
 impl Mode {
-    /// All modes, in the order of their numbers.
+    /// All modes of the mode machine, in the order of their numbers.
     pub const ALL: [Self; 5] = [Self::Offline, Self::Monitor, Self::Arming, Self::Command, Self::Stopping];
 
     /// Returns `true` if the arm may move because of us: it is armed, commanded, or being brought to rest.
@@ -142,7 +142,7 @@ impl Mode {
         }
     }
 
-    /// Returns the name of the mode used in reports.
+    /// Returns the name that reports use for the mode.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ pub enum PeerGate {
     /// The controller takes no commands, or there is no path on which to send commands.
     #[default]
     No,
-    /// The controller cannot take commands in the configured way.
+    /// The controller cannot take our commands in the configured way.
     Unfit,
     /// The controller reports another arm, or other software, than is configured.
     Other,
@@ -171,7 +171,7 @@ pub enum PeerGate {
     Unseen,
     /// The program that takes the commands does not run, and has to be started at the robot.
     Away,
-    /// Commands may be sent. [`Acceptance`] shows whether the controller accepts them.
+    /// Commands may be sent to the controller. [`Acceptance`] shows whether it accepts them.
     Ready,
     /// The controller reports that it follows our commands (FRI's command state with power on).
     Granted,
@@ -181,14 +181,14 @@ pub enum PeerGate {
 #[derive(Debug)]
 #[must_use]
 pub enum Action<'m> {
-    /// No motion text is sent.
+    /// No motion text is sent in this cycle.
     Silent,
     /// The controller's own setpoint, unchanged, if it needs an answer to every state (FRI). A robot that holds its
     /// position without commands is sent nothing.
     Mirror,
-    /// Zero velocity is sent.
+    /// Zero velocity is sent in this cycle.
     Hold,
-    /// A moving command, approved with this authority.
+    /// A command that moves the arm, approved with this authority.
     Move(Authority<'m>),
     /// This move is sent, once, to the program that executes moves, approved with this authority.
     Start(Authority<'m>, MoveNumber),
@@ -196,7 +196,7 @@ pub enum Action<'m> {
     Keep,
     /// A message that ends this move, to the program that executes moves; never a program of its own.
     Cancel(MoveNumber),
-    /// `stopj`, or the equivalent of the command path.
+    /// A `stopj` is sent, or the equivalent of the command path.
     Stop,
 }
 
@@ -212,9 +212,9 @@ pub struct Transition {
     pub to: Mode,
     /// The reason for leaving a higher mode; `None` for a step towards `Command`.
     pub reason: Option<Reason>,
-    /// The time of the transition.
+    /// The time of the transition between the modes.
     pub at: Instant,
-    /// The epoch from the transition on, which later requests must carry.
+    /// The epoch (a counter of connections and losses of authority) that requests after the transition must carry.
     pub epoch: Epoch,
 }
 

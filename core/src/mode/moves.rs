@@ -26,7 +26,7 @@ impl MoveNumber {
         }
     }
 
-    /// Returns the number of the move.
+    /// Returns the move's number as an integer.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0.get()
@@ -42,33 +42,33 @@ impl MoveNumber {
     }
 }
 
-/// The source of the motion while commanding.
+/// The source of the motion while commanding: the law or the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Drive {
-    /// The law: one command per state.
+    /// The law moves the arm, by one command per state.
     #[default]
     Streamed,
     /// The controller: it executes this move, is about to, or has executed it.
     Delegated(MoveNumber),
 }
 
-/// The status that the program which executes moves reports.
+/// The status of moves that the program on the controller reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mirrored {
-    /// The program waits for a move.
+    /// The program on the controller waits for a move.
     Idle,
-    /// The program executes this move.
+    /// The program on the controller executes this move.
     Running(MoveNumber),
     /// The program has executed this move, or ended it early, and waits.
     Ended(MoveNumber),
 }
 
 settings! {
-    /// Thresholds of motion that the controller executes.
+    /// The thresholds of moves that the controller executes by itself.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct DelegatedConfig in "delegated." by new(cycle: Duration) {

@@ -29,7 +29,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Creates a request that is repeated for `patience` at most.
+    /// Creates a request for a move that is repeated for `patience` at most.
     #[must_use]
     pub const fn new(patience: Duration) -> Self {
         Self { patience, since: None }

@@ -34,16 +34,16 @@ use outrigger_wire::time::{Duration, Instant};
 pub enum Channel {
     /// This device itself, which may make one request automatically.
     Automatic,
-    /// A key, a text line or a remote command.
+    /// A message of an operator: a key, a text line or a remote command.
     Message,
-    /// A line at an input of the robot.
+    /// A line that is wired to an input of the robot.
     Input,
-    /// A line at a pin of this device.
+    /// A line that is wired to a pin of this device.
     Pin,
 }
 
 impl Channel {
-    /// Returns the name of the channel used in reports.
+    /// Returns the name that reports use for the channel.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Channel {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum OperatorAction {
-    /// A request to start commanding.
+    /// A request to start commanding the arm.
     Request,
     /// An acknowledgement, which clears the latched reason.
     Acknowledge,
@@ -71,7 +71,7 @@ pub enum OperatorAction {
 }
 
 impl OperatorAction {
-    /// Returns the name of the action used in reports.
+    /// Returns the name that reports use for the action.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,14 +83,14 @@ impl OperatorAction {
     }
 }
 
-/// A refused operator action; it is not repeated automatically.
+/// A refusal of an operator action, which is not repeated automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Refusal {
-    /// The action that was refused.
+    /// The operator action that was refused.
     pub word: OperatorAction,
-    /// The channel on which the action arrived.
+    /// The channel on which the refused action arrived.
     pub by: Channel,
     /// The reason for which the action was refused.
     pub reason: Reason,
@@ -115,22 +115,22 @@ impl Refusal {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lapse {
-    /// At least one precondition was unmet throughout [`start_within`](OperatorConfig::start_within).
+    /// At least one precondition of commanding was unmet throughout [`start_within`](OperatorConfig::start_within).
     TooLate,
-    /// A reason was latched before the request was granted.
+    /// A reason was latched before the automatic request was granted.
     Latched,
 }
 
-/// A line with a fixed operator action.
+/// A kind of line by which an operator stops, acknowledges or requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Contact {
-    /// An open line stops the arm and refuses requests.
+    /// A line that brings the arm to rest and refuses requests while it is open.
     Stop,
     /// A line whose rise acknowledges the latched reason.
     Acknowledge,
-    /// A line whose rise requests commanding.
+    /// A line whose rise requests to start commanding.
     Request,
 }
 
@@ -148,11 +148,11 @@ pub struct Outcome {
     pub lapsed: bool,
 }
 
-/// The state of the automatic request.
+/// The state of this device's automatic request to command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Automatic {
-    /// The automatic request is not made, or no longer.
+    /// The automatic request to command is not made, or no longer.
     Spent,
     /// The automatic request will be made once this device has started.
     NotStarted,
@@ -160,7 +160,7 @@ enum Automatic {
     Until(Instant),
 }
 
-/// The states of the lines of one channel.
+/// The levels of the operator's lines of one channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Lines {
@@ -173,7 +173,7 @@ impl Lines {
     const UNKNOWN: Self = Self { stop: Line::Unknown, acknowledge: Line::Unknown, request: Line::Unknown };
 }
 
-/// The set of lines that a channel has.
+/// The set of operator's lines that a channel has.
 #[derive(Clone, Copy)]
 struct Present {
     stop: bool,
@@ -188,11 +188,11 @@ pub struct Operator {
     automatic: Automatic,
     inputs: Lines,
     pins: Lines,
-    /// The time at which a state last contained the robot's inputs.
+    /// The time of the last state that contained the levels of the robot's inputs.
     seen: Instant,
     /// The time of the latest acknowledgement or refusal: a line counts only if it was low after it.
     spoken: Instant,
-    /// The time of the last release by a line.
+    /// The time of the last release by an operator's line.
     released: Option<Instant>,
     /// `true` if all later requests are refused, because this process ends.
     ended: bool,
@@ -215,13 +215,13 @@ impl Operator {
         }
     }
 
-    /// Returns the configuration in force.
+    /// Returns the configuration of the operator's channels in force.
     #[must_use]
     pub const fn config(&self) -> &OperatorConfig {
         &self.config
     }
 
-    /// Returns `true` if this device may still make the automatic request.
+    /// Returns `true` if this device may still make its automatic request to command.
     #[must_use]
     pub const fn asks_by_itself(&self) -> bool {
         !matches!(self.automatic, Automatic::Spent)
@@ -288,13 +288,13 @@ impl Operator {
         self.ask(Channel::Message, machine, evidence, now)
     }
 
-    /// Handles a release that arrives as a message.
+    /// Handles an operator's release by a message, which brings the arm to rest.
     pub fn release(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         self.automatic = Automatic::Spent;
         machine.release(now)
     }
 
-    /// Handles a release and rejects all later requests.
+    /// Handles a release, which brings the arm to rest, and rejects all later requests to command.
     pub fn end(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         self.ended = true;
         self.release(machine, now)

@@ -3,7 +3,7 @@
 use crate::robot::{BadValue, Range, range_of, settings, words};
 use outrigger_wire::time::Duration;
 
-/// The meaning of a request line's level.
+/// The meaning of the level of an operator's request line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -11,7 +11,7 @@ pub enum RequestAs {
     /// A rise of the line requests, a low level releases, and no request is granted while the line is low.
     #[default]
     Held,
-    /// A rise of the line requests; another channel has to release.
+    /// A rise of the line requests commanding, and another channel has to end it.
     Edge,
 }
 
@@ -26,21 +26,21 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct OperatorConfig in "" {
-        /// The robot's input that is the request line.
+        /// The robot's digital input that is the operator's request line.
         pub request_input: Option<u8> [0 to 17] = None,
-        /// The robot's input whose rise acknowledges.
+        /// The robot's digital input whose rise acknowledges the latched reason.
         pub acknowledge_input: Option<u8> [0 to 17] = None,
-        /// The robot's input that stops when it is low.
+        /// The robot's digital input that ends commanding when it is low.
         pub stop_input: Option<u8> [0 to 17] = None,
-        /// The meaning of the robot's request line. Default held.
+        /// The meaning of the level at the robot's request input. Default held.
         pub input_as at "request_as": RequestAs = RequestAs::Held,
-        /// A pin of this device is the request line.
+        /// A pin of this device is the operator's request line. Default no.
         pub request_pin nowhere: bool = false,
-        /// A pin of this device acknowledges.
+        /// A rise at a pin of this device acknowledges the latched reason. Default no.
         pub acknowledge_pin nowhere: bool = false,
-        /// A pin of this device stops when it is open.
+        /// A pin of this device ends commanding when it is open. Default no.
         pub stop_pin nowhere: bool = false,
-        /// The meaning of the pin's request line. Default held.
+        /// The meaning of the level at this device's request pin. Default held.
         pub pin_as nowhere: RequestAs = RequestAs::Held,
         /// The time after its start within which this device makes its one automatic request; `None`, the default,
         /// never.
@@ -60,9 +60,9 @@ settings! {
 }
 
 impl OperatorConfig {
-    /// The range of [`start_within`](Self::start_within).
+    /// The range of values that [`start_within`](Self::start_within) accepts.
     pub const START_WITHIN: Range<Duration> = range_of!(0.1 to 3600.0 "s");
-    /// The range of [`pin_filter`](Self::pin_filter).
+    /// The range of values that [`pin_filter`](Self::pin_filter) accepts.
     pub const PIN_FILTER: Range<Duration> = range_of!(0.005 to 0.2 "s");
 
     /// Checks every field, and whether the fields are compatible.
@@ -100,7 +100,7 @@ impl OperatorConfig {
             || (self.request_pin && matches!(self.pin_as, RequestAs::Edge))
     }
 
-    /// Returns `true` if at least one line can end commanding.
+    /// Returns `true` if at least one operator's line can end commanding.
     #[must_use]
     pub const fn can_release(&self) -> bool {
         self.is_held() || self.stop_pin || self.stop_input.is_some()

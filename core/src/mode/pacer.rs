@@ -18,7 +18,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Creates a pacer that has seen no state.
+    /// Creates the pacer of a streamed motion that has seen no state.
     #[must_use]
     pub const fn new(config: ScalingConfig) -> Self {
         Self { config, scaling: Scaling::BEGIN, share: 1.0, paused: false }
@@ -35,12 +35,12 @@ impl Pacer {
         self.config = config;
     }
 
-    /// Resets the pace to [`Pace::Begin`], as before every `Command`.
+    /// Resets the pace to [`Pace::Begin`], as at the start of every `Command`.
     pub const fn restart(&mut self) {
         (self.scaling, self.share, self.paused) = (Scaling::BEGIN, 1.0, false);
     }
 
-    /// Returns the pace as of the newest state.
+    /// Returns the pace that the robot's speed scaling permits as of the newest state.
     #[must_use]
     pub const fn pace(&self) -> Pace {
         self.scaling.pace()

@@ -55,27 +55,27 @@ settings! {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pendant {
-    /// No stop and no pause: commands continue.
+    /// The pendant shows neither a stop nor a pause: commands continue.
     #[default]
     Go,
     /// Perhaps a stop: nothing is written, so that the next state decides.
     Wait,
     /// Our program that carries the commands is paused. Once resumed, it continues from where it is.
     Paused,
-    /// The program that carries our commands was stopped.
+    /// The program that carries our commands was stopped at the pendant.
     Stopped,
     /// The text of the last command was paused: no part of it may continue.
     TextPaused,
 }
 
-/// The input of the watch for one state.
+/// The input of the watch for a stop at the pendant, for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendantReading {
     /// `true` if the state is young enough to be answered by motion.
     pub fresh: bool,
-    /// The proof that our text is accepted, as of this state.
+    /// The proof that our text is accepted, as of this state; `None` if there is none.
     pub accepted_by: Option<Proof>,
-    /// The program state, if the packet of the cycle has it.
+    /// The program state in this state's packet, if the packet has it.
     pub program: Option<ProgramState>,
     /// The program's activity by the report that arrives ten times a second.
     pub reported: Option<TimedFact<Activity>>,
@@ -91,11 +91,11 @@ const LEAST_CYCLES: u32 = 100;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct PendantWatch {
-    /// The first proof that our text is accepted, with its time.
+    /// The first proof that our text is accepted, and the time of it.
     granted: Option<(Proof, Instant)>,
     /// `true` if the previous state showed no program, and no text was written in answer to it.
     waits: bool,
-    /// `true` if the previous state showed no program.
+    /// `true` if the previous state showed that no program runs.
     gone: bool,
     /// The number of cycles with our text accepted; `flickers` counts those after which a program was there again.
     cycles: u32,
@@ -103,7 +103,7 @@ pub struct PendantWatch {
 }
 
 impl PendantWatch {
-    /// Takes the newest state, read at `now`.
+    /// Takes the newest state, read at `now`, and returns the effect of the pendant.
     pub fn observe(&mut self, config: &PendantConfig, reading: &PendantReading, now: Instant) -> Pendant {
         if self.granted.is_none() {
             self.granted = reading.accepted_by.map(|proof| (proof, now));
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use outrigger_wire::time::Duration;
 
-    /// Returns all readings of a state.
+    /// Returns all readings that a state can have in a test.
     fn readings(now: Instant) -> Vec<PendantReading> {
         let mut readings = vec![];
         let programs =
@@ -176,13 +176,13 @@ mod tests {
         readings
     }
 
-    /// The memory of an independent observer.
+    /// The memory of a test's independent observer of the pendant.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     struct History {
         granted: Option<Proof>,
         /// The answer to the newest fresh state that contained the program.
         last: Pendant,
-        /// The newest state of that kind had no program.
+        /// `true` if the newest fresh state that contained the program state showed no program.
         gone: bool,
         flickers: u8,
     }

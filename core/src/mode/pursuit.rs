@@ -14,14 +14,14 @@ use outrigger_wire::time::Duration;
 /// The difference in distance below which two places on the plan are equally near \[rad\]. The later one counts then:
 /// where the plan rests, time continues.
 const SAME: f32 = 1e-4;
-/// The places that are compared, in periods around the expected one.
+/// The places on the plan that are compared with the target, in periods around the expected one.
 const AROUND: [i64; 7] = [-3, -2, -1, 0, 1, 2, 3];
 
 /// The progress of an arm along a plan, in the plan's own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlanProgress {
-    /// The largest plan time that can have elapsed \[µs\].
+    /// The largest time of the plan that can have elapsed \[µs\].
     elapsed: u64,
     /// The place on the plan that the arm has reached, as a plan time \[µs\].
     reached: u64,
@@ -65,13 +65,13 @@ impl PlanProgress {
         nearest
     }
 
-    /// Returns the place that was reached, in the plan's time \[µs\].
+    /// Returns the place on the plan that the arm has reached, in the plan's own time \[µs\].
     #[must_use]
     pub const fn reached(&self) -> u64 {
         self.reached
     }
 
-    /// Returns the largest plan time that can have elapsed \[µs\].
+    /// Returns the largest time of the plan that can have elapsed \[µs\].
     #[must_use]
     pub const fn elapsed(&self) -> u64 {
         self.elapsed

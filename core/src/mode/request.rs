@@ -1,4 +1,4 @@
-//! Values that are valid in one epoch only.
+//! The epoch, a counter of connections and losses of authority, and values that are valid in one epoch only.
 
 use crate::robot::Reason;
 
@@ -32,9 +32,9 @@ impl Epoch {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Intent<T> {
-    /// The epoch that the client saw when it decided.
+    /// The epoch that the client saw when it decided to send the value.
     pub epoch: Epoch,
-    /// The value that the client requests.
+    /// The value that the client requests to be applied.
     pub value: T,
 }
 

@@ -15,14 +15,14 @@ use super::{Activity, Pendant, TimedFact};
 use outrigger_wire::robot::ProgramState;
 use outrigger_wire::time::Instant;
 
-/// The input of the watch for one state.
+/// The input of the watch of the program that carries our commands, for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResidentReading {
     /// `true` if the state is young enough to be answered by motion.
     pub fresh: bool,
     /// `true` if the program's connection is established and the greeting has been exchanged.
     pub connected: bool,
-    /// The program state, if the packet of the cycle has it.
+    /// The program state in this state's packet, if the packet has it.
     pub program: Option<ProgramState>,
     /// The program's activity by the report that arrives ten times a second.
     pub reported: Option<TimedFact<Activity>>,
@@ -32,7 +32,7 @@ pub struct ResidentReading {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ResidentWatch {
-    /// The time at which the program's connection was first seen.
+    /// The time at which the program's connection was first seen in this arming.
     since: Option<Instant>,
     /// The number of consecutive fresh states without a connection of the program.
     missing: u8,
@@ -42,7 +42,7 @@ impl ResidentWatch {
     /// The number of fresh states for which a lost connection may still be a stop at the pendant.
     pub const GRACE: u8 = 2;
 
-    /// Takes the newest state, read at `now`.
+    /// Takes the newest state, read at `now`, and returns the effect of the pendant.
     pub fn observe(&mut self, reading: &ResidentReading, now: Instant) -> Pendant {
         if reading.connected && self.since.is_none() {
             self.since = Some(now);

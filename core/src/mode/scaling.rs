@@ -19,11 +19,11 @@ use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
 
 settings! {
-    /// Thresholds of [`Scaling`].
+    /// The thresholds by which [`Scaling`] judges the robot's speed scaling.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ScalingConfig in "scaling." {
-        /// A scaling below this counts as 0. Default 0.005.
+        /// The speed scaling below which it counts as 0. Default 0.005.
         pub zero_below: f32 [0.0001 to 0.1] = 0.005,
         /// A scaling of this or more counts as above 0 again, once it was 0. Default 0.01.
         pub free_from: f32 [0.0001 to 0.2] = 0.01,
@@ -50,16 +50,16 @@ impl ScalingConfig {
     }
 }
 
-/// The output that the robot's speed scaling permits.
+/// The speeds that the robot's speed scaling permits to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pace {
     /// The law's speeds, limited for a short time, because no state has shown yet that the arm follows.
     Begin,
-    /// The law's speeds without a further limit.
+    /// The law's speeds are sent without a further limit.
     Free,
-    /// Zero velocity, because the scaling is 0.
+    /// Zero velocity is sent, because the speed scaling is 0.
     Held,
 }
 
@@ -130,7 +130,7 @@ impl Scaling {
         *self = Self { pace: Pace::Held, ..Self::BEGIN };
     }
 
-    /// Returns the permitted pace.
+    /// Returns the pace that the speed scaling permits.
     #[must_use]
     pub const fn pace(&self) -> Pace {
         self.pace
@@ -151,7 +151,7 @@ mod tests {
 
     const DT: Duration = Duration::from_millis(8);
 
-    /// Few cycles, so that short sequences reach every state.
+    /// The thresholds of the test, with few cycles, so that short sequences reach every state.
     const CONFIG: ScalingConfig = ScalingConfig {
         zero_below: 0.005,
         free_from: 0.01,
@@ -161,19 +161,19 @@ mod tests {
         held_timeout: Duration::from_millis(40),
     };
 
-    /// The readings of a state.
+    /// The speed scalings that a state can show in the test.
     const READINGS: [f32; 6] = [0.0, 0.004_9, 0.007, 0.01, 1.0, f32::NAN];
 
     #[derive(Clone, Copy, PartialEq, Eq, Hash)]
     struct Input {
         reading: usize,
-        /// The slider is up; `None` if it is not known.
+        /// `true` if the speed slider is up; `None` if that is not known.
         slider: Option<bool>,
-        /// The law wants to move.
+        /// `true` if the law wants to move the arm.
         wants: bool,
     }
 
-    /// The history so far, recorded independently of the machine.
+    /// The history of a test so far, recorded independently of the machine.
     #[derive(Clone, Copy, PartialEq, Eq, Hash)]
     struct History {
         ever_above: bool,
@@ -184,7 +184,7 @@ mod tests {
         last: Option<Pace>,
     }
 
-    /// Judges one more state by the rules, independently of the machine.
+    /// Judges one more state of a test by the rules, independently of the machine.
     fn follow(machine: &mut Scaling, told: &mut History, input: Input) {
         let scaling = READINGS[input.reading];
         let slider = input.slider.map(|up| if up { 1.0 } else { 0.0 });

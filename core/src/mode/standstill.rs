@@ -1,11 +1,11 @@
-//! The measurement of standstill: measured, never assumed.
+//! The measurement of an arm's standstill, which is never assumed.
 
 use crate::robot::settings;
 use outrigger_wire::robot::{ControllerTime, JointPositions, State};
 use outrigger_wire::time::{Duration, Instant};
 
 settings! {
-    /// The thresholds of standstill (`core/docs/mode-machine.md 9`).
+    /// The thresholds of an arm's standstill (`core/docs/mode-machine.md 9`).
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct StandstillConfig in "standstill." {
@@ -23,7 +23,7 @@ settings! {
     }
 }
 
-/// Measures standstill of an arm with `N` joints.
+/// The measurement of whether an arm with `N` joints is at standstill.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Standstill<const N: usize> {
@@ -42,7 +42,7 @@ struct Window<const N: usize> {
 }
 
 impl<const N: usize> Standstill<N> {
-    /// Creates the measurement, before any state.
+    /// Creates the measurement of standstill, before any state.
     #[must_use]
     pub const fn new(config: StandstillConfig) -> Self {
         Self { config, window: None, at_rest: false }
@@ -74,7 +74,7 @@ impl<const N: usize> Standstill<N> {
         self.at_rest
     }
 
-    /// Returns the thresholds of standstill.
+    /// Returns the thresholds from which the arm counts as being at standstill.
     #[must_use]
     pub const fn config(&self) -> &StandstillConfig {
         &self.config
@@ -86,7 +86,7 @@ impl<const N: usize> Standstill<N> {
         self.at_rest
     }
 
-    /// Discards the measurement, as after a reconnect.
+    /// Discards the measurement of standstill, as after a reconnect.
     pub const fn reset(&mut self) {
         self.window = None;
         self.at_rest = false;

@@ -1,4 +1,4 @@
-//! Facts with their age.
+//! Facts about the robot with the time at which they were learned.
 
 use outrigger_wire::time::{Duration, Instant};
 
@@ -7,20 +7,20 @@ use outrigger_wire::time::{Duration, Instant};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TimedFact<T> {
-    /// The value of the fact.
+    /// The value that was learned.
     pub value: T,
-    /// The time at which the fact was learned, on our clock.
+    /// The time at which the value was learned, on our clock.
     pub at: Instant,
 }
 
 impl<T> TimedFact<T> {
-    /// Creates a fact `value` that was learned at `at`.
+    /// Creates a fact with the value `value`, learned at `at`.
     #[must_use]
     pub const fn new(value: T, at: Instant) -> Self {
         Self { value, at }
     }
 
-    /// Returns the fact; `None` if it is older than `max_age`.
+    /// Returns the fact's value; `None` if it is older than `max_age` at `now`.
     #[must_use]
     pub fn fresh(self, now: Instant, max_age: Duration) -> Option<T> {
         (now.since(self.at) <= max_age).then_some(self.value)

@@ -1,4 +1,4 @@
-//! The permission to move the arm, as a value.
+//! The permission to move the arm, as a value that a command needs.
 
 use core::marker::PhantomData;
 

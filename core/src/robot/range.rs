@@ -6,9 +6,9 @@ use outrigger_wire::time::Duration;
 /// A closed range: the least and the greatest accepted value of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range<T> {
-    /// The least value that is accepted.
+    /// The least value of the range.
     pub least: T,
-    /// The greatest value that is accepted.
+    /// The greatest value of the range.
     pub most: T,
     /// The range as text for messages and documentation, with the unit.
     pub text: &'static str,

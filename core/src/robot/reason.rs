@@ -16,7 +16,7 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// The complete list of reasons.
+            /// The complete list of reasons to refuse or end commanding.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// Returns a description of the reason, as a clause that starts in lower case.
@@ -25,13 +25,13 @@ macro_rules! reasons {
                 match self { $(Self::$variant => $text),+ }
             }
 
-            /// Returns a hint at what a person can do next.
+            /// Returns a hint at what a person can do about the reason.
             #[must_use]
             pub const fn advice(self) -> &'static str {
                 match self { $(Self::$variant => $advice),+ }
             }
 
-            /// Returns the name used in reports and machine-readable output, e.g. `StateStale`.
+            /// Returns the name of the reason in reports and machine-readable output, e.g. `StateStale`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => stringify!($variant)),+ }
@@ -161,7 +161,7 @@ impl Reason {
     }
 }
 
-/// A set of reasons.
+/// A set of reasons, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -170,7 +170,7 @@ pub struct ReasonSet([u32; 3]);
 const _: () = assert!(Reason::ALL.len() <= 3 * 32, "each reason has a bit");
 
 impl ReasonSet {
-    /// The empty set of reasons.
+    /// The set without any reasons.
     pub const EMPTY: Self = Self([0; 3]);
 
     /// Returns the index of the word that holds `reason`, and its bit in that word.

@@ -11,22 +11,22 @@ use outrigger_wire::time::Duration;
 /// The name of a setting in configuration files, and its documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The setting's name in its table.
+    /// The setting's name in its table of the configuration file.
     pub name: &'static str,
-    /// The documentation of the setting.
+    /// The documentation of the setting, as text.
     pub doc: &'static str,
 }
 
 /// A table of a configuration file. A value of the wrong type or out of range is reported by the table, and `None` is
 /// returned for it.
 pub trait Table {
-    /// Reads the Boolean at `key`: `true` or `false`.
+    /// Reads the Boolean setting `key` of the table: `true` or `false`.
     fn flag(&mut self, key: Key) -> Option<bool>;
 
-    /// Reads the whole number at `key`.
+    /// Reads the whole number of the setting `key`, which must be in `range`.
     fn whole(&mut self, key: Key, range: Range<i64>) -> Option<i64>;
 
-    /// Reads the number at `key`.
+    /// Reads the number of the setting `key`, which must be in `range`.
     fn number(&mut self, key: Key, range: Range<f32>) -> Option<f32>;
 
     /// Reads the `N` numbers at `key`; a single number in the file applies to all `N`.
@@ -100,7 +100,7 @@ impl Setting for f32 {
     }
 }
 
-/// A time, which files contain in seconds.
+/// A time, which configuration files contain in seconds.
 impl Setting for Duration {
     type Range = Range<Self>;
 
@@ -429,7 +429,7 @@ macro_rules! range_of {
     ($range:path) => { $range };
 }
 
-/// Expands to the text that documents a range.
+/// Expands to the text that documents the range of a setting.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! range_doc {
@@ -455,7 +455,7 @@ macro_rules! check_setting {
     };
 }
 
-/// Reads a setting from a table if the key is present.
+/// Reads a setting from a table of a configuration file if its key is present.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! read_setting {

@@ -1,4 +1,4 @@
-//! Types of settings that depend on features of the build.
+//! The types of settings that depend on features of the build.
 
 use core::marker::PhantomData;
 

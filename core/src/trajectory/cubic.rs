@@ -8,9 +8,9 @@ use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities}
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Setpoint<const N: usize> {
-    /// The desired joint angles at this point \[rad\].
+    /// The desired joint angles at this point of the motion \[rad\].
     pub positions: JointPositions<N>,
-    /// The desired joint speeds at this point \[rad/s\].
+    /// The desired joint speeds at this point of the motion \[rad/s\].
     pub velocities: JointVelocities<N>,
 }
 
@@ -61,7 +61,7 @@ impl<const N: usize> CubicSegment<N> {
         setpoint
     }
 
-    /// Returns the duration of the segment \[s\].
+    /// Returns the duration of the cubic segment \[s\].
     #[must_use]
     pub const fn seconds(&self) -> f32 {
         self.seconds

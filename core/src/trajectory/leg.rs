@@ -15,7 +15,7 @@ pub enum Leg<const N: usize> {
     Quintic(QuinticSegment<N>),
 }
 
-/// Calls the same function of either kind of segment.
+/// Calls the same function of a cubic or a quintic segment.
 macro_rules! each {
     ($leg:expr, $segment:ident => $call:expr) => {
         match $leg {
@@ -27,7 +27,7 @@ macro_rules! each {
 }
 
 impl<const N: usize> Leg<N> {
-    /// Creates the segment from `from` to `to`.
+    /// Creates the segment of the motion from the waypoint `from` to the waypoint `to`.
     #[must_use]
     #[inline]
     pub fn between(from: &Waypoint<N>, to: &Waypoint<N>) -> Self {

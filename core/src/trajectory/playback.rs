@@ -28,13 +28,13 @@ pub struct Beginning<const N: usize> {
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<const N: usize> {
     progress: Progress,
-    /// The time of the motion that has passed, as reported.
+    /// The time of the motion that has passed, as the controller reports.
     elapsed: Duration,
     /// The rest of the motion after a suspension, if it is being resumed.
     on: Option<Resumption<N>>,
-    /// The index of the next waypoint to send.
+    /// The index of the next waypoint to send to the controller.
     next: usize,
-    /// The highest joint speed of the motion itself \[rad/s\].
+    /// The highest joint speed of the whole motion as planned \[rad/s\].
     fastest: f32,
 }
 
@@ -47,7 +47,7 @@ impl<const N: usize> Playback<N> {
         Self { progress: Progress::Waiting, elapsed: Duration::ZERO, on: None, next: 0, fastest }
     }
 
-    /// Returns the progress of the motion.
+    /// Returns the progress of the motion that the controller executes.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.progress
@@ -59,7 +59,7 @@ impl<const N: usize> Playback<N> {
         self.elapsed
     }
 
-    /// Returns the setpoint on the motion's path at present.
+    /// Returns the setpoint on the motion's path at the present time of the motion.
     #[must_use]
     pub fn wanted(&self, plan: &[Waypoint<N>]) -> Setpoint<N> {
         on(plan, self.elapsed)
@@ -151,7 +151,7 @@ mod tests {
         [way(0.0, 0.0, 0), way(0.5, 0.5, 1_500), way(1.0, 0.5, 2_500), way(1.5, 0.0, 4_000)]
     }
 
-    /// An event in the life of a playback.
+    /// An event of a playback in a test.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Deed {
         /// A request to command, which resumes the motion or not, with the arm this far from the path \[rad\].
@@ -173,7 +173,7 @@ mod tests {
         Deed::Ended,
     ];
 
-    /// Applies the event and asserts the invariants.
+    /// Applies the event to the playback and asserts the invariants.
     fn step(playback: &mut Playback<1>, deed: Deed, what: &[Deed]) {
         let (plan, before) = (plan(), *playback);
         match deed {

@@ -21,7 +21,7 @@ impl Polynomial {
         Self(slope)
     }
 
-    /// Returns the least and the greatest value over 0 … 1.
+    /// Returns the least and the greatest value of the polynomial over 0 … 1.
     pub(super) fn extremes(&self) -> (f32, f32) {
         let d1 = self.derivative();
         let d2 = d1.derivative();

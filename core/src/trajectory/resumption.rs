@@ -17,7 +17,7 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, quotient, to_f32};
 
-/// The durations of a lead-in that are tried, shortest first.
+/// The durations that are tried for the lead-in to a suspended motion, shortest first.
 const RAMPS: [Duration; 4] = [
     Duration::from_millis(600),
     Duration::from_millis(1_200),
@@ -41,11 +41,11 @@ pub struct Resumption<const N: usize> {
     /// The times of the motion at which it resumes, and at which the lead-in ends on its path.
     left: Duration,
     joins: Duration,
-    /// The duration of the lead-in.
+    /// The duration of the lead-in to the suspended motion.
     lasts: Duration,
-    /// The number of steps of the lead-in.
+    /// The number of steps, from waypoint to waypoint, of the lead-in.
     steps: u32,
-    /// The factor by which the motion is slower than planned.
+    /// The factor by which the resumed motion is slower than planned.
     slower: u16,
     /// The index, from 0, of the first waypoint of the motion after the lead-in.
     next: usize,
@@ -101,7 +101,7 @@ impl<const N: usize> Resumption<N> {
         Err(against)
     }
 
-    /// Creates the resumption with a lead-in of about the duration `ramp`.
+    /// Creates the resumption of a motion with a lead-in of about the duration `ramp`.
     fn lasting(
         plan: &[Waypoint<N>],
         (left, end): (Duration, Duration),
@@ -157,7 +157,7 @@ impl<const N: usize> Resumption<N> {
         Some(Waypoint { setpoint: Setpoint { positions, velocities }, accelerations: None, at })
     }
 
-    /// Returns whether `number` is that of the last waypoint.
+    /// Returns whether `number` is that of the resumed motion's last waypoint.
     #[must_use]
     pub const fn is_last(&self, plan: &[Waypoint<N>], number: usize) -> bool {
         let rest = plan.len().saturating_sub(self.next);
@@ -186,7 +186,7 @@ impl<const N: usize> Resumption<N> {
     }
 }
 
-/// Returns `span * parts / of`.
+/// Returns the time `span * parts / of`.
 fn part(span: Duration, parts: u64, of: u64) -> Duration {
     Duration::from_micros(quotient(span.as_micros().saturating_mul(parts), of).unwrap_or_default())
 }
@@ -198,7 +198,7 @@ fn leg<const N: usize>(plan: &[Waypoint<N>], at: Duration) -> Option<(Leg<N>, f3
     Some((Leg::between(from, plan.get(behind)?), (at - from.at).as_secs_f32()))
 }
 
-/// Returns the setpoint of `plan` at this time of the motion.
+/// Returns the setpoint of `plan` at the time `at` of the motion.
 pub(super) fn on<const N: usize>(plan: &[Waypoint<N>], at: Duration) -> Setpoint<N> {
     let ends =
         plan.last().filter(|last| last.at <= at).or(plan.first()).map_or_else(Setpoint::default, |way| way.setpoint);

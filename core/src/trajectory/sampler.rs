@@ -13,16 +13,16 @@ use outrigger_wire::math::bounded;
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-/// The progress of a motion.
+/// The progress of a motion of the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Progress {
     /// The law has no end: it continues until the request is released.
     Endless,
-    /// The motion has not started.
+    /// The motion has not started yet.
     Waiting,
-    /// The motion runs.
+    /// The motion is being executed.
     Running,
     /// The motion is suspended: it continues only when it is resumed explicitly.
     Suspended,
@@ -49,7 +49,7 @@ pub struct Sampler<const N: usize> {
     starved: bool,
     /// The sampler's own factor on the speed, 0 … 1; rises after a resume.
     pace: f32,
-    /// The robot's scaling as last applied, 0 … 1.
+    /// The robot's speed scaling as last applied, 0 … 1.
     scaling: f32,
     /// The time for the pace to rise from 0 to 1 after a resume.
     ramp: Duration,
@@ -74,7 +74,7 @@ impl<const N: usize> Sampler<N> {
         }
     }
 
-    /// Returns the progress of the motion.
+    /// Returns the progress of the sampled motion.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.progress
@@ -94,7 +94,7 @@ impl<const N: usize> Sampler<N> {
         self.trajectory.feed(waypoint, last, self.elapsed_nanos)
     }
 
-    /// Returns the number of waypoints that can be fed now.
+    /// Returns the number of waypoints of the motion that can be fed now.
     #[must_use]
     pub fn room(&self) -> usize {
         self.trajectory.room(self.elapsed_nanos)
@@ -106,7 +106,7 @@ impl<const N: usize> Sampler<N> {
         cfg!(feature = "trajectories") && self.starved
     }
 
-    /// Returns the offset added to every position.
+    /// Returns the offset that is added to every joint position \[rad\].
     #[must_use]
     pub const fn origin(&self) -> JointPositions<N> {
         self.origin
@@ -151,7 +151,7 @@ impl<const N: usize> Sampler<N> {
         Setpoint { positions, velocities: velocities.map(|v| v * pace) }
     }
 
-    /// Suspends a running motion at its present time.
+    /// Suspends a running motion at its present time, until it is resumed.
     pub fn suspend(&mut self) {
         if self.progress == Progress::Running {
             self.progress = Progress::Suspended;
@@ -233,7 +233,7 @@ impl<const N: usize> Sampler<N> {
     }
 }
 
-/// Checks that no joint is off by more than `tolerance`.
+/// Checks that no joint is off by more than `tolerance` \[rad\].
 pub(crate) fn within<const N: usize>(error: &JointPositions<N>, tolerance: f32) -> Result<(), Reason> {
     if error.max_abs() <= tolerance { Ok(()) } else { Err(Reason::PathTolerance) }
 }

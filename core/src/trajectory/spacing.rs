@@ -19,14 +19,14 @@ pub struct Spacing {
     pub beside: f32,
 }
 
-/// The decision about a waypoint.
+/// The decision whether a waypoint of a motion is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaypointUse {
-    /// The waypoint is omitted.
+    /// The waypoint is omitted from the motion.
     LeftOut,
-    /// The waypoint is kept, after the earlier ones.
+    /// The waypoint is kept in the motion, after the earlier ones.
     Kept,
-    /// The waypoint replaces the previous one, which is too close.
+    /// The waypoint replaces the previous one, which is too close in time.
     InPlace,
 }
 

@@ -28,13 +28,13 @@ pub struct Stored<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Stored<'a, N> {
-    /// Creates an iterator over the waypoints in `bytes`.
+    /// Creates an iterator over the waypoints that are stored in `bytes`.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
-    /// Returns whether no complete waypoint is left.
+    /// Returns whether no complete stored waypoint is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         Self { bytes: self.bytes }.next().is_none()

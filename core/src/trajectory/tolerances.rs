@@ -12,7 +12,7 @@ use crate::robot::{BadValue, Range, Reason, range_of};
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-/// The permitted deviations of each joint from a motion.
+/// The permitted deviations of each joint from a planned motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -52,7 +52,7 @@ impl<const N: usize> Default for Tolerances<N> {
     }
 }
 
-/// A monitor that holds a motion to its tolerances.
+/// A monitor of whether a motion stays within its tolerances.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Watch<const N: usize> {

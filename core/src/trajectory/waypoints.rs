@@ -18,16 +18,16 @@ pub const REST_SPEED: f32 = 1e-3;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Waypoint<const N: usize> {
-    /// The joint angles and speeds.
+    /// The joint angles and speeds at the waypoint.
     pub setpoint: Setpoint<N>,
     /// The accelerations \[rad/s²\] if known: between two waypoints that have them the motion is quintic, otherwise
     /// cubic.
     pub accelerations: Option<Accelerations<N>>,
-    /// The time from the start of the motion.
+    /// The time of the waypoint from the start of the motion.
     pub at: Duration,
 }
 
-/// The accelerations of a waypoint.
+/// The joint accelerations at a waypoint.
 #[cfg(feature = "trajectories")]
 pub type Accelerations<const N: usize> = JointAccelerations<N>;
 
@@ -76,7 +76,7 @@ impl<const N: usize> Waypoint<N> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TrajectoryError {
-    /// Fewer than two waypoints were given.
+    /// Fewer than two waypoints were given for a motion.
     TooFew,
     /// More waypoints than [`MAX_WAYPOINTS`], or no room yet for one more.
     TooMany,
@@ -86,12 +86,12 @@ pub enum TrajectoryError {
     NotFinite(u32),
     /// A joint, counted from 0, has a speed of at least [`REST_SPEED`] at the first or last waypoint.
     NotAtRest {
-        /// The number of the waypoint, counted from 0.
+        /// The number of the waypoint where the joint is not at rest, counted from 0.
         waypoint: u32,
-        /// The number of the joint, counted from 0.
+        /// The number of the joint that is not at rest, counted from 0.
         joint: u8,
     },
-    /// The motion already has its last waypoint.
+    /// The motion already has its last waypoint, and takes no more.
     Complete,
 }
 
@@ -122,7 +122,7 @@ impl core::error::Error for TrajectoryError {}
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trajectory<const N: usize> {
     waypoints: Vec<Waypoint<N>, MAX_WAYPOINTS>,
-    /// The number of waypoints that have been passed and discarded.
+    /// The number of the motion's waypoints that have been passed and discarded.
     forgotten: u32,
     /// `true` while the last waypoint of the motion is not known.
     open: bool,
@@ -229,7 +229,7 @@ impl<const N: usize> Trajectory<N> {
         !(cfg!(feature = "trajectories") && self.open)
     }
 
-    /// Returns the last waypoint known so far.
+    /// Returns the last waypoint of the motion that is known so far.
     #[must_use]
     pub fn last(&self) -> Option<&Waypoint<N>> {
         self.waypoints.last()
@@ -240,7 +240,7 @@ impl<const N: usize> Trajectory<N> {
         self.forgotten.saturating_add(place as u32)
     }
 
-    /// Returns the number of waypoints that are no longer needed.
+    /// Returns the number of held waypoints that the motion no longer needs.
     fn passed(&self, elapsed: u64) -> usize {
         self.waypoints.iter().skip(1).take_while(|next| elapsed >= next.due_nanos()).count()
     }
@@ -284,7 +284,7 @@ impl<const N: usize> Trajectory<N> {
             .fold(JointVelocities::ZERO, |peak, leg| peak.zip_with(leg.peak_velocities().as_array(), |a, b| a.max(*b)))
     }
 
-    /// Returns the highest acceleration of each joint \[rad/s²\].
+    /// Returns the highest acceleration of each joint in the motion \[rad/s²\].
     #[must_use]
     pub fn peak_accelerations(&self) -> JointAccelerations<N> {
         self.legs().fold(JointAccelerations::ZERO, |peak, leg| {

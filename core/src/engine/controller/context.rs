@@ -1,4 +1,4 @@
-//! The arguments of a controller's calls.
+//! The arguments of the functions that an engine calls on its controller.
 
 use core::net::SocketAddr;
 
@@ -20,22 +20,22 @@ pub struct Context<'c, const N: usize, C: Controller<N>> {
     pub(in crate::engine) running: bool,
 }
 
-/// A state that was judged.
+/// A state of the arm that was judged in this call of the engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged {
-    /// The time at which the state was read.
+    /// The time at which the judged state was read.
     pub(in crate::engine) arrival: Instant,
     /// `true` if the robot's inputs in this state acknowledged the latched reasons.
     pub(in crate::engine) acknowledged: bool,
 }
 
-/// Bytes that were received.
+/// Bytes that the port received on one link.
 #[derive(Clone, Copy, Debug)]
 pub struct Received {
     pub(in crate::engine) link: LinkId,
     pub(in crate::engine) count: usize,
-    /// The sender of a datagram; `None` for a connection.
+    /// The sender of the received datagram; `None` for bytes of a connection.
     pub(in crate::engine) from: Option<SocketAddr>,
-    /// The time at which the bytes were read.
+    /// The time at which the received bytes were read.
     pub(in crate::engine) arrival: Instant,
 }

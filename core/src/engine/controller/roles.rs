@@ -1,8 +1,8 @@
-//! The roles of a controller's links, and the output that waits.
+//! The roles of a controller's links, and the kind of output that waits for the port.
 
 use crate::engine::io::LinkId;
 
-/// A set of links.
+/// A set of a controller's links, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSet(u8);
 
@@ -36,7 +36,7 @@ impl LinkSet {
     }
 }
 
-/// The roles of a controller's links at present.
+/// The roles that a controller's links have at present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkRoles {
     /// The connection that carries commands. Its unacknowledged bytes are to be reported by
@@ -51,10 +51,10 @@ pub struct LinkRoles {
 /// The kind of output that waits for the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// No output is waiting.
+    /// No output is waiting for the port.
     Nothing,
-    /// Bytes to be written to a link.
+    /// Bytes that the port has to write to a link are waiting.
     Bytes,
-    /// Links to be opened or closed, and possibly bytes.
+    /// Links that the port has to open or close are waiting, and possibly bytes.
     Links,
 }

@@ -36,7 +36,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Returns the limits that apply to every command.
+    /// Returns the limits of the arm's motion that apply to every command.
     pub(in crate::engine) const fn limits(&self) -> &Limits<N> {
         self.stream.governor.limits()
     }
@@ -98,7 +98,7 @@ impl<const N: usize> CycleMemory<N> {
         self.guide.join(asker, limits, &self.mode, &self.evidence, state, now)
     }
 
-    /// Returns `true` if the program reports that it executes a move.
+    /// Returns `true` if the program on the controller reports that it executes a move.
     #[cfg(feature = "programs")]
     pub(in crate::engine) fn executes(&self) -> bool {
         let shown = self.evidence.mirrored.map(|held| held.value);

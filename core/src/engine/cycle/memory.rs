@@ -1,4 +1,4 @@
-//! The memory of the control cycle, apart from the law.
+//! The memory of the control cycle, apart from the law that moves the arm.
 
 use super::motion_progress::CycleConfig;
 use super::pendant::PendantRule;
@@ -44,18 +44,18 @@ pub struct CycleMemory<const N: usize> {
     pub(super) hold: Duration,
     pub(super) standstill: Standstill<N>,
     pub(super) operator: Operator,
-    /// The arm's kinematics, if they are known.
+    /// The arm's kinematics for the law, if they are known.
     pub(super) chain: Option<KinematicChain<N>>,
     pub(super) evidence: Evidence,
     pub(super) state: Option<State<N>>,
     /// The arrival of the newest state that waits to be judged, because more states probably wait behind it.
     pub(super) arrived: Option<Instant>,
-    /// The number of states since the last one that was judged.
+    /// The number of states that arrived since the last one that was judged.
     pub(super) unjudged: u32,
     /// `true` if a command was sent since the last state that was judged.
     pub(super) sent: bool,
     pub(super) judged_at: Option<ControllerTime>,
-    /// The time at which the last command was sent.
+    /// The time at which the last command was sent to the controller.
     pub(super) spoke_at: Instant,
     /// The controller's highest target speed, while the arm is brought to rest \[rad/s\].
     pub(super) target_speed: f32,
@@ -126,12 +126,12 @@ impl<const N: usize> CycleMemory<N> {
         self.after(transition, events);
     }
 
-    /// Sets the limits of every later command.
+    /// Sets the limits of the arm's motion for every later command.
     pub(in crate::engine) const fn set_limits(&mut self, limits: Limits<N>) {
         self.stream.governor.set_limits(limits);
     }
 
-    /// Commands torques in place of speeds, within these limits.
+    /// Commands torques in place of speeds from now on, within these limits.
     #[cfg(feature = "motions")]
     pub(in crate::engine) fn set_torques(&mut self, limits: TorqueLimits<N>) {
         self.stream.set_torques(limits);
@@ -198,17 +198,17 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.resume
     }
 
-    /// Returns the speeds that were approved last.
+    /// Returns the joint speeds that the governor approved last.
     pub(in crate::engine) const fn approved(&self) -> JointVelocities<N> {
         self.stream.governor.last()
     }
 
-    /// Returns the pace that the robot's speed scaling permits.
+    /// Returns the pace of streamed motion that the robot's speed scaling permits.
     pub(in crate::engine) const fn pace(&self) -> Pace {
         self.stream.pacer.pace()
     }
 
-    /// Returns the reason that holds the motion during commanding.
+    /// Returns the reason that holds the arm during commanding; `None` if nothing does.
     pub(in crate::engine) fn held_by(&self) -> Option<Reason> {
         match self.mode.drive() {
             Drive::Delegated(_) => self.mode.held_by(&self.evidence),
@@ -216,7 +216,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Returns the reasons for which a request would be refused now.
+    /// Returns the reasons for which a request to command would be refused now.
     pub(in crate::engine) fn unmet(&self, now: Instant) -> ReasonSet {
         self.mode.unmet(&self.evidence, now).union(self.operator.unmet())
     }
@@ -225,7 +225,7 @@ impl<const N: usize> CycleMemory<N> {
         &self.operator
     }
 
-    /// Records that this device has started.
+    /// Records that this device has started, so that it may make its automatic request to command.
     pub(in crate::engine) fn start(&mut self, now: Instant) {
         self.operator.start(now);
     }
@@ -235,7 +235,7 @@ impl<const N: usize> CycleMemory<N> {
         self.learned = true;
     }
 
-    /// Returns `true` once after [`learn`](Self::learn).
+    /// Returns `true` once after each call of [`learn`](Self::learn).
     pub(in crate::engine) const fn take_learned(&mut self) -> bool {
         core::mem::replace(&mut self.learned, false)
     }
@@ -249,17 +249,17 @@ impl<const N: usize> CycleMemory<N> {
         self.chain.as_ref()
     }
 
-    /// Returns `true` if the evidence shows that a program runs.
+    /// Returns `true` if the evidence shows that a program runs on the controller.
     pub(in crate::engine) fn program_runs(&self, now: Instant) -> bool {
         self.evidence.acceptance.program(now, self.mode.config().evidence_age) == Some(true)
     }
 
-    /// Stores the figures of the answers that the controller has received.
+    /// Stores the figures of how reliably the controller answers our commands.
     pub(in crate::engine) const fn set_answers(&mut self, answers: AnswerFigures) {
         self.link.set_answers(answers);
     }
 
-    /// Stores the newest state.
+    /// Stores the newest state of the arm.
     pub(in crate::engine) const fn keep(&mut self, state: &State<N>) {
         self.state = Some(*state);
         // A state that no other state confirms yet is only used to compare the next one with.
@@ -282,12 +282,12 @@ impl<const N: usize> CycleMemory<N> {
         self.arrived = Some(arrival);
     }
 
-    /// Returns the newest state if it was not judged yet.
+    /// Returns the newest state of the arm if it has not been judged yet.
     pub(in crate::engine) fn awaiting(&self) -> Option<&State<N>> {
         self.state.as_ref().filter(|_| self.unjudged > 0)
     }
 
-    /// Returns `true` while states wait to be judged.
+    /// Returns `true` while states of the arm wait to be judged.
     pub(in crate::engine) const fn is_awaited(&self) -> bool {
         self.arrived.is_some()
     }
@@ -321,7 +321,7 @@ impl<const N: usize> CycleMemory<N> {
         self.link.account();
     }
 
-    /// Returns the latest time of the next wake-up.
+    /// Returns the latest time at which the control cycle must be woken next.
     pub(in crate::engine) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
         #[cfg(feature = "programs")]

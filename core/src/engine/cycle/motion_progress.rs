@@ -6,7 +6,7 @@ use crate::mode::{Activity, FollowingConfig, Mirrored, ModeConfig, PeerGate, Pen
 use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};
 use outrigger_wire::time::Duration;
 
-/// Facts about the controller that the newest state does not carry.
+/// Facts about the controller that its newest state packet does not carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SideFacts {
     /// The robot mode, if the state packet does not contain it.
@@ -20,12 +20,12 @@ pub struct SideFacts {
     pub(in crate::engine) speed_slider: Option<TimedFact<f32>>,
     /// `true` if the program state in the packet is known to mean what its number says.
     pub(in crate::engine) program_state_known: bool,
-    /// `true` if text can be sent.
+    /// `true` if text can be sent to the controller.
     pub(in crate::engine) path_open: bool,
     /// `true` if the commanded position, or the one that commanding would start from, is too far from the measured
     /// one (FRI).
     pub(in crate::engine) strays: bool,
-    /// The controller's own report on being commanded, if it sends one.
+    /// The controller's own report on whether it can be commanded, if it sends one.
     pub(in crate::engine) gate: Option<PeerGate>,
     /// The age of the oldest text that is not acknowledged; zero if all are.
     pub(in crate::engine) unacked: Duration,
@@ -34,7 +34,7 @@ pub struct SideFacts {
     pub(in crate::engine) resident: Option<Resident>,
 }
 
-/// The status of a program of ours that carries the commands.
+/// The status of a program of ours on the controller that carries the commands.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "programs"), expect(dead_code, reason = "nobody has such a connection then"))]
 pub(in crate::engine) struct Resident {

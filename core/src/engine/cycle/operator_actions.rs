@@ -1,4 +1,4 @@
-//! Operator actions, faults, and the consequences of a transition.
+//! Operator actions, faults, and the consequences of a transition between modes.
 
 use super::CycleMemory;
 use crate::engine::event::{Event, Events};
@@ -40,7 +40,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Ends commanding for `reason`.
+    /// Ends commanding because of a fault, with `reason`.
     pub(in crate::engine) fn fault<E>(&mut self, now: Instant, reason: Reason, events: &mut Events<E>) {
         let transition = self.mode.fault(now, reason);
         self.after(transition, events);
@@ -52,8 +52,8 @@ impl<const N: usize> CycleMemory<N> {
         self.after(transition, events);
     }
 
-    /// Handles an operator's request to command. `epoch` is the one that the operator saw; `resume` continues a
-    /// suspended motion.
+    /// Handles an operator's request to command. `epoch` is the counter of connections and losses of
+    /// authority that the operator saw; `resume` continues a suspended motion.
     pub(in crate::engine) fn request<E>(&mut self, epoch: Epoch, now: Instant, resume: bool, events: &mut Events<E>) {
         let asked = self.operator.request(epoch, &mut self.mode, &self.evidence, now);
         self.begin(asked, resume, now, events);
@@ -72,13 +72,13 @@ impl<const N: usize> CycleMemory<N> {
         self.carry_out(&outcome, now, events)
     }
 
-    /// Handles an operator's release, which ends commanding.
+    /// Handles an operator's release, which ends commanding and brings the arm to rest.
     pub(in crate::engine) fn release<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let transition = self.operator.release(&mut self.mode, now);
         self.after(transition, events);
     }
 
-    /// Releases command and rejects all later requests.
+    /// Ends commanding, which brings the arm to rest, and rejects all later requests to command.
     pub(in crate::engine) fn end<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let transition = self.operator.end(&mut self.mode, now);
         self.after(transition, events);

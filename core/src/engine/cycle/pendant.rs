@@ -5,14 +5,14 @@ use crate::mode::{PeerGate, Pendant, PendantConfig, PendantReading, PendantStop,
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::time::Instant;
 
-/// The visibility of a stop at the pendant in a session.
+/// The way in which a stop at the pendant shows in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum PendantSight {
-    /// A stop ends the program that takes the commands.
+    /// A stop at the pendant always shows, because it ends the program that takes the commands.
     Always,
     /// A stop shows in the program state of the packets, unless the program flickers.
     ByStates,
-    /// A stop never shows.
+    /// A stop at the pendant never shows.
     Never,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct PendantRule {
 }
 
 impl PendantRule {
-    /// Creates the rule of a session.
+    /// Creates the rule of a session for a stop at the pendant.
     pub(super) fn new(config: PendantConfig, sight: PendantSight) -> Self {
         let watch = PendantWatch::default();
         let mut rule = Self { config, watch, sight, overrides: false, gate: PeerGate::Ready };
@@ -42,13 +42,13 @@ impl PendantRule {
         self.gate = if overrides && self.config.stop == PendantStop::Seen { PeerGate::Unseen } else { PeerGate::Ready };
     }
 
-    /// Discards the earlier readings, because nothing is commanded now.
+    /// Discards the earlier readings of the pendant's effect, because nothing is commanded now.
     pub(super) fn begin(&mut self) {
         self.watch = PendantWatch::default();
         self.set(self.sight == PendantSight::Never);
     }
 
-    /// Takes the newest state, read at `now`, while arming or `commanding`.
+    /// Takes the pendant's effect in the newest state, read at `now`, while arming or `commanding`.
     pub(super) fn observe(&mut self, reading: &PendantReading, commanding: bool, now: Instant) -> Pendant {
         let said = self.watch.observe(&self.config, reading, now);
         if self.sight == PendantSight::ByStates {

@@ -7,7 +7,7 @@ use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Takes a state that was read, not necessarily the newest.
+    /// Takes a state of the arm that was read, not necessarily the newest.
     pub(in crate::engine) fn hear<E>(
         &mut self,
         state: &State<N>,

@@ -1,4 +1,4 @@
-//! The watchers of a state: standstill, tracking, pendant, sensors.
+//! The watchers that check each state of the arm: standstill, tracking, pendant, sensors.
 
 use super::CycleMemory;
 use super::motion_progress::{MotionProgress, SideFacts};
@@ -11,13 +11,13 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{ProgramState, State};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A target speed that counts as zero \[rad/s\].
+/// The controller's target speed up to which the target counts as being at rest \[rad/s\].
 const SLOW: f32 = 0.001;
 
-/// The findings of all watchers about one state.
+/// The findings of all watchers about one state of the arm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watched {
-    /// `true` if the state is fresh.
+    /// `true` if the state is young enough to be answered by a moving command.
     pub(super) fresh: bool,
     /// `true` if the state is fresh, and an answer to it reaches the controller in time.
     pub(super) timely: bool,
@@ -27,11 +27,11 @@ pub(super) struct Watched {
     pub(super) follows: bool,
     /// The effect of the pendant on the program that takes the commands.
     pub(super) pendant: Pendant,
-    /// `true` if the program state of the packet may be used.
+    /// `true` if the program state in the packet is known to mean what it says, and may be used.
     pub(super) speaks: bool,
     /// `true` if the controller's target slows down, or is at rest.
     pub(super) slowing: bool,
-    /// The sensors permit commanding, or the reason against it.
+    /// `Ok` if the sensors permit commanding, or the reason against it.
     pub(super) sources: Result<(), Reason>,
     /// After a reconnect: `true` if the arm still moves by our last command; `None` at other times.
     pub(super) moving_by_us: Option<bool>,
@@ -164,7 +164,7 @@ fn measured_rest<const N: usize>(
     TimedFact::new(standstill.observe(state, arrival, usable), at)
 }
 
-/// Returns `true` if the program does not continue by itself.
+/// Returns `true` if the program on the controller does not continue by itself.
 #[cfg(feature = "programs")]
 const fn is_paused(state: ProgramState) -> bool {
     matches!(state, ProgramState::Pausing | ProgramState::Paused)

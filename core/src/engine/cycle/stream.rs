@@ -29,12 +29,12 @@ pub(super) struct StateContext<'a, const N: usize> {
     pub(super) state: &'a mut State<N>,
     /// The arm's kinematics, if they are known.
     pub(super) kinematics: Option<&'a KinematicChain<N>>,
-    /// The period of the states.
+    /// The period in which the controller sends states.
     pub(super) period: Duration,
     pub(super) now: Instant,
 }
 
-/// The parts of a [`Stream`] that a checkpoint contains.
+/// The parts of a [`Stream`] that a checkpoint of a recording contains.
 #[cfg(feature = "record")]
 type Saved<G, S> = ((Scaling, f32, bool), G, S, (Option<ControllerTime>, bool, bool));
 
@@ -53,16 +53,16 @@ pub(super) struct Halt {
 #[cfg(feature = "programs")]
 const MOVED: f32 = 0.01;
 
-/// The streamed motion of one cycle.
+/// The output of the streamed motion in one cycle.
 pub(super) enum Streamed<'c, const N: usize> {
-    /// No motion: the robot's speed scaling holds the arm.
+    /// No motion is sent, because the robot's speed scaling holds the arm.
     Held,
     Speeds(Approved<'c, N>),
     #[cfg(feature = "motions")]
     Torques(ApprovedTorques<'c, N>),
 }
 
-/// The memory of streamed motion, apart from the law.
+/// The memory of streamed motion from cycle to cycle, apart from the law.
 #[derive(Debug)]
 pub(super) struct Stream<const N: usize> {
     pub(super) governor: Governor<N>,
@@ -77,15 +77,15 @@ pub(super) struct Stream<const N: usize> {
     /// The highest feedback gain, speed per error, that a law may use \[1/s\].
     #[cfg(feature = "programs")]
     most_feedback: f32,
-    /// The controller's time at the law's last step.
+    /// The controller's time of the state that the law computed its last step from.
     pub(super) stepped_at: Option<ControllerTime>,
-    /// The pause that halts the motion; `None` if nothing does.
+    /// The pause that halts the streamed motion; `None` if nothing does.
     #[cfg(feature = "programs")]
     halt: Option<Halt>,
     /// The position at which the arm came to rest in the pause `halt`.
     #[cfg(feature = "programs")]
     stood: JointPositions<N>,
-    /// `true` if the law was armed in this `Command`.
+    /// `true` if the law was armed since `Command` was entered.
     pub(super) begun: bool,
     /// `true` if the next start of the law continues a suspended motion.
     pub(super) resume: bool,
@@ -113,7 +113,7 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Sets the thresholds of another session.
+    /// Sets the thresholds of another session for the streamed motion.
     pub(super) const fn set_config(&mut self, config: &CycleConfig) {
         self.pacer.set_config(config.scaling);
         #[cfg(feature = "programs")]
@@ -222,13 +222,13 @@ impl<const N: usize> Stream<N> {
         self.stood = halt.map_or(self.stood, |(_, stood)| stood);
     }
 
-    /// Discards the pause that halts the motion.
+    /// Discards the pause that halts the streamed motion.
     #[cfg(feature = "programs")]
     pub(super) const fn end_halt(&mut self) {
         self.halt = None;
     }
 
-    /// Commands torques in place of speeds, within these limits.
+    /// Commands torques in place of speeds from now on, within these limits.
     #[cfg(feature = "motions")]
     pub(super) fn set_torques(&mut self, limits: TorqueLimits<N>) {
         self.torques = Some(TorqueGovernor::new(limits));
@@ -283,7 +283,7 @@ impl<const N: usize> Stream<N> {
         (torques.is_some() || *added != AddedPhase::Idle).then_some((torques, added))
     }
 
-    /// Restores the states that [`saved_torques`](Self::saved_torques) returned.
+    /// Restores the governors of torques that [`saved_torques`](Self::saved_torques) returned.
     #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn resume_torques(&mut self, saved: Option<(Option<TorqueMemory<N>>, AddedPhase)>) {
         let (torques, added) = saved.unwrap_or_default();
@@ -293,13 +293,13 @@ impl<const N: usize> Stream<N> {
         self.added.resume(added);
     }
 
-    /// Returns `None`: this build commands no torques.
+    /// Returns `None`, because this build commands no torques that a checkpoint could contain.
     #[cfg(all(feature = "record", feature = "programs", not(feature = "motions")))]
     pub(super) const fn saved_torques(&self) -> Option<()> {
         None
     }
 
-    /// Ignores the saved torques of a build that commands torques.
+    /// Ignores the saved torques, because this build commands no torques.
     #[cfg(all(feature = "record", feature = "programs", not(feature = "motions")))]
     pub(super) const fn resume_torques(&self, _saved: Option<()>) {}
 

@@ -14,7 +14,7 @@ pub(super) struct Bounds {
     /// The arm's highest speeds \[rad/s\] and accelerations \[rad/s²\], scaled; NaN if the scale is.
     pub(super) velocity: [f32; JOINTS],
     pub(super) acceleration: [f32; JOINTS],
-    /// The deceleration of the target when it is braked \[rad/s²\].
+    /// The deceleration of each joint's target when it is braked \[rad/s²\].
     pub(super) braking: [f32; JOINTS],
     /// The time for which a KRC may continue by itself before it stops \[s\].
     ahead: f32,

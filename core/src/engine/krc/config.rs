@@ -18,9 +18,9 @@ use outrigger_wire::fri::{DEFAULT_PORT, JOINTS, KrlVariables};
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 use outrigger_wire::time::Duration;
 
-/// The shortest period of FRI.
+/// The shortest period of measurements that FRI has.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// The longest period of FRI.
+/// The longest period of measurements that FRI has.
 const LONGEST: Duration = Duration::from_millis(100);
 
 /// The limits of the arm itself, at a scale of 1. No configuration makes a command exceed them.
@@ -32,11 +32,11 @@ pub struct ArmLimits {
     pub position: [f32; JOINTS],
     /// The distance that commands keep from the largest angle \[rad\]. Default half a degree.
     pub margin: f32,
-    /// The highest speed of each joint \[rad/s\].
+    /// The highest speed of each joint of the arm \[rad/s\].
     pub velocity: [f32; JOINTS],
-    /// The highest acceleration of each joint \[rad/s²\].
+    /// The highest acceleration of each joint of the arm \[rad/s²\].
     pub acceleration: [f32; JOINTS],
-    /// The deceleration of each joint in a stop \[rad/s²\].
+    /// The deceleration of each joint of the arm in a stop \[rad/s²\].
     pub braking: [f32; JOINTS],
 }
 
@@ -77,7 +77,7 @@ impl ArmLimits {
 pub type KrcConfig = Config<7, KrcOptions>;
 
 settings! {
-    /// The settings that only a KRC has.
+    /// The settings that only an engine for a KRC has.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct KrcOptions in "" {
@@ -89,9 +89,9 @@ settings! {
         pub handshake: KrlConvention = KrlConvention::default(),
         /// The time without a measurement, at least ten periods, after which the KRC counts as lost. Default 100 ms.
         pub silence: Duration [0.01 to 10.0 "s"] = Duration::from_millis(100),
-        /// The counter of the first command that is sent.
+        /// The counter of the first command that is sent to the KRC.
         pub first_counter nowhere: u16 = 1,
-        /// The control scheme at the start.
+        /// The control scheme that is in force at the start.
         pub control nowhere: Control = Control::Position,
         /// Add commands to the motion that the KRL program makes by itself. Laws see the arm without that motion, as if
         /// the program held it where it was in the first measurement, and their commands are an offset to the motion.
@@ -102,7 +102,7 @@ settings! {
         pub task_frame: TaskFrame = TaskFrame::default(),
         /// The limits of the arm itself. The common limits, which apply to laws, must be within them.
         pub arm nowhere: ArmLimits = ArmLimits::default(),
-        /// The largest permitted distance between the target and the measured position.
+        /// The largest permitted distance of the arm's target from its measured position.
         pub tracking nowhere: Tracking = Tracking::default(),
         /// Limits of the numbers that a law adds to the control law in each cycle.
         pub added nowhere: OfMotions<AddedLimits> = OfMotions::<AddedLimits>::default(),
@@ -231,7 +231,7 @@ impl KrcConfig {
         tracking.check_ranges().map_err(value("fri"))
     }
 
-    /// Returns the thresholds for a KRC of this period.
+    /// Returns the thresholds of the control cycle for a KRC of this period.
     pub(super) fn of(&self, period: Duration) -> CycleConfig {
         let mode = self.mode.of(period);
         let needed = period.times(u64::from(mode.good_cycles));

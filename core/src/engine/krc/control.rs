@@ -11,14 +11,14 @@ use outrigger_wire::robot::Wrench;
 use outrigger_wire::time::Duration;
 
 settings! {
-    /// The parameters of joint impedance.
+    /// The parameters of joint impedance control on a KRC.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointImpedance in "control." {
         /// The stiffness of each joint \[Nm/rad\].
         pub stiffness: [f32; JOINTS] [0.0 to 5000.0 "Nm/rad"] = [1000.0; JOINTS],
-        /// The normalised damping of each joint; 0.7 is usual.
+        /// The normalised damping of each joint's impedance; 0.7 is usual.
         pub damping: [f32; JOINTS] [0.0 to 1.0] = [0.7; JOINTS],
         /// The torques that are added to those of the control law, within the limits of an LWR 4+: 176, 176, 100, 100,
         /// 100, 38 and 38 Nm.
@@ -29,7 +29,7 @@ settings! {
 }
 
 settings! {
-    /// The parameters of Cartesian impedance.
+    /// The parameters of Cartesian impedance control on a KRC.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -43,7 +43,7 @@ settings! {
         /// The fields of stiffness, damping, added force and the posture of the null space that are not sent, because
         /// the KRL program decides them.
         pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
-        /// The frame that is sent while nothing is commanded.
+        /// The tool's frame that is sent while nothing is commanded.
         pub mirrors at "mirrored_frame": MirroredFrame = MirroredFrame::default(),
     }
 }
@@ -159,7 +159,7 @@ pub enum MirroredFrame {
     Setpoint,
     /// The frame that the KRC commands itself, without any offset of FRI.
     Commanded,
-    /// The measured frame of the tool.
+    /// The measured frame of the tool is sent.
     Measured,
 }
 
@@ -171,10 +171,10 @@ words!(MirroredFrame { "setpoint" = Setpoint, "commanded" = Commanded, "measured
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TaskFrame {
-    /// The frame has the axes of the base.
+    /// The Jacobian and the force are along the axes of the robot's base.
     #[default]
     Base,
-    /// The frame has the axes of the tool.
+    /// The Jacobian and the force are along the axes of the tool.
     Tool,
 }
 
@@ -217,22 +217,22 @@ impl core::fmt::Display for ControlRefusal {
 
 impl core::error::Error for ControlRefusal {}
 
-/// A control scheme and its parameters.
+/// A control scheme of a KRC and its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Control {
-    /// Joint position control.
+    /// Joint position control, which has no parameters.
     #[default]
     Position,
-    /// Joint impedance control.
+    /// Joint impedance control, with its parameters.
     JointImpedance(JointImpedance),
     /// Cartesian impedance control: a frame leads the tool, and the joints' target is the posture of the null space.
     ToolImpedance(ToolImpedance),
 }
 
 impl Control {
-    /// Returns the scheme that the KRL program has to select.
+    /// Returns the control scheme that the KRL program has to select.
     #[must_use]
     pub const fn scheme(&self) -> ControlScheme {
         match self {
@@ -242,7 +242,7 @@ impl Control {
         }
     }
 
-    /// Returns the fields that are sent, the same in every cycle.
+    /// Returns the set of fields that commands of this scheme contain, the same in every cycle.
     #[must_use]
     pub const fn flags(&self) -> CommandFlags {
         match self {

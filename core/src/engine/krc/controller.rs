@@ -37,7 +37,7 @@ impl LinkId {
     pub const FRI: Self = Self::of(0);
 }
 
-/// The offset of the period in a measurement \[B\].
+/// The offset of the period field in a measurement's bytes \[B\].
 const PERIOD_AT: usize = 152;
 /// The longest wait, once the arm rests, for the KRL program to leave the command state: some programs decide by
 /// themselves.
@@ -64,11 +64,11 @@ const WINDOW: usize = MEASUREMENT_LEN + 1;
 pub struct KrcStatus {
     /// The period of the KRC's measurements; `None` while none arrive.
     pub period: Option<Duration>,
-    /// The state of FRI on the KRC: monitor or command.
+    /// The state of FRI on the KRC: monitor or command; `None` while it is not known.
     pub state: Option<FriState>,
     /// The KRC's own rating of the link.
     pub quality: Option<Quality>,
-    /// The control scheme on the KRC.
+    /// The control scheme that the KRC reports.
     pub scheme: Option<ControlScheme>,
     /// The counts of measurements, commands and foreign datagrams.
     pub counts: KrcCounts,
@@ -80,7 +80,7 @@ impl ControllerStatus for KrcStatus {
 
 type Cx<'c> = Context<'c, 7, Krc>;
 
-/// The observable status of a KRC.
+/// The status of a KRC that an application can query.
 impl Krc {
     /// Returns the times from each command to the measurement that reflects it, which include the KRC's wait for its
     /// next cycle.
@@ -96,7 +96,7 @@ impl Krc {
         &self.talk.jitters
     }
 
-    /// Returns the counts of the conversation.
+    /// Returns the counts of measurements, commands and foreign datagrams.
     #[must_use]
     pub const fn counts(&self) -> KrcCounts {
         self.talk.counts
@@ -120,31 +120,31 @@ impl Krc {
         self.talk.newest.as_ref().map(|newest| newest.report)
     }
 
-    /// Returns the control scheme on the KRC, from the newest measurement.
+    /// Returns the control scheme that the KRC reported in its newest measurement.
     #[must_use]
     pub fn scheme(&self) -> Option<ControlScheme> {
         self.talk.newest.as_ref().map(|newest| newest.status.scheme)
     }
 
-    /// Returns the period of the measurements; `None` without a KRC.
+    /// Returns the period of the KRC's measurements; `None` without a KRC.
     #[must_use]
     pub const fn period(&self) -> Option<Duration> {
         self.talk.period
     }
 
-    /// Returns the address of the KRC.
+    /// Returns the address of the KRC; `None` while there is none.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         self.talk.sender.address()
     }
 
-    /// Returns the variables that the KRL program wrote last.
+    /// Returns the variables that the KRL program wrote last; `None` without a measurement.
     #[must_use]
     pub fn krl(&self) -> Option<&KrlVariables> {
         self.talk.newest.as_ref().map(|newest| &newest.krl)
     }
 
-    /// Returns the control scheme in force and its parameters.
+    /// Returns our control scheme in force and its parameters.
     #[must_use]
     pub const fn control(&self) -> &Control {
         &self.talk.control
@@ -158,7 +158,7 @@ impl Krc {
         &mut self.talk.variables.sent
     }
 
-    /// Returns `true` if the KRC is in monitor state.
+    /// Returns `true` if the KRC is in monitor state, or no measurement of it is known.
     pub(super) fn monitors(&self) -> bool {
         self.talk.newest.is_none_or(|newest| newest.status.state == FriState::Monitor)
     }
@@ -173,7 +173,7 @@ impl ControllerKind for Krc {
     type Memory = ();
 }
 
-/// A KRC executes no moves.
+/// The defaults for delegated moves, because a KRC executes none by itself.
 impl Delegated<7> for Krc {}
 
 impl ArmFacts<7> for Krc {
@@ -237,7 +237,7 @@ impl Controller<7> for Krc {
         &mut self.window
     }
 
-    /// Takes a datagram from any sender.
+    /// Takes a datagram from any sender; only a measurement of the KRC is used.
     fn commit(&mut self, received: &Received, cx: &mut Cx<'_>) -> bool {
         let Received { count, from: Some(from), arrival, .. } = *received else { return false };
         self.talk.burst = self.talk.burst.saturating_add(1);

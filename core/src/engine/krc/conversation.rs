@@ -34,7 +34,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub(super) struct Conversation {
     pub(super) listening: Listening,
     pub(super) sender: SenderFilter,
-    /// The period that the KRC reports; `None` before the first measurement.
+    /// The period of measurements that the KRC reports; `None` before the first measurement.
     pub(super) period: Option<Duration>,
     answers: Answers<u16>,
     pub(super) round_trips: Histogram,
@@ -43,9 +43,9 @@ pub(super) struct Conversation {
     arrived: Option<(ControllerTime, Instant)>,
     readings: Readings,
     pub(super) newest: Option<MeasurementData>,
-    /// `true` while a measurement waits to be judged.
+    /// `true` while a measurement waits to be judged and answered.
     pub(super) waiting: bool,
-    /// The number of datagrams since the last measurement was judged.
+    /// The number of datagrams received since the last measurement was judged.
     pub(super) burst: u32,
     pub(super) target: Target,
     /// The counter, as a time, that was answered last, and the joint positions that the KRL program itself commanded
@@ -56,11 +56,11 @@ pub(super) struct Conversation {
     schemes: SchemeWatch,
     /// The scale that was passed to `friStart`, as used by the present limits.
     scale: f32,
-    /// The bounds of the target with that scale.
+    /// The bounds of the joints' target, with the limits multiplied by `scale`.
     pub(super) bounds: Bounds,
     pub(super) variables: Variables,
     pub(super) counts: KrcCounts,
-    /// The step of the target that answers the measurement judged now.
+    /// The target's step in the answer to the measurement that is judged now.
     pub(super) step: Option<Step>,
     pub(super) out: [u8; COMMAND_LEN],
     pub(super) queued: bool,
@@ -73,7 +73,7 @@ pub(super) struct Conversation {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Listening {
     No,
-    /// The port is to be requested.
+    /// The port is to be asked to listen for the KRC.
     Wanted,
     Requested,
     /// Listening on the port failed; the port is requested again at this time.
@@ -88,7 +88,7 @@ pub(super) struct MeasurementData {
     pub(super) at: ControllerTime,
     pub(super) status: Status,
     pub(super) setpoint: [f32; JOINTS],
-    /// The joint positions that the KRL program itself commands.
+    /// The joint positions that the KRL program itself commands \[rad\].
     pub(super) own: [f32; JOINTS],
     joints: [f32; JOINTS],
     commanded: Frame,
@@ -100,26 +100,26 @@ pub(super) struct MeasurementData {
     pub(super) report: KrcReport,
 }
 
-/// A step of the target.
+/// A step of the joints' target in answer to one measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) dt: Duration,
     /// The travel of the KRL program's own setpoint, if commands are added to it \[rad\].
     pub(super) moved: [f32; JOINTS],
-    /// `true` if the target was moved by that travel, `moved`.
+    /// `true` if the target was moved by the program's own travel, `moved`.
     pub(super) carried: bool,
-    /// `true` if a motion of the law answers the measurement.
+    /// `true` if a motion of the law answers the measurement that is judged.
     #[cfg(feature = "motions")]
     pub(super) moves: bool,
     /// The travel of the setpoint in one cycle, because a command takes effect a cycle later.
     pub(super) lead: [f32; JOINTS],
-    /// `true` if the tool's frame is led, too.
+    /// `true` if the tool's frame is commanded, in addition to the joints.
     pub(super) tool: bool,
-    /// `true` if the KRC follows commands.
+    /// `true` if the KRC follows our commands.
     pub(super) leads: bool,
 }
 
-/// The values that are reported when they change.
+/// The KRC's states, link quality, scheme and drive power, each reported when it changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Status {
@@ -130,7 +130,7 @@ pub(super) struct Status {
 }
 
 impl Status {
-    /// Returns `true` if the KRC follows commands.
+    /// Returns `true` if the KRC follows our commands.
     pub(super) const fn leads(self) -> bool {
         matches!(self.state, FriState::Command) && self.power
     }
@@ -323,7 +323,7 @@ impl Conversation {
         }
     }
 
-    /// Applies the scale of `friStart` to the limits of approved commands.
+    /// Applies the scale that the KRL program passed to `friStart` to the limits of approved commands.
     pub(super) fn limit<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         scale: f32,

@@ -19,25 +19,25 @@ pub enum KrcEvent {
     Foreign(u64),
     /// A datagram that is no measurement was ignored; reported for the first, the 10th, the 100th and so on.
     Malformed {
-        /// The number of such datagrams so far.
+        /// The number of malformed datagrams so far.
         count: u64,
-        /// The error in the newest of these datagrams.
+        /// The error in the newest malformed datagram.
         error: WireError,
     },
-    /// The state of FRI on the KRC changed.
+    /// The state of FRI on the KRC, monitor or command, changed.
     State(FriState),
     /// The KRC's own rating of the link changed.
     Quality(Quality),
-    /// The control scheme on the KRC changed.
+    /// The control scheme that the KRC uses changed.
     Scheme(ControlScheme),
     /// The drives of the arm were switched on (`true`) or off.
     Power(bool),
     /// The KRC commands in a scheme that does not take the fields we send: arming or commanding ends with
     /// [`OtherScheme`](crate::robot::Reason::OtherScheme).
     OtherScheme {
-        /// The scheme of the KRC.
+        /// The control scheme that the KRC uses.
         krc: ControlScheme,
-        /// The scheme of the [`Control`](super::Control) in force.
+        /// The control scheme of the [`Control`](super::Control) in force here.
         ours: ControlScheme,
     },
 }
@@ -49,9 +49,9 @@ pub enum KrcEvent {
 pub struct KrcReport {
     /// The share of the KRC's last 100 measurements that were answered, 1 at best.
     pub answer_rate: f32,
-    /// The mean latency of the answers \[s\].
+    /// The mean latency of our answers, as the KRC measures it \[s\].
     pub latency: f32,
-    /// The mean jitter of the answers \[s\].
+    /// The mean jitter of our answers, as the KRC measures it \[s\].
     pub jitter: f32,
     /// The number of answers that the KRC missed since the interface was opened.
     pub missed: u32,
@@ -70,7 +70,7 @@ pub struct KrcReport {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcCounts {
-    /// The number of all measurements of the KRC.
+    /// The number of all measurements received from the KRC.
     pub measurements: u64,
     /// The number of commands sent: one for each measurement that was the newest when it was answered.
     pub commands: u64,
@@ -79,14 +79,14 @@ pub struct KrcCounts {
     /// The number of measurements that were duplicates, too late or not yet trusted, and of those whose answer could
     /// not be written.
     pub unused: u64,
-    /// The number of datagrams that are no measurements.
+    /// The number of received datagrams that are no measurements.
     pub malformed: u64,
-    /// The number of datagrams from foreign senders.
+    /// The number of datagrams received from senders other than the KRC.
     pub foreign: u64,
 }
 
 impl KrcCounts {
-    /// Counts a measurement without an answer, if there is `any`.
+    /// Counts a measurement that gets no answer, if there is `any`.
     pub(super) fn unanswered(&mut self, any: bool) {
         self.unused = self.unused.saturating_add(u64::from(any));
     }

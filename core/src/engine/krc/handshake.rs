@@ -4,13 +4,13 @@
 use crate::robot::words;
 use outrigger_wire::fri::{ControlScheme, KrlIndex, KrlVariables};
 
-/// The present request to the KRL program.
+/// The present request to the KRL program: whether to command, and the control scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Wanted {
     /// `true` if the program is requested to be in command state.
     pub command: bool,
-    /// The control scheme to start with.
+    /// The control scheme in which the program is to start commanding.
     pub scheme: ControlScheme,
 }
 
@@ -42,13 +42,13 @@ words!(KrlConvention {
 });
 
 impl KrlConvention {
-    /// Returns the name of the convention in configurations.
+    /// Returns the name that configurations use for the convention.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::WORDS.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
 
-    /// Returns `true` if the convention writes this integer.
+    /// Returns `true` if the convention writes the KRL integer at this index.
     #[must_use]
     pub const fn writes(self, at: KrlIndex) -> bool {
         match self {

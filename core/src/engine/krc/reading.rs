@@ -14,10 +14,10 @@ use outrigger_wire::time::Duration;
 
 /// The time over which measured speeds are averaged: the difference between two cycles of 1 ms is mostly noise.
 const SPAN: Duration = Duration::from_millis(8);
-/// The number of measurements in that time at the shortest period.
+/// The number of measurements in the averaging time, at the shortest period.
 const KEPT: usize = 8;
 
-/// The earlier measurements from which speeds are computed.
+/// The earlier measurements from which joint speeds are computed.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Readings {
@@ -107,14 +107,14 @@ fn slope(new: &[f32; JOINTS], old: &[f32; JOINTS], at: ControllerTime, then: Con
     speeds
 }
 
-/// Returns the position and the rotation vector of an FRI frame.
+/// Returns the position and the rotation vector of a frame that FRI sends.
 #[must_use]
 pub fn pose_of(frame: &wire::Frame) -> Pose {
     let frame = axes(frame);
     Pose { position: frame.position, rotation: frame.rotation.to_vector() }
 }
 
-/// Returns an FRI frame by its axes.
+/// Converts a frame that FRI sends to a frame of the axes as vectors.
 fn axes(frame: &wire::Frame) -> Frame {
     let [[a, b, c], [d, e, f], [g, h, i]] = frame.rotation;
     Frame { position: frame.position, rotation: Rotation { x: [a, d, g], y: [b, e, h], z: [c, f, i] } }
@@ -134,7 +134,7 @@ pub(super) fn posture(measurement: &Measurement<'_>, task: TaskFrame) -> Posture
     Posture { tcp, jacobian: Jacobian(columns) }
 }
 
-/// Returns the force of the KRC's estimate, along the base's axes.
+/// Returns the force and torque at the tool that the KRC estimates, along the base's axes.
 fn force(measurement: &Measurement<'_>, tool: &Rotation, task: TaskFrame) -> Wrench {
     let Wrench { force, torque } = measurement.est_ext_tcp_ft().into();
     Wrench { force: task.to_base(tool, force), torque: task.to_base(tool, torque) }

@@ -28,7 +28,7 @@ impl Monitoring<'_> {
     }
 }
 
-/// The changes of a KRC's control by an application.
+/// The changes that an application can make to a KRC's control scheme and parameters.
 impl<L: Law<7>> Engine<'_, 7, Krc, L> {
     /// Returns the permission to change the control scheme, while the KRC is in monitor state and no request to
     /// command is active; otherwise `None`.
@@ -55,7 +55,7 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         self.set_parameters(Control::ToolImpedance(impedance))
     }
 
-    /// Sets the parameters of the scheme in force.
+    /// Sets the parameters of the control scheme in force.
     fn set_parameters(&mut self, control: Control) -> Result<(), ControlRefusal> {
         let (scheme, fields) = (self.peer().control().scheme(), self.peer().control().flags());
         if control.scheme() != scheme {

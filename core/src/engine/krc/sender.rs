@@ -5,7 +5,7 @@ use core::net::{IpAddr, SocketAddr};
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// Decides whose measurements are used.
+/// Decides which sender's datagrams are used as measurements of the KRC.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SenderFilter {
@@ -18,7 +18,7 @@ impl SenderFilter {
         Self { only, peer: None }
     }
 
-    /// Returns `true` if a datagram from `from` may be the KRC's.
+    /// Returns `true` if a datagram from the address `from` may be the KRC's.
     pub(super) fn admits(&self, from: SocketAddr) -> bool {
         match self.peer {
             Some((peer, _)) => peer == from,
@@ -31,7 +31,7 @@ impl SenderFilter {
         self.peer.replace((from, now)).is_none()
     }
 
-    /// Returns the address to answer to.
+    /// Returns the KRC's address, to which commands are sent; `None` while there is no KRC.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         self.peer.map(|(peer, _)| peer)
     }

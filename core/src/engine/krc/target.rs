@@ -17,9 +17,9 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Target {
-    /// The joint positions \[rad\].
+    /// The commanded joint positions \[rad\].
     at: [f64; JOINTS],
-    /// The speed of the last step \[rad/s\].
+    /// The joint speeds of the target's last step \[rad/s\].
     speed: [f32; JOINTS],
     /// The frame that leads the tool; `None` until a setpoint was mirrored.
     tool: Option<Tool>,
@@ -42,12 +42,12 @@ impl Target {
         self.tool.map(|tool| (self.at.map(to_f32), tool.frame()))
     }
 
-    /// Returns `true` if the last step moved nothing.
+    /// Returns `true` if the target's last step moved no joint.
     pub(super) fn rests(&self) -> bool {
         self.speed.iter().all(|speed| *speed == 0.0)
     }
 
-    /// Returns the speed of the last step \[rad/s\].
+    /// Returns the joint speeds of the target's last step \[rad/s\].
     pub(super) const fn speed(&self) -> JointVelocities<JOINTS> {
         JointVelocities(self.speed)
     }

@@ -4,12 +4,12 @@ use outrigger_wire::fri::Frame;
 use outrigger_wire::math::double::to_f32;
 use outrigger_wire::robot::Twist;
 
-/// A frame that moves in small steps, in `f64`.
+/// The commanded frame of the tool, which moves in small steps and is stored in `f64`.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Tool {
     position: [f64; 3],
-    /// The rotation matrix, by rows.
+    /// The rotation matrix of the tool's frame, by rows.
     rotation: [[f64; 3]; 3],
 }
 
@@ -22,7 +22,7 @@ impl Tool {
         Frame { rotation: self.rotation.map(|row| row.map(to_f32)), position: self.position.map(to_f32) }
     }
 
-    /// Moves by `twist`, along the base's axes, for this time \[s\].
+    /// Moves the tool's frame by `twist`, along the base's axes, for a time \[s\].
     pub(super) fn step(&mut self, twist: &Twist, seconds: f32) {
         let moved = |speed: f32| f64::from(speed) * f64::from(seconds);
         for (position, speed) in self.position.iter_mut().zip(twist.linear) {

@@ -25,7 +25,7 @@ settings! {
 }
 
 impl Tracking {
-    /// Returns the limit for each joint \[rad\] in this scheme.
+    /// Returns the largest permitted distance of each joint from its target \[rad\] in this control scheme.
     #[must_use]
     pub fn joints_in(&self, control: &Control) -> [f32; JOINTS] {
         self.joints.unwrap_or(match control {

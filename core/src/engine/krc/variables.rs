@@ -31,7 +31,7 @@ pub struct KrlSet {
 }
 
 impl KrlSet {
-    /// The empty set of variables.
+    /// The set without any KRL variables.
     pub const NONE: Self = Self { bools: 0, ints: 0, reals: 0 };
 
     const fn of(&self, kind: VariableKind) -> u16 {
@@ -42,13 +42,13 @@ impl KrlSet {
         }
     }
 
-    /// Returns `true` if the variable at `at` is in the set.
+    /// Returns `true` if the KRL variable of this kind at the index `at` is in the set.
     #[must_use]
     pub const fn has(&self, kind: VariableKind, at: KrlIndex) -> bool {
         self.of(kind).unbounded_shr(at.index() as u32) & 1 != 0
     }
 
-    /// Returns the set with the variable at `at` added.
+    /// Returns the set with the KRL variable of this kind at the index `at` added.
     #[must_use]
     pub const fn with(mut self, kind: VariableKind, at: KrlIndex) -> Self {
         let bit = 1_u16.unbounded_shl(at.index() as u32);
@@ -73,7 +73,7 @@ impl VariableValue {
 }
 
 impl VariableKind {
-    /// Returns the variable at `at` of this kind.
+    /// Returns the value of the KRL variable of this kind at the index `at`.
     #[must_use]
     pub fn read_from(self, variables: &KrlVariables, at: KrlIndex) -> VariableValue {
         match self {
@@ -84,7 +84,7 @@ impl VariableKind {
     }
 }
 
-/// A requested variable that is not confirmed yet.
+/// A KRL variable that was requested to be set and is not confirmed yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct VariableRequest {
@@ -226,7 +226,7 @@ impl Variables {
     }
 }
 
-/// Returns the variable that `write` sets, and its value.
+/// Returns the index of the KRL variable that `write` sets, and its value.
 fn check(write: Write, there: bool, handshake: KrlConvention) -> Result<(KrlIndex, VariableValue), WriteRefusal> {
     let Write::Variable { index, value } = write else { return Err(WriteRefusal::NoSuchOutput) };
     let at = KrlIndex::from_krl(index).ok_or(WriteRefusal::NoSuchOutput)?;
@@ -431,7 +431,7 @@ mod tests {
     }
 
     impl Desk {
-        /// Returns what was sent so far; counts every other event.
+        /// Returns the outcomes of writes so far; counts every other event.
         fn news_counted(&mut self, ended: &mut u32) -> Vec<(Write, WriteOutcome), 32> {
             let (sent, other): (std::vec::Vec<_>, std::vec::Vec<_>) =
                 self.news().into_iter().partition(|(_, news)| *news == WriteOutcome::Sent);

@@ -9,7 +9,7 @@ use crate::robot::BadValue;
 use outrigger_wire::sensor::{Form, Scale, SourceId};
 use outrigger_wire::time::Duration;
 
-/// The configuration of a board around the engine.
+/// The configuration of a board, apart from its engine.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Device {
     /// The board's own IPv4 address.
@@ -20,7 +20,7 @@ pub struct Device {
     pub gateway: Option<Ipv4Addr>,
     /// The hardware address of the board's network interface; `None` for [the derived one](Device::hardware_address).
     pub mac: Option<[u8; 6]>,
-    /// The receiver of telemetry; `None` sends none.
+    /// The receiver of the board's telemetry; `None` sends none.
     pub telemetry: Option<TelemetryTarget>,
     /// The sensors, in the order of the configuration.
     pub sensors: [Option<Sensor>; MAX_SOURCES],
@@ -114,16 +114,16 @@ impl Device {
     }
 }
 
-/// The receivers of a board's telemetry.
+/// The receiver of a board's telemetry, and how often it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TelemetryTarget {
-    /// The receiver's address.
+    /// The IPv4 address of the telemetry's receiver.
     pub address: Ipv4Addr,
-    /// The receiver's UDP port.
+    /// The UDP port of the telemetry's receiver.
     pub port: u16,
     /// A second receiver of the telemetry; `None` if there is one receiver only.
     pub also: Option<SocketAddrV4>,
-    /// The time between two messages of each repeated kind.
+    /// The time between two telemetry messages of each repeated kind.
     pub period: Duration,
 }
 
@@ -132,40 +132,40 @@ pub struct TelemetryTarget {
 pub struct Sensor {
     /// The board's input that the sensor is wired to.
     pub input: SensorInput,
-    /// The conversion of the readings to SI units.
+    /// The conversion of the sensor's readings to SI units.
     pub scale: Scale,
 }
 
-/// The input of a board that readings come from.
+/// The input of a board that a sensor's readings come from.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum SensorInput {
-    /// The board's serial port.
+    /// The board's serial port, for a sensor that sends bytes.
     Serial {
         /// The bit rate of the serial port \[Bd\].
         baud: u32,
-        /// The format of the readings.
+        /// The format in which the serial sensor sends its readings.
         form: Form,
     },
-    /// An analogue input of the board \[V\].
+    /// An analogue input of the board, whose voltage is read \[V\].
     Analog {
         /// The number of the analogue input, from 1.
         port: u8,
-        /// The number of readings per second.
+        /// The number of readings of the analogue input per second.
         rate: u32,
     },
-    /// A GP2Y0E03 on the board's I²C bus \[m\].
+    /// A distance sensor GP2Y0E03 on the board's I²C bus \[m\].
     Gp2y0e03,
     /// A force/torque sensor read through an ADS131M06 on the board's SPI port \[N, N·m\].
     Ads131m06 {
-        /// The number of readings per second.
+        /// The number of readings of the strain gauge bridges per second.
         rate: BridgeRate,
-        /// The conversion from voltages to forces and torques.
+        /// The conversion from the bridges' voltages to forces and torques.
         bridges: Bridges,
     },
 }
 
 impl SensorInput {
-    /// The highest number of an analogue input.
+    /// The highest number of an analogue input on a board.
     pub const MOST_ANALOG: u8 = 4;
 
     /// Returns the kind of the port that the sensor occupies, and the number of that port, from 1.
@@ -180,22 +180,22 @@ impl SensorInput {
     }
 }
 
-/// A kind of port for sensors.
+/// A kind of port of a board for sensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PortKind {
-    /// A serial port.
+    /// A serial port for a sensor that sends bytes.
     Serial,
-    /// An analogue input.
+    /// An analogue input for a sensor's voltage.
     Analog,
-    /// An I²C bus.
+    /// An I²C bus for a distance sensor.
     I2c,
-    /// An SPI port with a data-ready line.
+    /// An SPI port with a data-ready line, for strain gauge bridges.
     Spi,
 }
 
 impl PortKind {
-    /// Returns the name of the kind used in reports.
+    /// Returns the name that reports use for the kind of port.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -210,13 +210,13 @@ impl PortKind {
 /// The number of ports of each kind that a board has for sensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
-    /// The number of serial ports.
+    /// The number of the board's serial ports.
     pub serial: u8,
-    /// The number of analogue inputs.
+    /// The number of the board's analogue inputs.
     pub analog: u8,
-    /// The number of I²C buses.
+    /// The number of the board's I²C buses.
     pub i2c: u8,
-    /// The number of SPI ports with a data-ready line.
+    /// The number of the board's SPI ports with a data-ready line.
     pub spi: u8,
 }
 

@@ -30,28 +30,28 @@ pub struct Settings<const N: usize, O> {
     pub robot: Ipv4Addr,
     /// The configuration of the engine; its ports are those to connect to, or to listen on.
     pub config: Config<N, O>,
-    /// The law that moves the arm.
+    /// The configuration of the law that moves the arm.
     pub law: LawConfig<N>,
-    /// The configuration of the board around the engine.
+    /// The configuration of the board, apart from its engine.
     pub device: Device,
 }
 
-/// An error in the bytes of settings.
+/// The reason for which bytes cannot be read as a board's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SettingsError {
-    /// The bytes are not settings.
+    /// The bytes are not a board's settings.
     NoSettings,
     /// The settings are for another kind of controller.
     OtherKind,
-    /// The settings have another format than this version reads.
+    /// The settings have a format that this version does not read.
     OtherFormat {
-        /// The number of the format that was found.
+        /// The number of the format of the settings.
         found: u8,
-        /// The number of the format that this version reads.
+        /// The number of the format of settings that this version reads.
         expected: u8,
     },
-    /// The bytes end too early, or were changed.
+    /// The bytes of the settings end too early, or were changed.
     Damaged,
     /// The settings were written by a version of Outrigger that has other settings.
     OtherVersion,

@@ -1,4 +1,4 @@
-//! The conversation: one link that listens.
+//! The conversation with the test robot, over one link that listens for it.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -27,23 +27,23 @@ use outrigger_wire::robot::{ControllerTime, JointPositions, JointVelocities, Rob
 use outrigger_wire::time::{Duration, Instant};
 
 impl LinkId {
-    /// The one connection, made by the robot.
+    /// The one connection, made by the test robot to us.
     pub const CONTROL: Self = Self::of(0);
 }
 
-/// The period of the states.
+/// The period of the test robot's states.
 const PERIOD: Duration = Duration::from_millis(8);
 /// The wait before a port that cannot be listened on is tried again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
-/// The configuration of an engine for this kind of controller.
+/// The configuration of an engine for the test controller.
 pub type TestConfig = Config<2, TestOptions>;
 
-/// The settings that only this kind of controller has.
+/// The settings that only the test controller has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TestOptions {
-    /// The port of ours that the robot connects to.
+    /// The port of this device that the test robot connects to.
     pub port: u16,
     /// The robot's address; connections from other addresses are closed.
     pub robot: IpAddr,
@@ -92,19 +92,19 @@ impl TestConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TestEvent {
-    /// The robot has connected.
+    /// The test robot has connected.
     Found,
     /// A connection from another address was closed; the number of them so far.
     Stranger(u32),
-    /// The connection is lost.
+    /// The connection to the test robot is lost.
     Lost,
 }
 
-/// The status of the conversation.
+/// The status of the conversation with the test robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TestStatus {
-    /// The number of connections that were closed as foreign.
+    /// The number of connections that were closed because another address made them.
     pub strangers: u32,
 }
 
@@ -123,7 +123,7 @@ enum Listening {
     Connected(Instant),
 }
 
-/// The move that was requested last.
+/// The move that was requested last, and its course.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Assignment {
@@ -131,7 +131,7 @@ struct Assignment {
     course: Course<2>,
 }
 
-/// Our side of the conversation.
+/// Our side of the conversation with the test robot.
 #[derive(Debug)]
 pub struct TestPeer {
     listening: Listening,
@@ -156,7 +156,7 @@ pub struct TestPeer {
 type Cx<'c> = Context<'c, 2, TestPeer>;
 
 impl TestPeer {
-    /// Returns the newest state.
+    /// Returns the newest state of the test robot.
     #[must_use]
     pub const fn shown(&self) -> Option<&Shown> {
         self.shown.as_ref()

@@ -2,14 +2,14 @@
 
 use crate::mode::{Mirrored, MoveNumber};
 
-/// The length of a state \[B\].
+/// The length of a state message of the test robot \[B\].
 pub const SHOWN_LEN: usize = 48;
 /// The number of points of the way that a move is sent with.
 pub(super) const POINTS: usize = 16;
-/// The longest message \[B\]: the start of a move.
+/// The length of the longest message to the test robot \[B\]: the start of a move.
 pub(super) const LONGEST: usize = 3 + 12 + POINTS * 8;
 
-/// A state: all values that the robot reports.
+/// A state of the test robot: all values that it reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Shown {
@@ -25,7 +25,7 @@ pub struct Shown {
     pub beat: u32,
     /// The number of the move that is executed, or was; 0 for none.
     pub number: u32,
-    /// `true` if the move is executed now.
+    /// `true` if the move with that `number` is executed now.
     pub runs: bool,
     /// The progress of the move, 0 … 1; NaN if the program does not report it.
     pub progress: f32,
@@ -38,7 +38,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Returns the state as bytes.
+    /// Encodes the test robot's state as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; SHOWN_LEN] {
         let flags = [self.runs, self.granted, self.paused, self.stopped];
@@ -53,7 +53,7 @@ impl Shown {
         bytes
     }
 
-    /// Reads a state from bytes; any bytes are a state.
+    /// Reads the test robot's state from bytes; any bytes are a state.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; SHOWN_LEN]) -> Self {
         let mut words = bytes.chunks_exact(4).map(|word| word.try_into().map_or(0, u32::from_le_bytes));
@@ -67,7 +67,7 @@ impl Shown {
         Self { micros, positions, targets, speeds, beat, number, runs, progress, granted, paused, stopped }
     }
 
-    /// Returns the report of the program that executes moves.
+    /// Returns the report on moves of the program that executes them.
     #[must_use]
     pub const fn mirrored(&self) -> Mirrored {
         match MoveNumber::new(self.number) {
@@ -78,26 +78,26 @@ impl Shown {
     }
 }
 
-/// A message to the robot.
+/// A message from us to the test robot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
-    /// Stop moving.
+    /// Sets the joint speeds to zero until the next message.
     Hold,
-    /// Move at these speeds until the next message \[rad/s\].
+    /// Moves at these joint speeds until the next message \[rad/s\].
     Speeds([f32; 2]),
     /// Execute this move: its number, the speed \[rad/s\] and acceleration \[rad/s²\] of the joint with the longest
     /// way, and the points of the way \[rad\].
     Start(u32, [f32; 2], [[f32; 2]; POINTS]),
-    /// A keep-alive.
+    /// A keep-alive, which neither moves the arm nor ends a move.
     Keep,
-    /// End the move with this number.
+    /// Ends the move with this number.
     Cancel(u32),
-    /// Stop, and end any move.
+    /// Stops the arm, and ends any move.
     Stop,
 }
 
 impl Message {
-    /// Writes the message to `out`, and returns its length.
+    /// Writes the message to `out`, and returns its length \[B\].
     pub(super) fn emit(&self, out: &mut [u8; LONGEST]) -> usize {
         let [tag, low, high, rest @ ..] = out;
         let mut words = rest.chunks_exact_mut(4);

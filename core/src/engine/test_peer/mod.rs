@@ -14,5 +14,5 @@ pub use controller::{TestConfig, TestEvent, TestOptions, TestPeer, TestStatus};
 pub use message::{Message, SHOWN_LEN, Shown};
 pub use robot::Robot;
 
-/// The engine for this kind of controller.
+/// The engine for the test controller, with two joints.
 pub type TestEngine<'m, L> = super::Engine<'m, 2, TestPeer, L>;

@@ -7,10 +7,10 @@ use outrigger_wire::time::Duration;
 #[derive(Debug)]
 pub struct Robot {
     shown: Shown,
-    /// The speeds in the last message \[rad/s\].
+    /// The joint speeds in the last message to the robot \[rad/s\].
     told: [f32; 2],
     moving: Option<Moving>,
-    /// The received part of a message.
+    /// The received part of a message to the robot.
     received: [u8; LONGEST],
     filled: usize,
     /// `true` if the program reports the progress of a move.
@@ -27,7 +27,7 @@ struct Moving {
     speed: f32,
     fastest: f32,
     acceleration: f32,
-    /// The move is to be brought to rest from now on.
+    /// `true` if the move is to be brought to rest from now on.
     cancelled: bool,
 }
 
@@ -45,18 +45,18 @@ impl Default for Robot {
 }
 
 impl Robot {
-    /// Returns the reported values, for a test to change.
+    /// Returns the values that the robot reports in its states, for a test to change.
     pub const fn shown_mut(&mut self) -> &mut Shown {
         &mut self.shown
     }
 
-    /// Returns the reported values.
+    /// Returns the values that the robot reports in its states.
     #[must_use]
     pub const fn shown(&self) -> &Shown {
         &self.shown
     }
 
-    /// Records that a new connection was made.
+    /// Records that a new connection to the robot was made.
     pub const fn reconnected(&mut self) {
         self.filled = 0;
     }
@@ -98,7 +98,7 @@ impl Robot {
         }
     }
 
-    /// Advances by one cycle, and returns the state.
+    /// Advances the robot by one cycle, and returns its state as bytes.
     pub fn cycle(&mut self, period: Duration) -> [u8; SHOWN_LEN] {
         let dt = period.as_secs_f32();
         self.shown.micros = self.shown.micros.saturating_add(period.as_micros());
@@ -130,7 +130,7 @@ impl Robot {
 }
 
 impl Moving {
-    /// Returns the share of the way that is done.
+    /// Advances the move by `dt` \[s\], and returns the share of its way that is done, 0 … 1.
     fn advance(&mut self, dt: f32) -> f32 {
         let brakes = self.cancelled || self.way - self.done <= 0.5 * self.speed * self.speed / self.acceleration;
         let change = self.acceleration * dt;

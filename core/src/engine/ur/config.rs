@@ -44,7 +44,7 @@ pub struct UrOptions {
     pub torque: OfMotions<TorqueLimits<6>>,
     /// The form and the accelerations of the text that moves the arm, and of the messages to a program.
     pub text: TextConfig,
-    /// The timeouts for setting an output.
+    /// The timeouts for setting an output of the controller.
     pub outputs: OutputsConfig,
     /// The sensor, of six channels \[N, Nm\], whose readings a program gets as its force; [`Claim::Force`] has to be
     /// claimed.
@@ -58,14 +58,14 @@ pub struct UrOptions {
 /// A difference between what a controller reports and what is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// The software version differs.
+    /// The controller's software version differs from the configured one.
     Software {
         /// The configured value of `session.software`.
         configured: SoftwareVersion,
         /// The software version in the controller's version message.
         reported: SoftwareVersion,
     },
-    /// The model of the arm differs.
+    /// The model of the arm differs from the configured one.
     Model {
         /// The configured value of `robot.model`.
         configured: RobotModel,
@@ -314,7 +314,7 @@ impl UrConfig {
         tuning.of(period)
     }
 
-    /// Returns the mode machine's thresholds for a controller of this period.
+    /// Returns the mode machine's thresholds for a controller whose states have this period.
     #[must_use]
     pub fn mode_config(&self, period: Duration) -> ModeConfig {
         ModeConfig { rest_window: self.standstill.window, ..self.mode.of(period) }
@@ -445,7 +445,7 @@ fn period_of(software: SoftwareVersion) -> Duration {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ports {
-    /// The primary interface: version, robot messages, robot state. Default 30001.
+    /// The port of the primary interface: version, robot messages, robot state. Default 30001.
     pub primary: Option<u16>,
     /// The secondary interface, which is tried if the primary one does not answer. Default 30002.
     pub secondary: Option<u16>,
@@ -470,9 +470,9 @@ pub enum StatesFrom {
     /// if the service is closed or lacks a needed variable.
     #[default]
     Auto,
-    /// The real-time interface, even if the software has RTDE.
+    /// The real-time interface delivers the states, even if the software has RTDE.
     Realtime,
-    /// RTDE only: there is no session if RTDE is not available.
+    /// RTDE alone delivers the states: there is no session if it is not available.
     Rtde,
 }
 
@@ -486,18 +486,18 @@ pub enum OutputsBy {
     /// By the RTDE inputs that are claimed and owned, otherwise by text.
     #[default]
     Auto,
-    /// By text, even if RTDE inputs are owned.
+    /// Outputs are set by text, even if RTDE inputs are owned.
     Text,
-    /// By RTDE inputs only.
+    /// Outputs are set by RTDE inputs only.
     Rtde,
-    /// Setting outputs is disabled.
+    /// Outputs of the controller cannot be set by requests.
     Off,
 }
 
 words!(OutputsBy { "auto" = Auto, "text" = Text, "rtde" = Rtde, "off" = Off });
 
 settings! {
-    /// The settings for connecting a session.
+    /// The settings for connecting a session with the controller.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -507,14 +507,14 @@ settings! {
         /// Fail a session that has neither the primary nor the secondary interface. Without both, only the packet's own
         /// program state can prove that commands are accepted. Default `false`.
         pub primary_required: bool = false,
-        /// The source of the states. Default: RTDE if available.
+        /// The source of the state of every cycle. Default: RTDE if available.
         pub states: StatesFrom = StatesFrom::Auto,
         /// The way in which outputs are set. Default: by text, as nothing is claimed.
         pub outputs nowhere: OutputsBy = OutputsBy::Auto,
         /// The RTDE inputs that are claimed if states come by RTDE. The memory that is passed in must have room for
         /// them ([`RtdeMemory`](super::rtde::RtdeMemory)). Default: none.
         pub claims nowhere: Claims = Claims::NONE,
-        /// The longest wait for a connection. Default 1 s.
+        /// The longest wait for a connection to a port of the controller. Default 1 s.
         pub open_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(1),
         /// The longest wait for the first understood message on a connection. Default 2 s.
         pub first_message_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(2),
@@ -522,7 +522,7 @@ settings! {
         pub silence_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(2),
         /// The wait after the first failed attempt; doubled after each further one. Default 250 ms.
         pub back_off_min: Duration [0.01 to 60.0 "s"] = Duration::from_millis(250),
-        /// The longest wait between two attempts. Default 8 s.
+        /// The longest wait between two attempts to connect. Default 8 s.
         pub back_off_max: Duration [0.01 to 60.0 "s"] = Duration::from_secs(8),
         /// The duration of a session that resets the back-off. Default 5 s.
         pub settled_after: Duration [0.01 to 60.0 "s"] = Duration::from_secs(5),
@@ -532,7 +532,7 @@ settings! {
 }
 
 impl ConnectConfig {
-    /// Returns the wait after `failures` earlier failures.
+    /// Returns the wait before the next attempt to connect, after `failures` failed ones.
     #[inline(never)]
     pub(super) fn back_off(&self, failures: u32) -> Duration {
         let factor = 1_u64.checked_shl(failures.min(62)).unwrap_or(u64::MAX);

@@ -22,7 +22,7 @@ pub(super) struct Connector {
     config: ConnectConfig,
     stage: ConnectorState,
     links: [Connection; LINKS.len()],
-    /// The number of consecutive sessions that failed.
+    /// The number of consecutive sessions that failed to be established or to last.
     failures: u32,
 }
 
@@ -37,14 +37,14 @@ enum ConnectorState {
     Up { since: Instant },
 }
 
-/// The state of one link.
+/// The state of one link to the controller.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Connection {
     phase: Phase,
-    /// The index of the configured port that is tried.
+    /// The index of the configured port that is tried for this link.
     candidate: usize,
-    /// The number of consecutive failed attempts, while the session is up.
+    /// The number of consecutive failed attempts to connect, while the session is up.
     failures: u32,
     open_wanted: bool,
     abort_wanted: bool,
@@ -59,7 +59,7 @@ enum Phase {
     Opening {
         deadline: Instant,
     },
-    /// Connected; no message was understood yet.
+    /// The link is connected, and no message on it was understood yet.
     Greeting {
         deadline: Instant,
     },
@@ -98,7 +98,7 @@ impl Connector {
         Self { config, stage: ConnectorState::Idle, links: [Connection::DOWN; LINKS.len()], failures: 0 }
     }
 
-    /// Starts a session, unless one is in progress.
+    /// Starts a session with the controller, unless one is in progress.
     pub(super) fn start(&mut self, now: Instant) {
         if self.stage == ConnectorState::Idle {
             self.begin(now);
@@ -157,7 +157,7 @@ impl Connector {
         }
     }
 
-    /// Records that a message was understood: the link is not silent.
+    /// Records that a message on the link was understood, so that it is not silent.
     pub(super) fn heard(&mut self, link: LinkId, now: Instant) {
         let deadline = now + self.config.silence_timeout;
         if let Phase::Up { deadline: at } = &mut self.link_mut(link).phase {
@@ -208,7 +208,7 @@ impl Connector {
         None
     }
 
-    /// Closes every link and opens no more.
+    /// Closes every link to the controller and opens no more.
     pub(super) fn shut_down(&mut self) {
         self.stage = ConnectorState::Idle;
         self.links.iter_mut().for_each(|connection| connection.give_up(false));
@@ -281,7 +281,7 @@ impl Connector {
         connection.open_wanted = true;
     }
 
-    /// Tries the next port during detection: 30002 after 30001, then none.
+    /// Tries the link's next port during detection: 30002 after 30001, then none.
     fn other_port(&mut self, now: Instant) -> Next {
         let next = self.link(LinkId::PRIMARY).candidate.saturating_add(1);
         if self.primary_port(next).is_some() {

@@ -55,14 +55,14 @@ pub struct Ur<'m> {
     /// The software version that RTDE has reported, before a session is established.
     software: Option<SoftwareVersion>,
     motion: MotionText,
-    /// The program that carries the commands, if the path has one.
+    /// The program on the controller that carries the commands, if the path has one.
     program: Option<Carrier>,
     /// `true` if this software cannot run the program that is to carry the commands.
     unfit: bool,
     /// `true` if the controller reports another arm, or other software, than is configured.
     other: bool,
     outputs: OutputsPath,
-    /// The unacknowledged bytes of each of the [`WATCHED`].
+    /// The unacknowledged bytes of each of the [`WATCHED`] links.
     unacked: [Unacked; WATCHED.len()],
     refusal: Refusal,
 }
@@ -75,9 +75,9 @@ pub struct UrStatus {
     pub controller: Option<Identity>,
     /// `true` for each of the [`LINKS`] that has proven to be the expected service.
     pub up: [bool; LINKS.len()],
-    /// The counts of messages of each link's connection.
+    /// The counts of messages of each link's present connection.
     pub streams: [StreamCounts; LINKS.len()],
-    /// The number of skipped bytes of each link's connection.
+    /// The number of skipped bytes of each link's present connection.
     pub dropped: [u64; LINKS.len()],
 }
 
@@ -161,7 +161,7 @@ impl Ur<'_> {
         shared(&self.program).map_or(0, Reverse::strangers)
     }
 
-    /// Records that the controller refused some text.
+    /// Records that the controller refused some text, ours or another client's.
     fn refused(&mut self, cx: &mut Cx<'_, '_>) {
         if self.refusal.refused(cx.now) {
             self.outputs.refuse(self.rtde.as_deref(), cx.config.peer.connect.outputs, cx.events);
@@ -189,7 +189,7 @@ impl Ur<'_> {
         local.filter(|_| now > over + machine.config().evidence_age)
     }
 
-    /// Records the newest state, which arrived at `arrival` and was judged.
+    /// Records the newest state of the arm, which arrived at `arrival` and was judged.
     fn judged(&mut self, arrival: Instant, cx: &mut Cx<'_, '_>) {
         if let Some(program) = exclusive(&mut self.program)
             && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
@@ -215,7 +215,7 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns the condition that forbids commanding this controller as configured.
+    /// Returns the condition that forbids commanding this controller as configured, if there is one.
     fn gate(&self) -> Option<PeerGate> {
         if self.other {
             return Some(PeerGate::Other);
@@ -240,13 +240,13 @@ impl Ur<'_> {
         order.zip(self.rtde.as_deref_mut()).is_some_and(|(order, rtde)| rtde.order(order))
     }
 
-    /// Returns `false`: no program has registers in this build.
+    /// Returns `false`, because no program receives orders in registers in this build.
     #[cfg(not(feature = "programs"))]
     const fn order_in_registers(&mut self) -> bool {
         false
     }
 
-    /// Returns the next deadline of the RTDE link.
+    /// Returns the time at which the RTDE link must be woken next.
     fn rtde_deadline(&self) -> Option<Instant> {
         self.rtde.as_deref().and_then(StateLink::next_deadline)
     }

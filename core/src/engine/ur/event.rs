@@ -22,47 +22,47 @@ pub enum UrEvent {
     Opening {
         /// The link to be connected.
         link: LinkId,
-        /// The TCP port of the controller.
+        /// The TCP port of the controller to connect to.
         endpoint: Endpoint,
     },
     /// A connection is established on this link; no message was understood on it yet.
     Opened(LinkId),
-    /// A link is down.
+    /// A link to the controller is down.
     Down {
         /// The link that is down.
         link: LinkId,
         /// The port that the link was, or was to be, connected to.
         endpoint: Endpoint,
-        /// The cause of the loss.
+        /// The cause for which the link is down.
         cause: DownCause,
-        /// The consequence for the session.
+        /// The consequence of the loss for the session.
         next: Next,
     },
-    /// A new session: this controller was identified.
+    /// A new session was established with this controller, which was identified.
     Established(Identity),
-    /// A claimed RTDE input is not owned by this session.
+    /// An RTDE input that the configuration requests is not owned by this session.
     UnownedInput(UnownedInput),
-    /// An event of the program that carries our commands.
+    /// An event of the program on the controller that carries our commands.
     Program(ProgramEvent),
-    /// A message of the controller for people.
+    /// A message of the controller for people, such as an error report.
     Report(Report),
     /// Received bytes were not a sequence of messages; some were skipped.
     Skipped {
         /// The link on which the bytes arrived.
         link: LinkId,
-        /// The error in the bytes.
+        /// The reason for which the skipped bytes are not a message.
         error: FrameError,
     },
-    /// A received message could not be used.
+    /// A received message of the controller could not be used.
     Malformed {
         /// The link on which the message arrived.
         link: LinkId,
-        /// The error in the message.
+        /// The reason for which the message could not be used.
         error: WireError,
     },
 }
 
-/// An event of the program of ours that carries commands.
+/// An event of the program of ours on the controller that carries the commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -72,17 +72,17 @@ pub enum ProgramEvent {
     Unfit,
     /// The text of the program is being sent to the controller.
     Sent,
-    /// The program has connected, and accepts orders.
+    /// The program on the controller has connected to us, and accepts orders.
     Connected,
-    /// The program has ended, for this reason.
+    /// The program on the controller has ended, for this reason.
     Ended(Ending),
     /// A connection from the controller's address was closed, because it did not prove to be our program of this
     /// session, or sent something that our program never does. Reported for the first since ours connected, the second,
     /// the fourth and so on.
     Other {
-        /// The link on which the foreign client connected.
+        /// The link on which the client that is not our program connected.
         link: LinkId,
-        /// The number of bytes that arrived, 0 if none did.
+        /// The number of bytes that the client sent, 0 if none arrived.
         bytes: u8,
         /// The first four bytes that arrived at once, most significant first; 0 if fewer did.
         said: i32,
@@ -120,7 +120,7 @@ pub enum ProgramEvent {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Next {
-    /// The link's other port is tried at once.
+    /// The link's other configured port is tried at once.
     OtherPort,
     /// The session continues without the link.
     Without,
@@ -137,25 +137,25 @@ pub enum Next {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum DownCause {
-    /// The connection was refused.
+    /// The controller refused the connection.
     Refused,
-    /// The connection could not be made within the timeout.
+    /// The connection to the controller could not be made within the timeout.
     OpenTimeout,
     /// The connection was established, but no message was understood.
     NoGreeting,
     /// Another service than the expected one answers.
     WrongService(Found),
-    /// The peer closed the connection.
+    /// The controller closed the connection.
     Closed,
     /// No data arrived on the link for too long.
     Silent,
-    /// The peer does not acknowledge the data that was sent.
+    /// The controller does not acknowledge the data that was sent on the link.
     Unacknowledged,
     /// The controller on the link is not the one that the session started with.
     OtherController,
     /// The connection was made in local control, and accepts no text even afterwards: a new one is made.
     LocalControl,
-    /// RTDE cannot deliver the states.
+    /// RTDE cannot deliver the states, for this reason.
     Rtde(Unusable),
 }
 

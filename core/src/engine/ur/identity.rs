@@ -4,14 +4,14 @@ use crate::engine::io::LinkId;
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// The source of the knowledge about the software version.
+/// The source from which the controller's software version is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VersionSource {
     /// The controller itself: its version message, or its reply by RTDE.
     Message,
-    /// The configuration: the value of `session.software`.
+    /// The value of `session.software` in our configuration.
     Configuration,
     /// The size of the real-time packet and the step of its clock; the version is the oldest that sends such packets.
     Packet,
@@ -24,7 +24,7 @@ pub enum VersionSource {
 pub struct Identity {
     /// The software version of the controller; if known by the packet, the oldest that fits.
     pub software: SoftwareVersion,
-    /// The source of the software version.
+    /// The source from which the software version is known.
     pub known_by: VersionSource,
     /// The size of the controller's real-time packet \[B\].
     pub packet_size: u16,
@@ -42,7 +42,7 @@ impl Identity {
     }
 }
 
-/// A major and a minor version.
+/// A major and a minor version of the controller's software.
 type Release = (u8, u8);
 
 /// Packet sizes with the oldest software that sends them, at a period of 8 ms and of 2 ms

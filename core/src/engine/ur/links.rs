@@ -20,7 +20,7 @@ impl LinkId {
     pub const COMMAND: Self = Self::of(6);
 }
 
-/// The links that are opened by us, in this order.
+/// The links that are opened by us, in the order of opening.
 pub const LINKS: [LinkId; 3] = [LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE];
 
 /// The links on which unacknowledged bytes have consequences.
@@ -29,7 +29,7 @@ pub(super) const WATCHED: &[LinkId] = match cfg!(feature = "programs") {
     false => &LINKS,
 };
 
-/// Returns the name of a link in reports.
+/// Returns the name that reports use for a link.
 #[must_use]
 pub const fn link_name(link: LinkId) -> &'static str {
     match link {

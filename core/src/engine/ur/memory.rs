@@ -1,8 +1,8 @@
-//! The memory of one session, passed in by the caller.
+//! The memory for one session with a controller, passed in by the caller.
 
 use super::rtde::{LEAST, StateMemory};
 
-/// The memory of one session, passed in by the caller.
+/// The memory for one session with a controller, passed in by the caller.
 #[derive(Debug)]
 pub struct Memory<'m> {
     /// The receive memory of the primary link, at least [`LEAST_PRIMARY`](Self::LEAST_PRIMARY). A longer message is

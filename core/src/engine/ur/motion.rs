@@ -21,18 +21,18 @@ pub(super) struct MotionText {
 impl MotionText {
     pub(super) const NONE: Self = Self { path: None, take_over: TakeOver::Untried, arming: None, text: Outbox::EMPTY };
 
-    /// Opens a session with this software.
+    /// Opens the path for motion text to a controller with this software.
     pub(super) fn open(&mut self, config: TextConfig, software: SoftwareVersion) {
         self.path = Some(TextPath::new(config, software));
     }
 
-    /// Closes the session: no text is sent any more.
+    /// Closes the path for motion text: no text is sent any more.
     pub(super) const fn close(&mut self) {
         self.text.clear();
         self.path = None;
     }
 
-    /// Returns `true` if text can be sent.
+    /// Returns `true` if motion text can be sent.
     pub(super) const fn is_open(&self) -> bool {
         self.path.is_some()
     }
@@ -82,13 +82,13 @@ impl MotionText {
         self.text.take()
     }
 
-    /// Returns the text that was made in this call.
+    /// Returns the motion text that was made in this call of the engine.
     #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         self.text.made()
     }
 
-    /// Returns the progress of ending another program, which checkpoints contain.
+    /// Returns the progress of ending another program, for a checkpoint.
     #[cfg(feature = "record")]
     pub(super) const fn take_over(&self) -> TakeOver {
         self.take_over

@@ -1,4 +1,4 @@
-//! A text that waits to be transmitted.
+//! A text for the controller that waits to be transmitted.
 
 /// The one text that waits, of at most `N` bytes, and the text that was made in this call of the engine.
 #[derive(Debug)]

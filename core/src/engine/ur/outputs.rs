@@ -36,10 +36,10 @@ const _: () = assert!(TargetPayload::MAX_LEN <= Sec::max_len(BATCH));
 /// `true` if outputs can be set at all. Otherwise every function below returns early, and its code is omitted.
 const AVAILABLE: bool = cfg!(feature = "outputs");
 
-/// RTDE, if the session has it.
+/// The RTDE link, if the session has one.
 type Rtde<'r, 'm> = Option<&'r mut (dyn StateLink + 'm)>;
 
-/// The known facts about the controller.
+/// The known facts about the controller whose outputs are set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'k> {
     /// The controller's identity; `None` without a session.
@@ -82,7 +82,7 @@ impl OutputsPath {
         Self { outputs: Outputs::default(), text: Outbox::EMPTY, due: false, force_given: false }
     }
 
-    /// Takes a request for `write`.
+    /// Takes a request to set the output in `write`.
     pub(super) fn set(
         &mut self,
         write: Write,
@@ -114,7 +114,7 @@ impl OutputsPath {
         AVAILABLE && self.due
     }
 
-    /// Sets outputs; called once per judged state, after its motion text.
+    /// Sends the outputs that are to be set; called once per judged state, after its motion text.
     pub(super) fn write(&mut self, known: &Known<'_>, rtde: Rtde<'_, '_>, now: Instant, events: &mut Events<UrEvent>) {
         if !core::mem::take(&mut self.due) || self.outputs.pending() == 0 {
             return;
@@ -176,7 +176,7 @@ impl OutputsPath {
         }
     }
 
-    /// Takes the outputs in the newest state, which arrived at `arrival`.
+    /// Takes the levels of the outputs in the newest state, which arrived at `arrival`.
     pub(super) fn observe_state(
         &mut self,
         config: &OutputsConfig,
@@ -247,14 +247,14 @@ impl OutputsPath {
         }
     }
 
-    /// Evaluates the timeouts of pending writes as of `now`.
+    /// Evaluates the timeouts of the pending writes of outputs as of `now`.
     pub(super) fn tick(&mut self, config: &OutputsConfig, now: Instant, events: &mut Events<UrEvent>) {
         while AVAILABLE && let Some((write, news)) = self.outputs.overdue(config, now) {
             tell(events, write, news);
         }
     }
 
-    /// Records that the session is over: pending writes are refused.
+    /// Records that the session is over: pending writes of outputs are refused.
     pub(super) fn forget(&mut self, events: &mut Events<UrEvent>) {
         if !AVAILABLE {
             return;
@@ -286,7 +286,7 @@ impl OutputsPath {
         self.text.take()
     }
 
-    /// Returns the text that was made in this call.
+    /// Returns the text for outputs that was made in this call of the engine.
     #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         self.text.made()
@@ -307,7 +307,7 @@ impl OutputsPath {
     }
 }
 
-/// Checks that `write` is possible on this controller.
+/// Checks that the output in `write` can be set on this controller.
 fn check(write: Write, known: &Known<'_>, rtde: Option<&dyn StateLink>) -> Result<(), WriteRefusal> {
     let software = known.identity.ok_or(WriteRefusal::NotConnected)?.software;
     if matches!(write, Write::Variable { .. }) {

@@ -17,7 +17,7 @@ pub enum CommandPath {
     Text,
     /// A resident program connects to us and takes joint speeds for `speedj` (feature `programs`, as the others below).
     ReverseSpeedJ,
-    /// Like `ReverseSpeedJ`, with joint positions for `servoj`.
+    /// A resident program takes joint positions for `servoj`, otherwise like `ReverseSpeedJ`.
     ReverseServoJ,
     /// Like `ReverseServoJ`, with joint positions that wait in a ring on the controller, so that a late one has no
     /// effect.
@@ -51,10 +51,10 @@ words!(CommandPath {
 pub(super) const SETTLING: Duration = Duration::from_millis(150);
 
 impl CommandPath {
-    /// The longest timeout of a program's read.
+    /// The longest timeout with which a program waits for its next order.
     pub(super) const LONGEST_SILENCE: Duration = Duration::from_millis(200);
 
-    /// Returns the name of the path in configurations.
+    /// Returns the name that configurations use for the path.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::WORDS.iter().find(|(_, path)| *path == self).map_or("", |(word, _)| word)
@@ -132,7 +132,7 @@ impl CommandPath {
         }
     }
 
-    /// Returns `true` if this build of the core has the path.
+    /// Returns `true` if this build of the core can command on the path.
     #[must_use]
     pub const fn is_built(self) -> bool {
         match self {
@@ -178,7 +178,7 @@ impl fmt::Display for Unfit {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Delivery {
-    /// As text over 30003, which replaces any program that runs there.
+    /// The program is sent as text over 30003, which replaces any program that runs there.
     #[default]
     Text,
     /// By the URCap External Control, which fetches the program when a pendant program with the URCap's node is
@@ -195,7 +195,7 @@ words!(Delivery { "text" = Text, "urcap" = UrCap, "nobody" = Nobody });
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Orders {
-    /// Over a connection that the program makes to us.
+    /// The program exchanges orders and answers over a connection that it makes to us.
     #[default]
     Socket,
     /// In registers of RTDE, if states come by RTDE too: the robot connects to no other host. Integer input registers
@@ -283,7 +283,7 @@ impl ProgramConfig {
     /// The first of the input registers for orders: the registers that are reserved for external clients begin here
     /// (`core/docs/protocol/ur-rtde.md` 6).
     pub(super) const INPUTS: i32 = 24;
-    /// The first of the output registers for answers.
+    /// The first of the output registers in which a program answers.
     pub(super) const OUTPUTS: i32 = 24;
 
     /// Returns `true` if the program on `path` keeps running when commanding is over.
@@ -338,7 +338,7 @@ impl ProgramConfig {
 mod tests {
     use super::*;
 
-    /// Returns every version that is distinguished, and its neighbours.
+    /// Returns every software version that is distinguished, and its neighbours.
     fn versions() -> impl Iterator<Item = SoftwareVersion> {
         (0..=12).flat_map(|major| (0..=30).map(move |minor| SoftwareVersion::new(major, minor)))
     }

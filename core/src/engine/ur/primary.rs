@@ -19,15 +19,15 @@ use outrigger_wire::time::Instant;
 pub(super) enum PrimaryEvent {
     /// The software version, from the controller's version message; the facts contain it from now on.
     Software(SoftwareVersion),
-    /// A robot state; the facts are updated.
+    /// A robot state message arrived; the facts are updated from it.
     State,
-    /// A report of the controller for people.
+    /// A report of the controller for people, such as an error message.
     Report(Report),
-    /// Any other understood message.
+    /// Any other message of the controller that was understood.
     Other,
-    /// The bytes are not a sequence of messages.
+    /// The received bytes are not a sequence of messages, for this reason.
     Frame(FrameError),
-    /// A message that cannot be used, or only in part.
+    /// A message that cannot be used, or only in part, for this reason.
     Malformed(WireError),
 }
 
@@ -57,7 +57,7 @@ pub struct ArmConfiguration {
     pub robot_type: i32,
     /// The field `robotSubType` of the controller's configuration data.
     pub robot_sub_type: i32,
-    /// The nominal geometry of the arm.
+    /// The nominal geometry of the arm, before calibration.
     pub geometry: Geometry,
 }
 
@@ -111,13 +111,13 @@ impl ArmConfiguration {
 pub struct PrimaryFacts {
     /// The software version, from the version message; `None` before it arrives.
     pub software: Option<SoftwareVersion>,
-    /// The activity of the program interpreter.
+    /// The activity of the controller's program interpreter.
     pub program: Option<TimedFact<Activity>>,
     /// The robot mode that the controller reports.
     pub robot_mode: Option<TimedFact<RobotMode>>,
     /// The state of the safety system: the masterboard's safety mode; on CB2 the robot mode replaces it.
     pub safety: Option<TimedFact<Safety>>,
-    /// CB2: the masterboard's safety state.
+    /// The safety state of the masterboard, which only a CB2 sends.
     pub master_safety: Option<TimedFact<MasterSafetyState>>,
     /// The position of the speed slider, 0 … 1.
     pub speed_slider: Option<f32>,
@@ -145,7 +145,7 @@ pub(super) struct Primary<'m> {
 }
 
 impl<'m> Primary<'m> {
-    /// Creates the intake; `None` if `memory` is too short.
+    /// Creates the intake of the primary link; `None` if `memory` is too short.
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
         let assembler = Assembler::new(Framing::Primary, memory).ok()?;
         Some(Self {
@@ -156,7 +156,7 @@ impl<'m> Primary<'m> {
         })
     }
 
-    /// Starts a new connection.
+    /// Prepares the intake for a new connection of the primary link.
     pub(super) fn reset(&mut self) {
         self.assembler.reset();
         self.probe = Probe::default();
@@ -207,12 +207,12 @@ impl<'m> Primary<'m> {
         self.probe.instead_of_primary()
     }
 
-    /// Returns the number of skipped bytes of this connection.
+    /// Returns the number of bytes that were skipped on this connection.
     pub(super) const fn dropped(&self) -> u64 {
         self.assembler.dropped()
     }
 
-    /// Returns the size of the receive memory \[B\].
+    /// Returns the size of the memory that the primary link receives into \[B\].
     #[cfg(feature = "record")]
     pub(super) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()

@@ -15,11 +15,11 @@ const PACKETS_TO_KNOW: u32 = 6;
 /// An item received on the real-time link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum RealtimeEvent<'s> {
-    /// A state, in the order of sending.
+    /// A state of the arm, in the order of sending.
     State(&'s State<6>),
-    /// The bytes are not a sequence of packets.
+    /// The received bytes are not a sequence of packets, for this reason.
     Frame(FrameError),
-    /// A packet that cannot be used.
+    /// A packet that cannot be used, for this reason.
     Malformed(WireError),
 }
 
@@ -32,13 +32,13 @@ pub(super) struct Realtime<'m> {
     counts: StreamCounts,
 }
 
-/// The form of the packets.
+/// The size and the clock step of the real-time packets, from which the controller is identified.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Stream {
     size: usize,
     last_micros: u64,
-    /// The smallest step of the clock \[µs\].
+    /// The smallest step of the controller's clock between packets \[µs\].
     step: u64,
     packets: u32,
 }
@@ -68,14 +68,14 @@ impl Stream {
 }
 
 impl<'m> Realtime<'m> {
-    /// Creates the intake; `None` if `memory` is too short.
+    /// Creates the intake of the real-time link; `None` if `memory` is too short.
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
         let assembler = Assembler::new(Framing::Realtime, memory).ok()?;
         let (probe, known) = (Probe::default(), Stream::default());
         Some(Self { assembler, probe, known, counts: StreamCounts::default() })
     }
 
-    /// Starts a new connection.
+    /// Prepares the intake for a new connection of the real-time link.
     pub(super) fn reset(&mut self) {
         self.assembler.reset();
         self.probe = Probe::default();
@@ -133,12 +133,12 @@ impl<'m> Realtime<'m> {
         self.probe.instead_of_realtime()
     }
 
-    /// Returns the number of skipped bytes of this connection.
+    /// Returns the number of bytes that were skipped on this connection.
     pub(super) const fn dropped(&self) -> u64 {
         self.assembler.dropped()
     }
 
-    /// Returns the size of the receive memory \[B\].
+    /// Returns the size of the memory that the real-time link receives into \[B\].
     #[cfg(feature = "record")]
     pub(super) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()

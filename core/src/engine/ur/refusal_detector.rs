@@ -14,7 +14,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Records that text of ours was sent.
+    /// Records that text of ours was sent to the controller.
     pub(super) const fn texted(&mut self, now: Instant) {
         self.texted_at = Some(now);
     }
@@ -34,7 +34,7 @@ impl Refusal {
         self.refused_at
     }
 
-    /// Discards the refusal.
+    /// Discards the controller's refusal of our text.
     pub(super) const fn forget(&mut self) {
         self.refused_at = None;
     }

@@ -11,7 +11,7 @@ use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// The form of the text of a moving `speedj`.
+/// The form of the script text that moves the arm by `speedj`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -29,7 +29,7 @@ pub enum FormChoice {
 words!(FormChoice { "by-version" = ByVersion, "bare" = Bare, "self-ending" = SelfEnding });
 
 settings! {
-    /// The settings of script text.
+    /// The settings of the script text that commands the arm.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -58,12 +58,12 @@ const _: () = {
 };
 
 impl TextConfig {
-    /// The range of [`acceleration`](Self::acceleration).
+    /// The range of values that [`acceleration`](Self::acceleration) accepts.
     pub const ACCELERATION: Range<f32> = range_of!(0.001 to 150.0 "rad/s²");
     /// The range of [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop).
     pub const STOP_ACCELERATION: Range<f32> = range_of!(0.01 to 150.0 "rad/s²");
 
-    /// The range of [`hold`](Self::hold).
+    /// The range of values that [`hold`](Self::hold) accepts.
     pub const HOLD: Range<Duration> = range_of!(0.002 to 1.0 "s");
 
     /// Checks that every value can be written, and that each text ends on a controller whose `software` is known.
@@ -96,7 +96,7 @@ fn stops_by_itself(software: SoftwareVersion) -> bool {
     software.at_least(3, 5)
 }
 
-/// The writer of the text of one session.
+/// The writer of the motion text of one session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextPath {
     config: TextConfig,
@@ -106,10 +106,10 @@ pub struct TextPath {
 }
 
 impl TextPath {
-    /// The length of the longest text \[B\].
+    /// The length of the longest motion text \[B\].
     pub const MAX_LEN: usize = SpeedJ::MAX_LEN;
 
-    /// Creates the writer for a controller with this software.
+    /// Creates the writer of motion text for a controller with this software.
     #[must_use]
     pub fn new(config: TextConfig, software: SoftwareVersion) -> Self {
         let bare = match config.form {
@@ -126,7 +126,7 @@ impl TextPath {
         Self { config, form, stops_by_itself: stops_by_itself(software), version }
     }
 
-    /// Returns `true` if `t` is omitted on controllers with this software.
+    /// Returns `true` if the `t` of `speedj` is omitted on controllers with this software.
     #[must_use]
     pub fn omits_time(software: SoftwareVersion) -> bool {
         let dialect = Dialect::from(Version::new(software.major, software.minor));

@@ -12,11 +12,11 @@ use outrigger_wire::time::{Duration, Instant};
 /// The output during arming, in place of the next zero velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// A `stopj`, against the other program.
+    /// A `stopj`, which ends the other program.
     EndOther,
     /// No text: the other program is being ended, or our first text is not shown to run yet.
     Wait,
-    /// The zero velocity itself.
+    /// The zero velocity itself, because no other program has to be ended.
     Zero,
 }
 
@@ -24,10 +24,10 @@ pub(super) enum Opening {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum TakeOver {
-    /// No text has been sent yet.
+    /// No text has been sent yet in this arming.
     #[default]
     Untried,
-    /// The `stopj` was sent at this time.
+    /// The `stopj` against the other program was sent at this time.
     Ending(Instant),
     /// Our own text is sent: any program that runs from now on is ours.
     Done,

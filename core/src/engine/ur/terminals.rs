@@ -4,7 +4,8 @@ use crate::command::outputs::{AnalogDomain, ShownAnalog};
 use outrigger_wire::math::double::to_f32_by_call;
 use outrigger_wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
 
-/// The terminals of the control box (masterboard data, `core/docs/protocol/ur-client-interfaces.md 3.5`).
+/// The levels and signals at the terminals of the control box (masterboard data,
+/// `core/docs/protocol/ur-client-interfaces.md 3.5`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoardIo {
@@ -13,17 +14,17 @@ pub struct BoardIo {
     pub digital_inputs: u32,
     /// The levels of the digital outputs, with the same bits as the digital inputs.
     pub digital_outputs: u32,
-    /// The signals at the analog inputs \[V or A\].
+    /// The signals at the analog inputs of the control box \[V or A\].
     pub analog_inputs: [f32; 2],
     /// The numbers of the ranges of the analog inputs, as the controller reports them.
     pub analog_input_ranges: [u8; 2],
-    /// The signals at the analog outputs \[V or A\].
+    /// The signals at the analog outputs of the control box \[V or A\].
     pub analog_outputs: [f32; 2],
     /// The domains of the analog outputs: 0 current, 1 voltage.
     pub analog_output_domains: [u8; 2],
 }
 
-/// The terminals of the tool (tool data, `core/docs/protocol/ur-client-interfaces.md 3.4`).
+/// The signals at the terminals of the tool (tool data, `core/docs/protocol/ur-client-interfaces.md 3.4`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolIo {

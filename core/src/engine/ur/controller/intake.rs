@@ -73,7 +73,7 @@ impl Ur<'_> {
         news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
     }
 
-    /// Records that a link is lost, or closed by us.
+    /// Records that a link to the controller is lost, or was closed by us.
     pub(super) fn lost(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_>) {
         if link.index() >= LinkId::REVERSE.index() {
             return self.lost_program(link, cause, cx);
@@ -284,7 +284,7 @@ impl Ur<'_> {
         }
     }
 
-    /// Establishes the session, with states from this link.
+    /// Establishes the session with the controller, with states from this link.
     pub(super) fn establish(&mut self, states: LinkId, cx: &mut Cx<'_, '_>) {
         let Some((packet_size, period, oldest)) = self.realtime.known() else { return };
         let (software, known_by) = self.software(oldest, &cx.config.peer);

@@ -1,4 +1,4 @@
-//! The recorder's side of the conversation, and its checkpoints.
+//! The functions that recordings and their checkpoints need of the conversation with a controller.
 
 use super::super::config::UrConfig;
 use super::super::memory::Memory;

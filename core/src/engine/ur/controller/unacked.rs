@@ -18,7 +18,7 @@ impl Ur<'_> {
         self.unacked.get(link.index()).map_or(Duration::ZERO, |unacked| unacked.age(now))
     }
 
-    /// Returns the link that carries the motion.
+    /// Returns the link that carries the motion commands.
     pub(super) fn carrying(&self) -> LinkId {
         match shared(&self.program) {
             Some(program) if !program.carries() => LinkId::REALTIME,

@@ -20,7 +20,7 @@ use crate::engine::ur::path::Delivery;
 use outrigger_wire::program::Hello;
 use outrigger_wire::time::Instant;
 
-/// The links on which a program connects.
+/// The links on which a program on the controller connects to us.
 const LINKS: &[LinkId] = match cfg!(feature = "urcap") {
     true => &[LinkId::REVERSE, LinkId::TRAJECTORY, LinkId::COMMAND],
     false => &[LinkId::REVERSE],
@@ -102,7 +102,7 @@ impl Reverse {
         self.turn_away(link, bytes, said, 0)
     }
 
-    /// Takes a whole greeting.
+    /// Takes a whole greeting of a program: accepts its connection, or closes it if the program is not ours.
     pub(super) fn greet(&mut self, hello: &[u8], arrival: Instant, tell: &mut impl FnMut(ProgramEvent)) {
         let ours = self.made.map(|made| (made.kind, made.token));
         let news = match Hello::new_checked(hello).map(Hello::repr) {
@@ -117,7 +117,7 @@ impl Reverse {
         news.into_iter().for_each(tell);
     }
 
-    /// Closes connections without a proof in time.
+    /// Closes connections that have not proved in time to be of our program.
     pub(super) fn wake_unproven(&mut self, now: Instant, mut tell: impl FnMut(ProgramEvent)) {
         for link in LINKS.iter().copied() {
             let door = self.door_mut(link);
@@ -170,12 +170,12 @@ impl Reverse {
         if cfg!(feature = "urcap") { &self.beside } else { &[] }
     }
 
-    /// Returns the further ports of External Control, for changes.
+    /// Returns the further ports of External Control, so that they can be changed.
     pub(super) const fn beside_mut(&mut self) -> &mut [Listener] {
         if cfg!(feature = "urcap") { &mut self.beside } else { &mut [] }
     }
 
-    /// Returns the port of this link.
+    /// Returns the port of ours at which this link is connected.
     pub(super) fn door_mut(&mut self, link: LinkId) -> &mut Listener {
         if !cfg!(feature = "urcap") {
             return &mut self.door;

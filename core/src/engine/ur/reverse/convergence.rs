@@ -14,7 +14,7 @@ pub(super) struct Convergence {
     memory: Memory,
 }
 
-/// The part that is kept from cycle to cycle.
+/// The part of the supervision that is kept from cycle to cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Memory {
@@ -27,18 +27,18 @@ pub(super) struct Memory {
 }
 
 impl Convergence {
-    /// Creates the supervision of convergence, before any motion.
+    /// Creates the supervision of the arm's convergence, before any motion.
     pub(super) fn new(config: BufferedConfig) -> Self {
         Self { config, memory: Memory::default() }
     }
 
-    /// Returns the part that is saved in a checkpoint.
+    /// Returns the part of the supervision that is saved in a checkpoint.
     #[cfg(feature = "record")]
     pub(super) const fn saved(&self) -> &Memory {
         &self.memory
     }
 
-    /// Restores the part that was [saved](Self::saved) in a checkpoint.
+    /// Restores the part of the supervision that was [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub(super) const fn resume(&mut self, memory: Memory) {
         self.memory = memory;
@@ -80,7 +80,7 @@ impl Reverse {
         self.kind != Kind::Buffered || self.moment.mode != Mode::Command || self.convergence.memory.over
     }
 
-    /// Returns the event with the result; each result is returned once.
+    /// Returns the event with the result of convergence; each result is returned once.
     pub(in crate::engine::ur) fn convergence(&mut self) -> Option<ProgramEvent> {
         let (converged, off) = self.convergence.memory.news.take()?;
         Some(ProgramEvent::Converged { converged, off })

@@ -1,4 +1,4 @@
-//! The connections of a program, and its reports.
+//! The connections of a program on the controller, and its reports.
 
 use super::lag_detector::Lateness;
 use super::listener::Listener;
@@ -18,7 +18,7 @@ use outrigger_wire::program::{Ending, Hello, Report};
 use outrigger_wire::time::{Duration, Instant};
 
 impl Reverse {
-    /// Records that the program accepts orders from now on.
+    /// Records that the program on the controller accepts orders from now on.
     pub(super) fn begin(&mut self, now: Instant) {
         self.stage = ProgramStage::Ready;
         (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
@@ -105,7 +105,7 @@ impl Reverse {
         }
     }
 
-    /// Resets the connections of a program that acknowledges nothing.
+    /// Resets the connections of a program that does not acknowledge our bytes.
     pub(in crate::engine::ur) fn hang_up_now(&mut self) {
         self.hang_up(ProgramStage::Away);
     }
@@ -143,7 +143,7 @@ impl Reverse {
         self.stage = stage;
     }
 
-    /// Returns `true` if the program takes orders.
+    /// Returns `true` if the program on the controller takes orders.
     pub(in crate::engine::ur) fn is_ready(&self) -> bool {
         matches!(self.stage, ProgramStage::Ready)
     }
@@ -157,12 +157,12 @@ impl Reverse {
         self.window.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// Returns a buffer for bytes that are discarded.
+    /// Returns a buffer for received bytes that are discarded.
     pub(in crate::engine::ur) const fn ignored(&mut self) -> &mut [u8] {
         &mut self.unread
     }
 
-    /// Takes bytes of the program, which arrived at `arrival`.
+    /// Takes `count` bytes that the program sent, which arrived at `arrival`.
     pub(in crate::engine::ur) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramEvent)) {
         #[cfg(feature = "urcap")]
         if self.is_foreign() {

@@ -33,20 +33,20 @@ use outrigger_wire::forward::{
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The number of points that are sent at a time.
+/// The number of points of a trajectory that are sent at a time.
 const AT_ONCE: usize = 4;
 /// The number of periods of a move that must be known before it starts, unless all of it is known.
 const AHEAD: u64 = 5;
 /// The time for which passed waypoints are remembered, in the move's own time \[µs\]: the arm may turn out to be
 /// behind.
 const BEHIND: u64 = 100_000;
-/// The interval of keep-alives.
+/// The interval of keep-alives to the program of External Control.
 const ALIVE: Duration = Duration::from_millis(40);
 /// The time after which a cancelled move without a result is cancelled again.
 const AGAIN: Duration = Duration::from_secs(1);
 /// The longest time in which an arm comes to rest after its slider was moved to 0 \[s\].
 const FALL: f32 = 0.5;
-/// A target speed that counts as at rest \[rad/s\].
+/// The target speed up to which the arm counts as being at rest \[rad/s\].
 const SLOW: f32 = 0.001;
 /// The permitted delay of a move: a time, a share of the elapsed time \[%\], and a number of periods for each of its
 /// points, because the parts of a spline last whole control cycles.
@@ -62,7 +62,7 @@ const LATE: Allowance = Allowance { least: Duration::from_millis(100), percent: 
 /// The delay above which the move is no longer on its course.
 const LOST: Allowance = Allowance { least: Duration::from_millis(400), percent: 20, periods: 2 };
 
-/// The phase of a move; see the table of this module.
+/// The phase of a move that External Control executes; see the table of this module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
@@ -80,7 +80,7 @@ enum Phase {
 pub(super) struct Account {
     phase: Phase,
     shown: Mirrored,
-    /// The newest move that was sent.
+    /// The number of the newest move that was sent to the program.
     newest_move: Option<MoveNumber>,
     /// The number of points that were written since the move began; `told_all` is `true` once the program knows that
     /// these are all of its points.
@@ -89,14 +89,14 @@ pub(super) struct Account {
     pursuit: PlanProgress,
     /// The speed scaling that the arm may still move at.
     scaling: f32,
-    /// The controller's time of the newest state.
+    /// The controller's time in the newest state.
     newest: Option<ControllerTime>,
     /// `late`: the delay was reported, or is to be; `tell_late`: it is to be reported.
     late: bool,
     tell_late: bool,
-    /// The time of the last message to the program.
+    /// The time at which the last message was sent to the program.
     told: Instant,
-    /// The received part of a result.
+    /// The received part of the result of a trajectory.
     said: [u8; TrajectoryResult::LEN],
     filled: u8,
 }
@@ -111,12 +111,12 @@ pub(super) struct Forward {
 impl Forward {
     pub(super) const NOTHING: Self = Self { account: Account::NOTHING, points: Outbox::EMPTY };
 
-    /// Discards a partial result, which another connection does not complete.
+    /// Discards a partly received result, which another connection does not complete.
     pub(super) const fn forget_part(&mut self) {
         self.account.filled = 0;
     }
 
-    /// Discards all data about the program.
+    /// Discards all data about the motion, because the program has ended.
     pub(super) fn forget(&mut self) {
         *self = Self::NOTHING;
     }
@@ -139,7 +139,7 @@ impl Account {
         filled: 0,
     };
 
-    /// Returns the buffer for the result of a trajectory.
+    /// Returns the buffer that receives the result of a trajectory.
     pub(super) const fn said(&self) -> &[u8] {
         &self.said
     }
@@ -162,13 +162,13 @@ impl Allowance {
 }
 
 impl Reverse {
-    /// Returns `true` if the program has its connection for trajectories.
+    /// Returns `true` if the program has established its connection for trajectories.
     const fn has_trajectories(&self) -> bool {
         let [trajectory, _] = &self.beside;
         trajectory.is_taken()
     }
 
-    /// Returns `true` if points wait to be written.
+    /// Returns `true` if points of a trajectory wait to be written.
     pub(super) const fn has_points(&self) -> bool {
         !self.forward.points.is_empty()
     }
@@ -330,7 +330,7 @@ impl Reverse {
         MotionProgress { mirrored, paused: false, on_course }
     }
 
-    /// Returns the progress of the move in its own time.
+    /// Returns the progress of the move along waypoints, in the move's own time.
     pub(super) fn led_forward(&self) -> Option<Duration> {
         self.asked_move().filter(JointMove::leads_on)?;
         let account = &self.forward.account;
@@ -345,7 +345,7 @@ impl Reverse {
         self.is_foreign().then(|| self.forward.account.pursuit.elapsed())
     }
 
-    /// Returns the event that the move is late, once.
+    /// Returns the event that the move is late, once for each move.
     pub(in crate::engine::ur) fn lateness(&mut self) -> Option<ProgramEvent> {
         let account = &mut self.forward.account;
         let late = account.pursuit.late(self.player.legs.end());
@@ -358,7 +358,7 @@ impl Reverse {
         account.said.get_mut(usize::from(account.filled)..).unwrap_or_default()
     }
 
-    /// Takes `count` bytes that were received on the trajectory connection.
+    /// Takes `count` bytes of a result that were received on the trajectory connection.
     pub(super) fn commit_result(&mut self, count: usize) -> Option<ProgramEvent> {
         let account = &mut self.forward.account;
         let filled = usize::from(account.filled).saturating_add(count).min(TrajectoryResult::LEN);
@@ -392,7 +392,7 @@ pub(super) fn marked(point: TrajectoryPointRepr, made: Option<Made>) -> Trajecto
     TrajectoryPointRepr { motion, ..point }
 }
 
-/// Returns a leg in the form that the program takes.
+/// Returns the leg between two waypoints in the form that External Control takes.
 fn spline(from: &Waypoint<6>, to: &Waypoint<6>) -> TrajectoryPointRepr {
     let duration = u32::try_from((to.at - from.at).as_micros()).unwrap_or(u32::MAX);
     let (target, speeds) = (to.setpoint.positions.0.map(micro), to.setpoint.velocities.0.map(micro));

@@ -30,7 +30,7 @@ impl Reverse {
         self.player.watches = stops;
     }
 
-    /// Starts freedrive or force mode. No other function makes its order.
+    /// Orders the program to start freedrive or force mode. No other function makes this order.
     pub(super) fn guide(&mut self, _authority: Authority<'_>, number: MoveNumber) -> Result<bool, Reason> {
         let keep = PlayerOrderRepr { number: number.get(), ..PlayerOrderRepr::keep(self.counter) };
         let order = match self.player.guidance.ok_or(Reason::Internal)? {

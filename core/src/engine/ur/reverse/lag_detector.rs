@@ -8,18 +8,18 @@ use outrigger_wire::time::Duration;
 /// itself.
 const USUAL: u16 = 2;
 
-/// The counts of an arm that falls behind.
+/// The counts of an arm that falls behind the positions that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Lateness {
     /// `true` while the arm is behind; for the program with a ring, while the ring ran empty and has not filled
     /// again.
     late: bool,
-    /// `true` while the newest order has positions.
+    /// `true` while the newest order to the program has positions.
     moves: bool,
     /// `true` while points are taken out of the ring, and new ones arrive.
     flows: bool,
-    /// The number of times that the arm fell behind.
+    /// The number of times that the arm fell behind the positions.
     times: u32,
 }
 

@@ -8,7 +8,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// The wait before a port that cannot be listened on is tried again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
-/// The state of the port.
+/// The state of a port of ours that a program connects to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
@@ -18,9 +18,9 @@ enum Phase {
     Listening,
     /// A connection from the controller's address, made at this time, without a proof so far that it is of our program.
     Unproven(Instant),
-    /// The connection of our program is established.
+    /// The connection of our program is established, and proved to be ours.
     Taken,
-    /// Listening failed; it is tried again at this time.
+    /// Listening on the port failed; it is tried again at this time.
     Again(Instant),
 }
 
@@ -63,12 +63,12 @@ impl Listener {
         }
     }
 
-    /// Returns `true` if a connection is possible, or is established.
+    /// Returns `true` if a program can connect to the port, or is connected.
     pub(super) const fn is_open(&self) -> bool {
         self.ends.is_some() && !matches!(self.phase, Phase::Closed | Phase::Again(_))
     }
 
-    /// Returns `true` if our program is connected.
+    /// Returns `true` if our program is connected to the port.
     pub(super) const fn is_taken(&self) -> bool {
         matches!(self.phase, Phase::Taken)
     }
@@ -78,12 +78,12 @@ impl Listener {
         matches!(self.phase, Phase::Unproven(_))
     }
 
-    /// Returns `true` if a connection has not proved itself within `limit`.
+    /// Returns `true` if a connection has not proved within `limit` to be of our program.
     pub(super) fn is_overdue(&self, limit: Duration, now: Instant) -> bool {
         matches!(self.phase, Phase::Unproven(since) if now.since(since) > limit)
     }
 
-    /// Records that the connection is of our program.
+    /// Records that the connection has proved to be of our program.
     pub(super) const fn prove(&mut self) {
         self.phase = Phase::Taken;
     }
@@ -100,7 +100,7 @@ impl Listener {
         fits
     }
 
-    /// Returns the number of bytes of a proof that have arrived.
+    /// Returns the number of bytes of the program's proof that have arrived.
     pub(super) const fn heard(&self) -> u8 {
         self.heard
     }
@@ -133,14 +133,14 @@ impl Listener {
         LISTEN_AGAIN
     }
 
-    /// Records that the connection is closed.
+    /// Records that the connection to the port is closed, and requests the port again.
     pub(super) fn closed(&mut self) {
         if matches!(self.phase, Phase::Listening | Phase::Unproven(_) | Phase::Taken) {
             self.phase = Phase::Wanted;
         }
     }
 
-    /// Resets the connection, and waits for the next one.
+    /// Resets the connection to the port, and waits for the next one.
     pub(super) fn hang_up(&mut self) {
         if matches!(self.phase, Phase::Unproven(_) | Phase::Taken) {
             (self.abort, self.phase) = (true, Phase::Wanted);

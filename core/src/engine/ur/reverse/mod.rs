@@ -82,10 +82,10 @@ const PIECE: usize = if cfg!(feature = "urcap") { program_text::LONGEST } else {
 const IDLE: Duration = Duration::from_secs(1);
 /// The interval of keep-alives to a resident program while nothing is commanded.
 const STAY: Duration = Duration::from_millis(100);
-/// The highest number of orders that may wait to be mirrored.
+/// The highest number of orders to a program that may wait to be mirrored.
 const UNANSWERED: usize = 8;
 
-/// The stage of a program of ours.
+/// The stage of a program of ours: absent, awaited, ready for orders, or ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum ProgramStage {
@@ -107,20 +107,20 @@ pub(super) struct Reverse {
     /// `true` if `stopj` was sent as text since commanding ended. It is not sent again, whether the program has ended
     /// or is still ending.
     stopped: bool,
-    /// The time of the newest order.
+    /// The time at which the newest order was sent.
     spoke: Instant,
-    /// The controller's software; `None` without a session.
+    /// The controller's software version; `None` without a session.
     software: Option<SoftwareVersion>,
     /// The program text that was made last; `sent` is the number of its bytes that the port has.
     made: Option<Made>,
     sent: Option<usize>,
     piece: [u8; PIECE],
-    /// The number of bytes of `piece` that are to be transmitted.
+    /// The number of bytes of program text in `piece` that are to be transmitted.
     fetched: usize,
     window: [u8; 64],
     unread: [u8; 16],
     filled: usize,
-    /// The counter of the next order.
+    /// The counter of the next order to the program.
     counter: u16,
     /// The times of the orders that are not mirrored yet, oldest first; `oldest` is the counter of the first.
     waiting: Deque<Instant, UNANSWERED>,
@@ -134,7 +134,7 @@ pub(super) struct Reverse {
     called: bool,
     path: CommandPath,
     kind: Kind,
-    /// The time for which a command holds without a successor.
+    /// The time for which a command remains in force if no other follows.
     hold: Duration,
     /// The further connections of a program of External Control: for trajectories, and for commands.
     beside: [Listener; 2],
@@ -153,25 +153,25 @@ pub(super) struct Reverse {
     lateness: Lateness,
     #[cfg(feature = "motions")]
     convergence: Convergence,
-    /// The period of the states.
+    /// The period in which the controller sends states.
     period: Duration,
-    /// The circumstances in which the next verdict is carried out.
+    /// The time, mode and pause in which the next command is given to the program.
     moment: Moment,
-    /// During a pause: `true` if the program was ordered to rest.
+    /// `true` if the program was ordered to rest during the present pause.
     rests: bool,
 }
 
-/// The circumstances in which a verdict is carried out.
+/// The circumstances in which a command is given to the program.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     now: Instant,
     mode: Mode,
-    /// The newest state, for a program that takes positions.
+    /// The newest state of the arm, for a program that takes positions.
     state: Option<State<6>>,
     pause: Pause,
 }
 
-/// The findings about a pause of the program.
+/// The findings about a pause of the program on the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Pause {
@@ -184,9 +184,9 @@ pub(super) struct Pause {
     pub(super) halts: bool,
 }
 
-/// The output for a verdict.
+/// The output to the controller for the command of one cycle.
 pub(super) enum Wrote {
-    /// An order was made, if `true`.
+    /// An order to the program was made, if `true`.
     Order(bool),
     /// `stopj` is to be sent as text.
     StopText,
@@ -261,7 +261,7 @@ impl Reverse {
         self.config.by_registers(self.path)
     }
 
-    /// Returns `true` if the program stays when commanding is over.
+    /// Returns `true` if the program keeps running when commanding is over.
     fn stays(&self) -> bool {
         self.config.stays(self.path)
     }
@@ -271,7 +271,7 @@ impl Reverse {
         self.software.is_some()
     }
 
-    /// Opens a session with this software, in this period.
+    /// Opens a session with this software, whose states have this period.
     pub(super) fn open(&mut self, software: SoftwareVersion, period: Duration, config: &UrConfig) {
         let path = config.peer.path;
         if path.is_resident() && path.fits(software) {
@@ -304,7 +304,7 @@ impl Reverse {
         self.hang_up(ProgramStage::Away);
     }
 
-    /// Takes the two addresses of our connection to the controller.
+    /// Takes the two addresses of our connection to the controller: ours, and the controller's.
     pub(super) fn ends(&mut self, ours: IpAddr, theirs: IpAddr) {
         self.door.ends(ours, theirs);
         self.script_mut().into_iter().for_each(|fetch| fetch.door.ends(ours, theirs));
@@ -353,7 +353,7 @@ impl Reverse {
         (self.is_ready() && !stays && self.unmirrored(now) > stale).then_some(Reason::NotMirrored)
     }
 
-    /// Returns the status of the program at `now`.
+    /// Returns the status of the program that carries the commands at `now`; see [`Resident`].
     pub(super) fn resident(&self, now: Instant) -> Option<Resident> {
         let mirrors = match self.mirrors {
             // The only evidence are its connection, and that the controller's target follows.
@@ -396,7 +396,7 @@ impl Reverse {
         speaks || self.fetched > 0
     }
 
-    /// Returns the next order, as integers for registers.
+    /// Returns the next order to the program as integers for registers, if orders are sent there.
     #[cfg(feature = "programs")]
     pub(super) fn next_in_registers(&mut self) -> Option<[i32; 8]> {
         let waits = self.by_registers() && !self.order.is_empty();
@@ -405,7 +405,7 @@ impl Reverse {
         Some(words.map(i32::from_be_bytes))
     }
 
-    /// Returns the next action for the port.
+    /// Returns the next action for the port: to listen, to reset a connection or to send bytes.
     pub(super) fn poll_output(&mut self) -> Option<Output<'_>> {
         let link = LinkId::REVERSE;
         if let Some(output) = self.door.poll_output(link) {

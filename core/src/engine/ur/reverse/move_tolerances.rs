@@ -10,7 +10,7 @@ use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::Duration;
 
-/// The highest age of the report, in cycles.
+/// The highest age of the program's report of its place \[cycles\].
 const OLD: u64 = 3;
 
 /// The tolerances of a move along waypoints, and how well it keeps them.
@@ -24,7 +24,7 @@ pub(super) struct Tolerated {
 }
 
 impl Tolerated {
-    /// Creates the tolerances of a move that has not started.
+    /// Creates the supervision of a move's tolerances, before it has started.
     pub(super) const fn new(tolerances: Tolerances<6>) -> Self {
         Self { watch: Watch::new(tolerances), passed: None }
     }

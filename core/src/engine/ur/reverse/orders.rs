@@ -1,4 +1,4 @@
-//! The encoding of verdicts as orders of a program.
+//! The encoding of a cycle's commands as orders to a program on the controller.
 
 use super::positions::Step;
 #[cfg(feature = "motions")]
@@ -24,7 +24,7 @@ use outrigger_wire::time::{Duration, Instant};
 const BRIDGED: u64 = 2;
 
 impl Reverse {
-    /// Stores the circumstances in which the next verdict is carried out.
+    /// Stores the circumstances in which the next command is given to the program.
     pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, pause: Pause) {
         let state = if self.takes_positions() { state.copied() } else { None };
         self.moment = Moment { now, mode, state, pause };
@@ -166,7 +166,7 @@ impl Reverse {
         if ring.is_some() { longest } else { longest.min(self.period.times(BRIDGED + 1)) }
     }
 
-    /// Orders the program to come to rest and to end.
+    /// Orders the program to bring the arm to rest and to end.
     pub(super) fn end(&mut self, now: Instant) -> bool {
         self.stage = ProgramStage::Ending(now);
         if self.is_foreign() {
@@ -177,13 +177,13 @@ impl Reverse {
         self.put(counter, What::End, 1, [0; 6])
     }
 
-    /// Orders the program to come to rest, and to stay.
+    /// Orders the program to bring the arm to rest, and to keep running.
     pub(super) fn rest(&mut self, now: Instant) -> bool {
         self.positions.forget();
         self.order(What::Rest, 1, [0; 6], now)
     }
 
-    /// Makes a message of External Control.
+    /// Makes a control message of External Control with these values.
     pub(super) fn control(&mut self, mode: ControlMode, values: [i32; 6]) -> bool {
         let timeout = match mode {
             ControlMode::SpeedJ | ControlMode::Torque => self.hold,

@@ -26,19 +26,19 @@ use outrigger_wire::program::{Kind, What};
 use outrigger_wire::robot::{Pose, State};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The move that was requested last.
+/// The move that was requested last, with its number and course.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Assignment {
     number: MoveNumber,
     asked: JointMove<6>,
     course: Course<6>,
-    /// The course of a move on a line.
+    /// The course of the tool in a move on a line.
     #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     line: Option<LineCourse>,
 }
 
-/// The known facts about moves.
+/// The known facts about moves that the program executes.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Player {
@@ -66,7 +66,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// Discards all data about the program.
+    /// Discards all data about the program, because it has ended.
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
@@ -76,7 +76,7 @@ impl Player {
         }
     }
 
-    /// Returns the order, with the question that is due added.
+    /// Returns the order, with the question about a place that is due added.
     #[cfg(feature = "motions")]
     pub(super) fn asking(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         match &mut self.locating {
@@ -101,7 +101,7 @@ impl Player {
         self.progress < 0
     }
 
-    /// Returns `true` if the shown move is the one along waypoints.
+    /// Returns `true` if the program shows the move along waypoints.
     fn led_by(&self, shown: Mirrored) -> bool {
         !self.has_touched()
             && self.assigned.is_some_and(|assigned| {
@@ -139,13 +139,13 @@ impl Player {
         self.assigned.map(|assigned| assigned.number)
     }
 
-    /// Returns the whole report, for tests.
+    /// Returns the program's whole report on its moves, for tests.
     #[cfg(test)]
     pub(super) const fn shown(&self) -> (Option<TimedFact<Mirrored>>, i32) {
         (self.mirrored, self.progress)
     }
 
-    /// Sets the parameters of freedrive or force mode.
+    /// Stores the parameters of freedrive or force mode for the orders to the program.
     pub(super) const fn assign(&mut self, what: Guidance) {
         (self.assigned, self.guidance) = (None, Some(what));
     }
@@ -189,7 +189,7 @@ fn are_within(state: &State<6>, limits: &Limits<6>, config: &CourseConfig) -> bo
 }
 
 impl Reverse {
-    /// Returns `true` if the program executes moves.
+    /// Returns `true` if the program on this path executes moves by itself.
     pub(in crate::engine::ur) const fn is_player(&self) -> bool {
         matches!(self.kind, Kind::Player)
     }
@@ -258,7 +258,7 @@ impl Reverse {
         self.player.locating.as_ref().and_then(Locating::outcome)
     }
 
-    /// Records that the move comes to rest from now on.
+    /// Records that the move that runs comes to rest from now on.
     pub(in crate::engine::ur) const fn move_ends(&mut self) {
         self.player.ends = true;
     }

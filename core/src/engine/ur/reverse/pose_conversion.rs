@@ -14,15 +14,15 @@ use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program::What;
 use outrigger_wire::robot::Pose;
 
-/// The number of values of a place.
+/// The number of values that a place consists of, which are asked for one by one.
 const VALUES: u8 = 6;
 
-/// The present question, and the known values.
+/// The present question about a place, and the values that the program has returned.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Locating {
     target: Option<MoveTarget<6>>,
-    /// The number of values that are known.
+    /// The number of values of the place that are known.
     known: u8,
     values: [f32; 6],
     /// The counter of the order that asked for the next value.
@@ -31,13 +31,13 @@ pub(super) struct Locating {
 }
 
 impl Locating {
-    /// Starts to locate `target`, and drops an earlier target.
+    /// Starts to locate the place `target`, and drops an earlier one.
     pub(super) fn begin(&mut self, target: MoveTarget<6>) {
         // A late answer to an earlier question must not be taken for this one's.
         *self = Self { target: Some(target), outcome: target.known().map(Ok), ..Self::default() };
     }
 
-    /// Returns the result for the newest target, once it is known.
+    /// Returns the result for the newest place that was asked about, once it is known.
     pub(super) const fn outcome(&self) -> Option<Result<Destination<6>, LocateError>> {
         self.outcome
     }

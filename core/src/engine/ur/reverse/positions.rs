@@ -9,38 +9,38 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{ControllerTime, JointVelocities, State};
 use outrigger_wire::time::{Duration, divided};
 
-/// The number of nanoradians in a microradian.
+/// The number of nanoradians in a microradian, to convert stored positions to those that are sent.
 const NANO: i64 = 1_000;
 /// The joint speed below which the controller's target is at rest \[rad/s\].
 const AT_REST: f32 = 1e-3;
 
-/// The commanded position of the arm.
+/// The commanded joint positions of the arm, which the approved speeds move.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Positions {
-    /// The position \[nrad\].
+    /// The commanded position of each joint \[nrad\].
     at: [i64; 6],
     /// The controller's time of that position; `None` while no arming has begun.
     since: Option<ControllerTime>,
-    /// The newest approved speeds \[rad/s\].
+    /// The newest approved joint speeds \[rad/s\].
     speeds: [f32; 6],
     /// The share of `speeds` that the target moves with, 0 … 1.
     share: f32,
 }
 
-/// One step of the target.
+/// One step of the commanded joint positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// The new target \[µrad\].
+    /// The joint positions to move to in this step \[µrad\], one per joint.
     pub(super) to: [i32; 6],
-    /// The number of cycles since the step before.
+    /// The number of control cycles since the step before.
     pub(super) cycles: u16,
 }
 
 impl Positions {
     pub(super) const UNKNOWN: Self = Self { at: [0; 6], since: None, speeds: [0.0; 6], share: 1.0 };
 
-    /// Discards the target, because nothing is commanded any more.
+    /// Discards the commanded joint positions, because nothing is commanded any more.
     pub(super) const fn forget(&mut self) {
         self.since = None;
     }
@@ -159,7 +159,7 @@ impl Positions {
         })
     }
 
-    /// Returns `true` if the target was brought to rest.
+    /// Returns `true` if the commanded joint positions were brought to rest.
     pub(super) fn rests(&self) -> bool {
         self.share <= 0.0
     }
@@ -214,16 +214,16 @@ mod tests {
         Limits { position_max: JointPositions([0.5; 6]), position_min: JointPositions([-0.5; 6]), ..Limits::default() }
     }
 
-    /// An event of one cycle.
+    /// An event of one cycle in a test of the positions.
     #[derive(Clone, Copy, Debug)]
     enum Cycle {
         /// The law's speed is sent, with this speed scaling.
         Move(f32),
-        /// The arm is held.
+        /// The arm is held in this cycle.
         Held,
-        /// The ring is full.
+        /// The ring on the controller is full.
         Full,
-        /// States are lost.
+        /// The states of this cycle are lost.
         Lost,
     }
 

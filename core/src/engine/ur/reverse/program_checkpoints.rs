@@ -36,7 +36,7 @@ impl Reverse {
         None
     }
 
-    /// Returns the bytes that were received into the window.
+    /// Returns the bytes of the program that were received into the window.
     pub(in crate::engine::ur) fn received(&mut self, count: usize) -> &[u8] {
         self.window().get(..count).unwrap_or_default()
     }

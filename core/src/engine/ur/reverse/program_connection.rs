@@ -11,7 +11,7 @@ pub(in crate::engine::ur) type Carrier = Reverse;
 #[cfg(not(feature = "programs"))]
 pub(in crate::engine::ur) type Carrier = Absent;
 
-/// A type without values.
+/// An empty type in place of a program's connection: without the feature `programs` there is none.
 #[cfg(not(feature = "programs"))]
 #[derive(Debug)]
 pub(in crate::engine::ur) enum Absent {}
@@ -32,7 +32,7 @@ impl core::ops::DerefMut for Absent {
     }
 }
 
-/// Returns the connection, for reading.
+/// Returns the program's connection, for reading; `None` on a path without a program.
 pub(in crate::engine::ur) fn shared(carrier: &Option<Carrier>) -> Option<&Reverse> {
     #[cfg(feature = "programs")]
     let reverse = carrier.as_ref();
@@ -41,7 +41,7 @@ pub(in crate::engine::ur) fn shared(carrier: &Option<Carrier>) -> Option<&Revers
     reverse
 }
 
-/// Returns the connection, for changes.
+/// Returns the program's connection, for changes; `None` on a path without a program.
 pub(in crate::engine::ur) fn exclusive(carrier: &mut Option<Carrier>) -> Option<&mut Reverse> {
     #[cfg(feature = "programs")]
     let reverse = carrier.as_mut();
@@ -50,13 +50,13 @@ pub(in crate::engine::ur) fn exclusive(carrier: &mut Option<Carrier>) -> Option<
     reverse
 }
 
-/// Creates the connection, for a path with a program.
+/// Creates the connection of a program; `None` for a path without one.
 #[cfg(feature = "programs")]
 pub(in crate::engine::ur) fn carrier(options: &UrOptions, limits: &Limits<6>) -> Option<Carrier> {
     options.path.is_resident().then(|| Reverse::new(options, *limits))
 }
 
-/// Returns `None`: this build has no programs.
+/// Returns `None`, because this build has no programs.
 #[cfg(not(feature = "programs"))]
 pub(in crate::engine::ur) fn carrier(_: &UrOptions, _: &Limits<6>) -> Option<Carrier> {
     None

@@ -1,4 +1,4 @@
-//! The text of a program of ours, for one controller.
+//! The text of a program of ours, written for one controller.
 
 use core::net::Ipv4Addr;
 
@@ -20,7 +20,7 @@ use outrigger_wire::time::Duration;
 /// The number of placeholders for values that the program templates have.
 const PLACES: usize = if cfg!(feature = "motions") { 64 } else { 48 };
 
-/// An empty program template.
+/// An empty program template, for programs that are not in this build.
 const NONE: &[u8] = &[];
 
 /// The share, or distance, beyond a limit at which the program itself rejects a command: a command that is approved
@@ -41,7 +41,7 @@ pub(super) const LONGEST: usize = 20_480;
 #[cfg(not(feature = "urcap"))]
 pub(super) const LONGEST: usize = PLAYER_LEN;
 
-/// The parameters that a program is made for.
+/// The parameters that the text of a program is written for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Made {

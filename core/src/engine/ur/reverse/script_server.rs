@@ -6,11 +6,11 @@ use core::net::SocketAddr;
 use super::listener::Listener;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The request of the URCap.
+/// The bytes with which the URCap requests a program.
 const REQUEST: &[u8] = b"request_program\n";
 /// The time within which a client must have sent its request and closed the connection.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The size of the receive buffer \[B\], more than the request.
+/// The size of the receive buffer \[B\], larger than the URCap's request.
 const ROOM: usize = 32;
 
 /// A port of ours at which the URCap requests a program.
@@ -44,12 +44,12 @@ impl ScriptServer {
         REQUEST.starts_with(self.said()).then_some(self.has_asked() && !before)
     }
 
-    /// Returns `true` if the request has arrived.
+    /// Returns `true` if the URCap's request has arrived.
     pub(super) fn has_asked(&self) -> bool {
         self.said() == REQUEST
     }
 
-    /// Returns the bytes that have arrived.
+    /// Returns the bytes that have arrived of the URCap's request.
     pub(super) fn said(&self) -> &[u8] {
         self.window.get(..self.filled).unwrap_or_default()
     }

@@ -15,29 +15,29 @@ use outrigger_wire::time::Duration;
 /// The number of waypoints that are kept: those of the present leg, of the legs that wait in the program, and of the
 /// next ones.
 const KEPT: usize = 12;
-/// The highest number of legs that wait in the program.
+/// The highest number of legs that wait in the program on the controller.
 const WAITING: usize = 3;
-/// The highest number of orders with legs that are not answered.
+/// The highest number of orders with legs that the program has not answered.
 const UNANSWERED: usize = 8;
 
 /// The waypoints of one move, in the order of their times.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SegmentQueue {
-    /// The waypoints; the first is the beginning of the present leg.
+    /// The waypoints that are kept; the first is the beginning of the present leg.
     ways: Deque<Waypoint<6>, KEPT>,
     /// The number of waypoints in `ways` that were sent to the program.
     sent: u8,
-    /// `true` if the last waypoint is the end of the move.
+    /// `true` if the last waypoint in `ways` is the end of the move.
     whole: bool,
-    /// The number of all waypoints of the move so far.
+    /// The number of all waypoints of the move that were added so far.
     count: u32,
     /// The counters of the orders with legs that are not answered, oldest first.
     unanswered: Deque<u16, UNANSWERED>,
 }
 
 impl SegmentQueue {
-    /// Starts a move from `positions`.
+    /// Starts a move along waypoints, from the joint angles `positions`.
     pub(super) fn begin(&mut self, positions: JointPositions<6>) {
         *self = Self { sent: 1, count: 1, ..Self::default() };
         let setpoint = Setpoint { positions, ..Setpoint::default() };
@@ -67,7 +67,7 @@ impl SegmentQueue {
         }
     }
 
-    /// Appends a waypoint, which [`to`](Self::to) has accepted.
+    /// Appends a waypoint to the move, which [`to`](Self::to) has accepted.
     pub(super) fn put(&mut self, to: &Waypoint<6>, last: bool) {
         let to = if last { to.at_rest(self.count).unwrap_or(*to) } else { *to };
         self.whole = self.ways.push_back(to).is_ok() && last;
@@ -99,7 +99,7 @@ impl SegmentQueue {
         Some((from, to, self.whole && at.saturating_add(1) == self.ways.len()))
     }
 
-    /// Records that the next leg was sent.
+    /// Records that the next leg was sent to the program.
     pub(super) const fn went(&mut self) {
         self.sent = self.sent.saturating_add(1);
     }
@@ -157,7 +157,7 @@ impl SegmentQueue {
         Some(off)
     }
 
-    /// Returns the planned position at this time.
+    /// Returns the planned joint positions at the time `progress` of the move \[µs\].
     pub(super) fn planned(&self, progress: u64) -> Option<JointPositions<6>> {
         let mut ways = self.ways.iter();
         let mut from = ways.next()?;
@@ -192,7 +192,7 @@ impl SegmentQueue {
         self.whole
     }
 
-    /// Returns `true` if the last leg was sent.
+    /// Returns `true` if the move's last leg was sent to the program.
     pub(super) fn is_all_sent(&self) -> bool {
         self.whole && usize::from(self.sent) == self.ways.len()
     }

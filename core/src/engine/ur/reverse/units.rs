@@ -5,7 +5,7 @@ use outrigger_wire::player::PlayerOrderRepr;
 use outrigger_wire::program::What;
 use outrigger_wire::robot::Wrench;
 
-/// Returns the value in millionths, rounded.
+/// Returns a value in millionths of its unit, rounded.
 pub(super) fn micro(value: f32) -> i32 {
     let micro = value * 1e6;
     (micro + 0.5_f32.copysign(micro)) as i32

@@ -7,7 +7,7 @@ use crate::engine::ur::path::Delivery;
 use outrigger_wire::time::Instant;
 
 impl Reverse {
-    /// Sends a program of ours, unless its connection is awaited already.
+    /// Sends a program of ours to the controller, unless its connection is awaited already.
     pub(super) fn call(&mut self, now: Instant) {
         let due = match self.stage {
             ProgramStage::Away => true,

@@ -1,4 +1,4 @@
-//! The interface of a link that delivers states on request.
+//! The interface of the RTDE link, which delivers states as requested.
 
 use super::{StateEvent, StateMemory};
 use crate::client::rtde::{Cadence, Claim, Claims, Input, RtdeCounts};
@@ -11,17 +11,17 @@ use outrigger_wire::time::Instant;
 ///
 /// The methods are those of every protocol machine. Drain the events before receiving more bytes.
 pub trait StateLink: Send + super::sealed::Sealed {
-    /// Takes one input at `now`.
+    /// Takes one input to the RTDE link, at the time `now`.
     fn handle(&mut self, now: Instant, input: Input);
-    /// Returns the memory for the next bytes received.
+    /// Returns the memory into which the next bytes of the RTDE link are received.
     fn receive_window(&mut self) -> &mut [u8];
     /// Takes `count` bytes that were received into the window, and read at `arrival`.
     fn commit(&mut self, count: usize, arrival: Instant, now: Instant);
-    /// Returns whole packages to be written; `None` if no package waits.
+    /// Returns whole RTDE packages to be written; `None` if no package waits.
     fn poll_output(&mut self) -> Option<&[u8]>;
-    /// Returns the next event; `None` once all are taken.
+    /// Returns the next event of the RTDE link; `None` once all are taken.
     fn poll_event(&mut self) -> Option<StateEvent<'_>>;
-    /// Returns `true` if packages wait to be written.
+    /// Returns `true` if RTDE packages wait to be written.
     fn has_output(&self) -> bool;
     /// Returns the latest time for [`Input::Tick`], apart from packages that wait.
     fn next_deadline(&self) -> Option<Instant>;
@@ -38,34 +38,34 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Returns the report of our program in the newest state: its answer and its token.
     #[cfg(feature = "programs")]
     fn mirrored(&self) -> Option<[i32; 2]>;
-    /// Returns the counts of packages of this connection.
+    /// Returns the counts of RTDE packages of this connection.
     fn counts(&self) -> &RtdeCounts;
-    /// Returns the missing and late states of this connection.
+    /// Returns the counts of missing and late states of this connection.
     fn cadence(&self) -> &Cadence;
-    /// Returns the number of skipped bytes of this connection.
+    /// Returns the number of bytes that were skipped on this connection.
     fn dropped(&self) -> u64;
     /// Returns the bytes received into the window, before they are committed.
     #[cfg(feature = "record")]
     fn received(&mut self, count: usize) -> &[u8];
-    /// Returns the size of the receive memory \[B\].
+    /// Returns the size of the memory that the RTDE link receives into \[B\].
     #[cfg(feature = "record")]
     fn memory_size(&self) -> usize;
-    /// Saves everything that decides the further behaviour.
+    /// Saves everything that decides the further behaviour of the RTDE link.
     #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
-    /// Restores a state that was saved by [`save`](Self::save).
+    /// Restores the state of the RTDE link that was saved by [`save`](Self::save).
     #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()>;
 }
 
-/// The link, in a session that has one.
+/// The RTDE link of a session, by reference.
 #[cfg(feature = "rtde")]
 pub(in crate::engine) type Attached<'m> = &'m mut (dyn StateLink + 'm);
 /// No link: without the feature `rtde` states come from port 30003, whatever memory there is.
 #[cfg(not(feature = "rtde"))]
 pub(in crate::engine) type Attached<'m> = Absent;
 
-/// A type without values.
+/// An empty type in place of the RTDE link: without the feature `rtde` there is none.
 #[cfg(not(feature = "rtde"))]
 #[derive(Debug)]
 pub(in crate::engine) enum Absent {}
@@ -86,13 +86,13 @@ impl core::ops::DerefMut for Absent {
     }
 }
 
-/// Returns the link in this memory.
+/// Returns the RTDE link in this memory, with the groups of inputs in `claims`.
 #[cfg(feature = "rtde")]
 pub(in crate::engine) fn attached<'m>(memory: &'m mut dyn StateMemory<'m>, claims: Claims) -> Option<Attached<'m>> {
     memory.link(claims)
 }
 
-/// Returns `None` for any memory.
+/// Returns `None` for any memory, because this build has no RTDE.
 #[cfg(not(feature = "rtde"))]
 pub(in crate::engine) fn attached<'m>(_: &'m mut dyn StateMemory<'m>, _: Claims) -> Option<Attached<'m>> {
     None

@@ -1,4 +1,4 @@
-//! The memory of the link to port 30004, as one value.
+//! The memory of the RTDE link to port 30004, as one value.
 
 use super::states::{COUNT, LEAST, RtdeStates, TRANSMIT};
 use super::{StateLink, sealed};
@@ -6,7 +6,7 @@ use crate::client::rtde::{Claim, Claims, ClientMemory, Inputs};
 use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DynamicRecipe, Field};
 
-/// The number of inputs in the largest group.
+/// The number of RTDE inputs in the largest group that can be owned.
 const LONGEST: usize = if cfg!(feature = "programs") { 8 } else { 4 };
 
 /// The memory of a session's link to port 30004, to be lent to one engine as
@@ -44,7 +44,7 @@ pub struct RtdeMemory<'m, const RECEIVE: usize = { LEAST }, const CLAIMS: usize 
 }
 
 impl<const RECEIVE: usize, const CLAIMS: usize> RtdeMemory<'_, RECEIVE, CLAIMS> {
-    /// Creates empty memory.
+    /// Creates empty memory for an RTDE link.
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(RECEIVE >= LEAST, "too little memory to receive into") };

@@ -35,9 +35,9 @@ const OPTIONAL: &str = StateOutputs::OPTIONAL;
 /// The report of our program, behind a comma: the last of the optional outputs, which are requested only for a program
 /// that gets its orders in registers.
 const MIRRORED: &str = ",output_int_register_24,output_int_register_25";
-/// The optional outputs without the report of our program.
+/// The optional RTDE outputs, without those in which our program reports.
 const WITHOUT_MIRRORED: &str = OPTIONAL.split_at(OPTIONAL.len() - MIRRORED.len()).0;
-/// The number of outputs.
+/// The number of RTDE outputs that a state can consist of.
 pub(super) const COUNT: usize = StateOutputs::COUNT;
 
 /// The bit of `robot_status_bits` that shows that a program runs.
@@ -51,7 +51,7 @@ const _: () = assert!(NEEDED.len() + 1 + OPTIONAL.len() + 11 <= TRANSMIT);
 /// texts. With more, one read takes more of a backlog.
 pub const LEAST: usize = 1024;
 
-/// The link to port 30004 of a session.
+/// The RTDE link of a session, to port 30004.
 #[derive(Debug)]
 pub(super) struct RtdeStates<'m> {
     client: Client<'static, 'm>,
@@ -92,14 +92,14 @@ impl<'m> RtdeStates<'m> {
     }
 }
 
-/// An output that states consist of.
+/// An RTDE output variable that states consist of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct StateVariable(u8);
 
 impl StateVariable {
-    /// Returns the variable's name in RTDE.
+    /// Returns the name that RTDE uses for the variable.
     #[must_use]
     pub fn name(self) -> &'static str {
         names(NEEDED).chain(names(OPTIONAL)).nth(self.0.into()).unwrap_or_default()
@@ -127,13 +127,13 @@ pub enum Unusable {
     OtherType(StateVariable),
     /// The reply to the set-up of the outputs does not contain one type per variable.
     BadAnswer,
-    /// The controller did not reply to this request.
+    /// The controller did not reply to this request of the set-up.
     NoReply(SetupStep),
-    /// The controller refuses to send data.
+    /// The controller refuses to start sending data.
     NotStarted,
     /// The controller's safety settings are not confirmed; this is done at the pendant.
     Unconfirmed,
-    /// The received bytes are not a sequence of packages.
+    /// The received bytes are not a sequence of RTDE packages.
     NoPackages,
 }
 
@@ -168,7 +168,7 @@ impl Unusable {
     }
 }
 
-/// An item received on the link.
+/// An item received on the RTDE link.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is mostly a state")]
 pub enum StateEvent<'e> {
@@ -178,17 +178,17 @@ pub enum StateEvent<'e> {
     Software(SoftwareVersion),
     /// A reply, or any other message that was understood and has no further effect.
     Understood,
-    /// A text message of the controller.
+    /// A text message of the controller for people or a log.
     Text(TextMessage<'e>),
-    /// A package longer than the receive memory was skipped.
+    /// An RTDE package longer than the receive memory was skipped.
     Skipped(FrameError),
-    /// A package that cannot be used.
+    /// An RTDE package that cannot be used, for this reason.
     Malformed(WireError),
-    /// An input that was claimed is not owned by this connection.
+    /// An RTDE input that this session requested is not owned by this connection.
     UnownedInput(UnownedInput),
     /// RTDE cannot deliver states, for this reason.
     Unusable(Unusable),
-    /// A message that was not requested was received.
+    /// An RTDE message that was not requested was received.
     Unexpected,
 }
 
