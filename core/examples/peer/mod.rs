@@ -15,17 +15,17 @@ use outrigger_wire::realtime;
 use outrigger_wire::robot::{MessageSource, SoftwareVersion};
 use outrigger_wire::rtde::Value;
 
-/// The simulated controller.
+/// A simulated UR controller with its arm.
 #[derive(Clone, Debug)]
 pub struct Peer {
     software: SoftwareVersion,
-    /// The time of the controller's clock \[µs\].
+    /// The time on the simulated controller's clock \[µs\].
     pub micros: u64,
-    /// The joint angles \[rad\].
+    /// The joint angles of the simulated arm \[rad\], base joint first.
     pub q: [f64; 6],
-    /// The joint speeds \[rad/s\].
+    /// The joint speeds of the simulated arm \[rad/s\], base joint first.
     pub qd: [f64; 6],
-    /// `true` to drop text without a reply, as in local control.
+    /// `true` to drop program text without a reply, as a controller in local control does.
     pub local: bool,
     /// The safety mode by its number; all except 1 and 2 stop the arm.
     pub safety: u8,
@@ -33,16 +33,16 @@ pub struct Peer {
     pub digital_inputs: u64,
     /// The levels of the digital outputs; bit 0 is the first.
     pub digital_outputs: u64,
-    /// `true` if a program of another sender runs.
+    /// `true` if a program of another sender runs on the simulated controller.
     pub foreign: bool,
-    /// The running program: its speeds apply until its end.
+    /// The running program; the speeds that it commands apply until its end.
     program: Option<Program>,
-    /// The text programs received completely, in order.
+    /// The URScript programs that were received completely, in order.
     pub programs: Vec<String>,
     text: String,
-    /// The service on port 30004.
+    /// The simulated RTDE service on port 30004.
     pub rtde: rtde::Service,
-    /// The bytes to send on ports 30001 and 30003.
+    /// The bytes waiting to be sent on ports 30001 and 30003.
     out: [VecDeque<u8>; 2],
     open: [bool; LINKS.len()],
     first_state_due: bool,
@@ -77,12 +77,12 @@ impl Peer {
         }
     }
 
-    /// Returns the control and publishing period \[µs\].
+    /// Returns the period in which the controller runs its control cycle and publishes states \[µs\].
     pub fn period(&self) -> u64 {
         self.software.generation().period_micros()
     }
 
-    /// Opens a connection and sends the messages that are sent at once.
+    /// Opens a connection to the controller and sends the messages that are due at once.
     pub fn open(&mut self, link: LinkId) {
         self.open[link.index()] = true;
         self.out_mut(link).clear();
@@ -96,7 +96,7 @@ impl Peer {
         }
     }
 
-    /// Closes a connection.
+    /// Closes a connection to the controller and drops the bytes waiting on it.
     pub fn close(&mut self, link: LinkId) {
         self.open[link.index()] = false;
         self.out_mut(link).clear();
@@ -116,7 +116,7 @@ impl Peer {
         std::mem::replace(out, rest).into()
     }
 
-    /// Receives text on 30003, and packages on 30004.
+    /// Receives program text on port 30003, and RTDE packages on port 30004.
     pub fn write(&mut self, link: LinkId, bytes: &[u8]) {
         if link == LinkId::RTDE {
             return self.rtde.write(bytes);
@@ -131,7 +131,7 @@ impl Peer {
         }
     }
 
-    /// Runs one control cycle: the arm moves, and states are sent.
+    /// Runs one control cycle: the arm moves by one period, and states are sent on open connections.
     pub fn cycle(&mut self) {
         let period = self.period();
         self.micros += period;
@@ -163,7 +163,7 @@ impl Peer {
         }
     }
 
-    /// Returns whether any program runs.
+    /// Returns whether any program runs on the simulated controller.
     pub fn program_runs(&self) -> bool {
         self.program.is_some() || self.foreign
     }

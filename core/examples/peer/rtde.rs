@@ -6,26 +6,26 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::rtde::registry::{Direction, Variable};
 use outrigger_wire::rtde::{ControllerVersion, DataType, NameList, Package, Protocol, Reply, Request, TypeList, Value};
 
-/// The number of the output recipe.
+/// The number of the recipe of outputs that the service assigns.
 pub const OUTPUTS: u8 = 7;
 
-/// The service with one connection.
+/// The simulated RTDE service with one connection.
 #[derive(Clone, Debug)]
 pub struct Service {
     software: SoftwareVersion,
-    /// The highest protocol version that the service accepts.
+    /// The highest version of RTDE that the service accepts.
     pub highest_protocol: u16,
-    /// The names of variables that the service does not have.
+    /// The names of the RTDE variables that the service does not have.
     pub missing: Vec<&'static str>,
-    /// The names of inputs that another client owns.
+    /// The names of the RTDE inputs that another client owns.
     pub in_use: Vec<&'static str>,
     /// The words to reply in place of the types of these variables: name of the variable, word.
     pub words: Vec<(&'static str, &'static str)>,
     /// `true` to give every recipe of inputs the number 0.
     pub numbers_nothing: bool,
-    /// Requests to which the service does not reply, by their letter.
+    /// The letters of the requests to which the service does not reply.
     pub silent_on: Vec<u8>,
-    /// The requests received from clients: letter and payload.
+    /// The requests received from clients, each with its letter and payload.
     pub asked: Vec<(u8, Vec<u8>)>,
     /// The bytes that were sent and not read by the client so far.
     pub out: VecDeque<u8>,
@@ -37,7 +37,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Creates the service of this software, without a client.
+    /// Creates the RTDE service of a controller with this software, without a client.
     pub fn new(software: SoftwareVersion) -> Self {
         Self {
             software,
@@ -57,7 +57,7 @@ impl Service {
         }
     }
 
-    /// Accepts a new client and resets the state of the connection.
+    /// Accepts a new client of the RTDE service and resets the state of the connection.
     pub fn open(&mut self) {
         self.out.clear();
         self.received.clear();
@@ -67,7 +67,7 @@ impl Service {
         self.started = false;
     }
 
-    /// Receives bytes of a client.
+    /// Receives bytes of a client and answers the complete requests among them.
     pub fn write(&mut self, bytes: &[u8]) {
         self.received.extend(bytes);
         while let Some(size) = self.received.first_chunk().map(|size| usize::from(u16::from_be_bytes(*size)))
@@ -145,7 +145,7 @@ impl Service {
         names.iter().map(word).collect()
     }
 
-    /// Sends the requested outputs, if the data was started.
+    /// Sends a data package with the requested outputs, if the client has started the data.
     pub fn publish(&mut self, value: impl Fn(&str, DataType) -> Value) {
         if !self.started {
             return;
@@ -160,7 +160,7 @@ impl Service {
         self.send(&Reply::Data { recipe, values: &values });
     }
 
-    /// Sends a reply to the client.
+    /// Sends an RTDE reply to the client.
     pub fn send(&mut self, reply: &Reply<'_>) {
         let mut bytes = [0; 4096];
         let size = reply.emit(&mut bytes).expect("room");
@@ -172,7 +172,7 @@ fn joined(words: &[(String, String)]) -> String {
     words.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// Returns a zero value of this type.
+/// Returns the zero of this RTDE type.
 pub fn zero(data_type: DataType) -> Value {
     match data_type {
         DataType::Bool => Value::Bool(false),

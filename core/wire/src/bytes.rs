@@ -1,4 +1,4 @@
-//! Moves bytes within receive buffers.
+//! Moves unprocessed bytes to the front of a receive buffer.
 
 use core::ops::Range;
 

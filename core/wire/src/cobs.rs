@@ -5,7 +5,7 @@
 
 use heapless::Vec;
 
-/// The greatest length of the content of a frame \[B\].
+/// The greatest length of the content of a COBS frame \[B\].
 pub const CONTENT_MAX: usize = 253;
 
 /// Returns the frame of `content` with its zero; `None` if it does not fit into `N` bytes, or if the content is too

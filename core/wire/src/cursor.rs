@@ -1,11 +1,11 @@
-//! Cursors that read from and write to the front of a message.
+//! Cursors that read and write the fields of a binary message one after the other, from its front.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{WireError, WireErrorKind};
 use crate::fields;
 
-/// Reads from the front of a message and counts the bytes read.
+/// A cursor that reads a message from its front and counts the bytes read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Take<'a> {
     pub(crate) rest: &'a [u8],
@@ -27,12 +27,12 @@ impl<'a> Take<'a> {
         Ok(layout)
     }
 
-    /// Reads the next field and returns its value in host byte order.
+    /// Reads the next field of the message and returns its value in host byte order.
     pub(crate) fn value<T: fields::Wire + 'a>(&mut self) -> Result<T::Host, WireError> {
         self.layout::<T>().map(fields::Wire::host)
     }
 
-    /// Returns the next `count` bytes.
+    /// Reads the next `count` bytes of the message and returns them unchanged.
     pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8], WireError> {
         let Some((bytes, rest)) = self.rest.split_at_checked(count) else {
             return Err(self.error(WireErrorKind::Truncated, count, self.rest.len()));
@@ -42,12 +42,12 @@ impl<'a> Take<'a> {
         Ok(bytes)
     }
 
-    /// Returns the bytes that have not been read.
+    /// Returns the bytes of the message that have not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Returns an error about the next field.
+    /// Returns an error of this kind at the offset of the message's next field.
     pub(crate) fn error(&self, kind: WireErrorKind, need: usize, have: usize) -> WireError {
         WireError::new(kind, self.at, need, have)
     }
@@ -81,7 +81,7 @@ impl<'b> Put<'b> {
         self.layout(&T::wire(value))
     }
 
-    /// Appends bytes unchanged.
+    /// Appends bytes to the message unchanged.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match core::mem::take(&mut self.rest).split_at_mut_checked(bytes.len()) {
             Some((place, rest)) => {
@@ -97,7 +97,7 @@ impl<'b> Put<'b> {
         }
     }
 
-    /// Returns the number of bytes written so far.
+    /// Returns the number of bytes of the message written so far.
     pub(crate) fn written(&self) -> usize {
         self.at
     }

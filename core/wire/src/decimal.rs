@@ -9,7 +9,7 @@
 //! assert_eq!(decimal::unsigned(b"4096"), Some(4096));
 //! ```
 
-/// Powers of ten that `f64` holds exactly.
+/// The powers of ten 10⁰ … 10²², which `f64` holds exactly.
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
@@ -66,7 +66,7 @@ fn magnitude(word: &[u8]) -> Option<f32> {
     any_digit.then(|| scaled(mantissa, exponent))
 }
 
-/// Reads an exponent with its sign.
+/// Reads the exponent of a decimal number, with its sign.
 fn signed(text: &[u8]) -> Option<i32> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),

@@ -1,11 +1,11 @@
-//! The error for bytes that are not a valid message.
+//! The error for bytes that are not a valid message of a robot or its controller.
 
 /// An error about some bytes: its kind, and the offset of the offending field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct WireError {
-    /// The kind of the error.
+    /// The kind of error that the bytes of the message have.
     pub kind: WireErrorKind,
     /// The offset of the offending field in the message \[B\]; 65 535 if it is larger.
     pub at: u16,
@@ -17,23 +17,23 @@ pub struct WireError {
 
 const _: () = assert!(size_of::<WireError>() <= 8, "errors travel in every result");
 
-/// The kinds of [`WireError`].
+/// The kinds of error in a message, as [`WireError`] reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum WireErrorKind {
-    /// The bytes end before the field does.
+    /// The bytes of the message end before the field does.
     Truncated,
     /// A length field holds a length that no layout has, or that differs from the number of bytes given.
     BadLength,
-    /// A type field names another message than the requested one.
+    /// The type field of the message names another message than the requested one.
     BadType,
-    /// A value that the field cannot have.
+    /// A field of the message has a value that the field cannot have.
     BadValue,
-    /// Values are nested deeper than the parser follows.
+    /// The values of the message are nested deeper than the parser follows.
     TooDeep,
-    /// The caller's output buffer is too small.
+    /// The caller's output buffer is too small for the message to be written.
     BufferTooSmall,
 }
 
@@ -58,7 +58,7 @@ impl WireError {
         }
     }
 
-    /// Returns this error with its offset increased by `base` \[B\].
+    /// Returns this error with its offset in the message increased by `base` \[B\].
     #[must_use]
     pub(crate) fn offset_by(self, base: usize) -> Self {
         Self { at: self.at.saturating_add(saturated(base)), ..self }

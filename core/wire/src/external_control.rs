@@ -18,7 +18,7 @@ use super::{WireError, WireErrorKind};
 use crate::robot::wire_enum;
 
 wire_enum! {
-    /// The control mode that a message requests from the program.
+    /// The control mode that a control message requests from the External Control program.
     ControlMode: i32 {
         Stopped = -2 "MODE_STOPPED" "End, so that the program of the pendant goes on",
         Uninitialized = -1 "MODE_UNINITIALIZED" "Before the first message",
@@ -34,11 +34,11 @@ wire_enum! {
     }
 }
 
-/// One control message.
+/// One control message from a driver to the External Control program, as transmitted.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Control {
-    /// The timeout of the program's next read \[ms\]; 0 waits forever.
+    /// The timeout of the External Control program's next read \[ms\]; 0 waits forever.
     timeout: I32,
     /// Joint speeds \[µrad/s\], joint positions \[µrad\], …: the meaning depends on the mode. Also instructions.
     values: [I32; 6],
@@ -46,19 +46,19 @@ pub struct Control {
     mode: I32,
 }
 
-/// [`Control`] in host order.
+/// A control message, [`Control`], with its fields in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlRepr {
-    /// The timeout of the program's next read \[ms\]; 0 waits forever.
+    /// The timeout of the External Control program's next read \[ms\]; 0 waits forever.
     pub timeout: i32,
     /// Joint speeds \[µrad/s\], joint positions \[µrad\], …: the meaning depends on the mode. Also instructions.
     pub values: [i32; 6],
-    /// The control mode that the message requests.
+    /// The control mode that the message requests from the External Control program.
     pub mode: ControlMode,
 }
 
 impl Control {
-    /// The size of a message \[B\].
+    /// The size of a control message \[B\].
     pub const LEN: usize = size_of::<Self>();
 
     /// Returns the message in `bytes`, which must contain nothing else.
@@ -72,7 +72,7 @@ impl Control {
         if sound { Ok(control) } else { Err(WireError::new(WireErrorKind::BadValue, 0, 0, 0)) }
     }
 
-    /// Returns the message in host order.
+    /// Returns the control message with its fields in host order.
     #[must_use]
     pub fn repr(&self) -> ControlRepr {
         let mode = ControlMode::from_raw(self.mode.get());

@@ -30,25 +30,25 @@ use zerocopy::big_endian::{F32, F64, I16, I32, U16, U32, U64};
 use zerocopy::little_endian;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The value of one field, in host order.
+/// The value of one field of a message, in host order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// No value: a variable that the program has not set.
+    /// No value: a variable of the robot program that the program has not set.
     Nothing,
-    /// A one-byte truth value: every number except 0 is true.
+    /// A truth value that occupies one byte of the message: every number except 0 is true.
     Bool(bool),
-    /// An unsigned number of any width.
+    /// An unsigned integer, whatever its width in the message.
     Unsigned(u64),
-    /// A signed number of any width.
+    /// A signed integer, whatever its width in the message.
     Signed(i64),
-    /// A bit mask, even if it is a double on the wire.
+    /// A bit mask, even if the message transmits it as a double.
     Mask(u64),
-    /// A single-precision number.
+    /// A single-precision number (`f32`).
     F32(f32),
-    /// A double-precision number.
+    /// A double-precision number (`f64`).
     F64(f64),
-    /// Several bytes: separate numbers, or content that is not decoded.
+    /// Several bytes: separate numbers, or content of the message that is not decoded.
     Bytes(&'a [u8]),
     /// Several unsigned 32-bit numbers.
     U32s(&'a [u32]),
@@ -58,26 +58,26 @@ pub enum Value<'a> {
     F32s(&'a [f32]),
     /// Several double-precision numbers.
     F64s(&'a [f64]),
-    /// Characters in the controller's extended ASCII.
+    /// A text in the controller's extended ASCII.
     Text(&'a [u8]),
 }
 
-/// The kind of a group's members.
+/// The kind of a group of fields in a message: members with names or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Named fields and groups.
+    /// A group of fields and further groups, each with a name.
     Record,
-    /// Unnamed fields and groups (the name is empty), in order.
+    /// A group of fields and further groups without names, in order; a visitor receives empty names.
     List,
 }
 
 /// Receives the fields of a message. If a `visit` ends with an error, groups may remain open.
 pub trait FieldVisitor {
-    /// Receives one field. In a [`Group::List`] the name is empty.
+    /// Receives one field of the message. In a [`Group::List`] the name is empty.
     fn field(&mut self, name: &str, value: Value<'_>);
-    /// Opens a group. In a [`Group::List`] the name is empty.
+    /// Opens a group of fields of the message. In a [`Group::List`] the name is empty.
     fn begin(&mut self, name: &str, group: Group);
-    /// Closes the group that was opened last.
+    /// Closes the group of fields that was opened last.
     fn end(&mut self);
 }
 

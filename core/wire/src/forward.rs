@@ -33,7 +33,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The kind of motion to one point.
+    /// The kind of motion to one point of a trajectory.
     MotionType: i32 {
         MoveJ = 0 "MOVEJ" "Straight in joint space, to joints",
         MoveL = 1 "MOVEL" "Along a line, to a pose",
@@ -62,7 +62,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The result of a trajectory, which the program reports at its end.
+    /// The result of a trajectory, which the program of External Control reports at the end of the trajectory.
     TrajectoryResult: i32 {
         Success = 0 "TRAJECTORY_RESULT_SUCCESS" "At its last point",
         Canceled = 1 "TRAJECTORY_RESULT_CANCELED" "It was told to end, or a point could not be moved to",
@@ -71,27 +71,27 @@ wire_enum! {
 }
 
 impl TrajectoryResult {
-    /// The size of a result \[B\].
+    /// The size of a trajectory result \[B\].
     pub const LEN: usize = 4;
 
-    /// Converts the four bytes of a result, as received, into the result.
+    /// Converts the four bytes of a trajectory result, as received, into the result.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         Self::from_raw(i32::from_be_bytes(bytes))
     }
 
-    /// Returns the four bytes that transmit the result.
+    /// Returns the four bytes that transmit the trajectory result.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
         self.raw().to_be_bytes()
     }
 }
 
-/// One point of a trajectory.
+/// One point of a trajectory, as transmitted to the program of External Control.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct TrajectoryPoint {
-    /// Joint positions \[µrad\], or a pose \[µm, µrad\].
+    /// The joint positions at the point \[µrad\], or the pose of the tool there \[µm, µrad\].
     target: [I32; 6],
     /// For a spline: joint speeds at the point \[µrad/s\]. For a circle: the via point. For other motions: joint
     /// positions near those of a pose.
@@ -99,18 +99,18 @@ pub struct TrajectoryPoint {
     /// For a quintic spline: joint accelerations at the point \[µrad/s²\]. For other motions: speed, acceleration, a
     /// flag, and zeros.
     third: [I32; 6],
-    /// The duration of the motion to the point \[µs\].
+    /// The duration of the motion to the point of the trajectory \[µs\].
     duration: I32,
-    /// The blend radius \[µm\]; for a spline the number of its [`SplineKind`].
+    /// The blend radius at the point \[µm\]; for a spline the number of its [`SplineKind`].
     blend: I32,
     /// The kind of motion to the point, as the number of a [`MotionType`].
     motion: I32,
 }
 
-/// [`TrajectoryPoint`] in host order.
+/// A trajectory point, [`TrajectoryPoint`], with its fields in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrajectoryPointRepr {
-    /// Joint positions \[µrad\], or a pose \[µm, µrad\].
+    /// The joint positions at the point \[µrad\], or the pose of the tool there \[µm, µrad\].
     pub target: [i32; 6],
     /// For a spline: joint speeds at the point \[µrad/s\]. For a circle: the via point. For other motions: joint
     /// positions near those of a pose.
@@ -120,14 +120,14 @@ pub struct TrajectoryPointRepr {
     pub third: [i32; 6],
     /// The duration of the motion to the point \[µs\], 0 … 2³¹ − 1; 0 for a motion that is given a speed.
     pub duration: u32,
-    /// The blend radius \[µm\]; for a spline the number of its [`SplineKind`].
+    /// The blend radius at the point \[µm\]; for a spline the number of its [`SplineKind`].
     pub blend: i32,
-    /// The kind of motion to the point.
+    /// The kind of motion to the point of the trajectory.
     pub motion: MotionType,
 }
 
 impl TrajectoryPoint {
-    /// The size of a point \[B\].
+    /// The size of a trajectory point \[B\].
     pub const LEN: usize = size_of::<Self>();
 
     /// Returns the point in `bytes`, which must contain nothing else.
@@ -141,7 +141,7 @@ impl TrajectoryPoint {
         if sound { Ok(point) } else { Err(WireError::new(WireErrorKind::BadValue, 72, 0, 0)) }
     }
 
-    /// Returns the point in host order.
+    /// Returns the trajectory point with its fields in host order.
     #[must_use]
     pub fn repr(&self) -> TrajectoryPointRepr {
         let integers = |values: [I32; 6]| values.map(I32::get);

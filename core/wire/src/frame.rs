@@ -44,7 +44,7 @@ use crate::{WireError, WireErrorKind};
 /// the stream is not a primary stream.
 pub const MAX_PRIMARY_SIZE: usize = 1 << 20;
 
-/// The smallest primary message \[B\]: length and type.
+/// The smallest primary message \[B\]: its length field and its type byte.
 const MIN_PRIMARY_SIZE: usize = 5;
 
 /// The largest advance of the controller's clock between the last packet of a real-time stream and a packet that a
@@ -55,13 +55,13 @@ const SEARCH_HORIZON: Duration = Duration::from_secs(10);
 /// ones.
 const SEARCH_LENGTH: u32 = 8 * realtime::MAX_SIZE as u32;
 
-/// The framing of messages in a stream.
+/// The framing of messages in a stream from a controller: how the length of each message is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Framing {
     /// Ports 30001, 30002 and their read-only twins: a length that includes itself, then a type.
     Primary,
-    /// Ports 30003 and 30013: a length that includes itself, then doubles.
+    /// The framing at ports 30003 and 30013: a length that includes itself, then doubles.
     Realtime,
     /// Port 30004: a length of two bytes that includes itself, then a letter.
     Rtde,
@@ -69,25 +69,25 @@ pub enum Framing {
     Fri,
 }
 
-/// An irregularity in the stream. The assembler continues after each of them.
+/// An irregularity in a stream of messages. The assembler continues after each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FrameError {
     /// A message is longer than the memory. Its bytes are counted and dropped as they arrive.
     Oversize {
-        /// The length of the message \[B\].
+        /// The length of the skipped message \[B\].
         size: u32,
     },
     /// No message starts at the expected position. A real-time stream is searched for the next packet. Any other stream
     /// cannot be searched: all bytes are dropped until [`Assembler::reset`].
     LostSync {
-        /// The number found in the position of the length.
+        /// The number that was found where the length of a message was expected.
         declared: i32,
     },
-    /// A packet was found again in a real-time stream.
+    /// The next packet was found in a real-time stream, after a search.
     Resynchronised {
-        /// The number of bytes dropped during the search.
+        /// The number of bytes dropped while the next packet was searched for.
         skipped: u32,
     },
 }
@@ -107,11 +107,11 @@ impl core::error::Error for FrameError {}
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Sync {
-    /// A message starts at the first live byte.
+    /// A message starts at the first byte that is not consumed yet.
     Kept,
-    /// Searching; the number of bytes dropped so far.
+    /// The next packet of a real-time stream is searched for; the number is that of the bytes dropped so far.
     Searching(u32),
-    /// Not searching, because the stream cannot be searched: all bytes are dropped.
+    /// No next message is searched for, because the framing does not permit it: all bytes are dropped.
     Lost,
 }
 
@@ -127,7 +127,7 @@ pub struct Pending<'a> {
     dropped: u64,
 }
 
-/// Cuts one stream into messages.
+/// Cuts the byte stream of one connection into messages.
 #[derive(Debug)]
 pub struct Assembler<'m> {
     framing: Framing,
@@ -158,7 +158,7 @@ impl<'m> Assembler<'m> {
         Ok(Self { framing, memory, start: 0, end: 0, to_drop: 0, sync: Sync::Kept, last: None, dropped: 0 })
     }
 
-    /// Discards the state of the stream, because a new connection starts.
+    /// Discards the received bytes and the state of the stream, because a new connection starts.
     pub fn reset(&mut self) {
         self.start = 0;
         self.end = 0;
@@ -203,7 +203,7 @@ impl<'m> Assembler<'m> {
         self.start.checked_sub(size).and_then(|from| self.memory.get(from..self.start)).unwrap_or_default()
     }
 
-    /// Returns the state of the unfinished message, from which [`Self::restore`] continues.
+    /// Returns the bytes and state of the unfinished message, from which [`Self::restore`] continues.
     #[cfg(feature = "serde")]
     #[doc(hidden)]
     pub fn pending(&self) -> Pending<'_> {
@@ -226,7 +226,7 @@ impl<'m> Assembler<'m> {
         Some(())
     }
 
-    /// Returns the size of the assembler's memory \[B\].
+    /// Returns the size of the memory in which the assembler collects a message \[B\].
     #[must_use]
     pub const fn memory_size(&self) -> usize {
         self.memory.len()
@@ -245,7 +245,7 @@ impl<'m> Assembler<'m> {
         self.dropped
     }
 
-    /// Returns the size of the message that is complete at `start`.
+    /// Returns the size of the message that is complete at the memory index `start`.
     fn advance(&mut self) -> Option<Result<usize, FrameError>> {
         if self.to_drop > 0 {
             let count = self.to_drop.min(self.buffered());
@@ -300,7 +300,7 @@ impl<'m> Assembler<'m> {
         }
     }
 
-    /// Returns `None` and drops all bytes if the stream is lost.
+    /// Returns `None` and drops all bytes if the position of messages in the stream is lost.
     fn unless_lost(&mut self) -> Option<()> {
         if matches!(self.sync, Sync::Lost) {
             self.drop_bytes(self.buffered());
@@ -309,7 +309,7 @@ impl<'m> Assembler<'m> {
         Some(())
     }
 
-    /// Marks the stream as lost: no further message is looked for.
+    /// Marks the position of messages in the stream as lost: no further message is looked for.
     fn lose(&mut self, declared: i32) -> Result<usize, FrameError> {
         self.sync = Sync::Lost;
         Err(FrameError::LostSync { declared })

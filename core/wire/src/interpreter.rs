@@ -14,13 +14,13 @@
 use crate::decimal;
 use crate::primary::Text;
 
-/// The TCP port of interpreter mode.
+/// The TCP port at which a controller in interpreter mode accepts URScript lines.
 pub const PORT: u16 = 30_020;
 
-/// A reply to one line.
+/// The controller's reply to one line sent in interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
-    /// The controller has accepted the line.
+    /// The controller has accepted the line of URScript.
     Accepted {
         /// The line's number, from 1; `None` or 0 for a line that has none, such as `abort`.
         id: Option<u32>,
@@ -29,19 +29,19 @@ pub enum Reply<'a> {
     },
     /// The controller has discarded the line. The text is the reason, followed by the line.
     Discarded(Text<'a>),
-    /// The reply to a [`Query`].
+    /// The reply to a [`Query`] about the progress of the statements.
     State {
-        /// The number that the query asked for.
+        /// The statement number, or number of statements, that the query asked for.
         value: u32,
         /// The rest of the reply, which repeats the query.
         query: Text<'a>,
     },
-    /// A reply of a kind that is not known.
+    /// A reply of a kind that is not known: the whole line.
     Other(Text<'a>),
 }
 
 impl<'a> Reply<'a> {
-    /// Reads one reply, given without its line end.
+    /// Reads one reply of the controller, given without its line end.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Self {
         let line = line.trim_ascii();
@@ -78,19 +78,19 @@ pub fn reason<'a>(text: Text<'a>, sent: &[u8]) -> Text<'a> {
 pub enum Query {
     /// The number of the last statement that was executed; 0 before the first.
     LastExecuted,
-    /// The number of the last statement that was accepted.
+    /// The number of the last URScript statement that was accepted.
     LastInterpreted,
-    /// The number of the last statement that was cleared.
+    /// The number of the last URScript statement that was cleared.
     LastCleared,
-    /// The number of statements that were accepted and are not executed yet.
+    /// The number of URScript statements that were accepted and are not executed yet.
     Unexecuted,
 }
 
 impl Query {
-    /// All queries.
+    /// The list of all queries about the progress of the statements.
     pub const ALL: [Self; 4] = [Self::LastExecuted, Self::LastInterpreted, Self::LastCleared, Self::Unexecuted];
 
-    /// Returns the line that sends this query, with its line feed.
+    /// Returns the line of URScript that sends this query, with its line feed.
     #[must_use]
     pub const fn line(self) -> &'static str {
         match self {

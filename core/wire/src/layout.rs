@@ -1,11 +1,11 @@
-//! Macros that turn a table of the specification into code.
+//! Macros that turn the specification's table of a message's fields into code.
 
 use crate::math::double::{is_nan, scaled};
 
 use zerocopy::big_endian::F64;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// A truth value in one byte.
+/// A truth value that occupies one byte of a message.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(super) struct Flag(u8);
@@ -51,7 +51,7 @@ impl From<u64> for Mask {
     }
 }
 
-/// The host type of a wire type.
+/// The type in the host's memory for each type of a field on the wire.
 #[rustfmt::skip]
 macro_rules! host {
     ([$wire:tt; $n:literal]) => { [$crate::layout::host!($wire); $n] };
@@ -169,7 +169,7 @@ macro_rules! layout {
                 self.tail.get(known..).unwrap_or_default()
             }
 
-            /// Returns all fields in host order; absent ones are zero.
+            /// Returns all fields of the message in host order; absent ones are zero.
             #[must_use]
             pub fn to_repr(&self) -> $Repr {
                 let mut repr = $Repr::default();
@@ -178,7 +178,7 @@ macro_rules! layout {
                 repr
             }
 
-            /// Calls `visitor` for each field that exists, in wire order.
+            /// Calls `visitor` for each field that exists in the message's body, in wire order.
             fn visit_body(&self, visitor: &mut dyn $crate::fields::FieldVisitor) {
                 $( $crate::layout::show!(visitor, self.$block, [$($cond)?] $( $field $(as $name)?: $ty; )+); )+
                 $( $(

@@ -121,14 +121,14 @@ pub fn sqrt(x: f32) -> f32 {
 /// A vector with three components, in the frame that its name states.
 pub type Vector3 = [f32; 3];
 
-/// a + b.
+/// Returns the sum of two vectors, a + b.
 #[must_use]
 #[inline]
 pub fn add([ax, ay, az]: Vector3, [bx, by, bz]: Vector3) -> Vector3 {
     [ax + bx, ay + by, az + bz]
 }
 
-/// a − b.
+/// Returns the difference of two vectors, a − b.
 #[must_use]
 #[inline]
 pub fn subtract([ax, ay, az]: Vector3, [bx, by, bz]: Vector3) -> Vector3 {
@@ -142,21 +142,21 @@ pub fn scale([x, y, z]: Vector3, factor: f32) -> Vector3 {
     [x * factor, y * factor, z * factor]
 }
 
-/// a · b.
+/// Returns the scalar product of two vectors, a · b.
 #[must_use]
 #[inline]
 pub fn dot([ax, ay, az]: Vector3, [bx, by, bz]: Vector3) -> f32 {
     ax * bx + ay * by + az * bz
 }
 
-/// a × b.
+/// Returns the cross product of two vectors, a × b.
 #[must_use]
 #[inline]
 pub fn cross([ax, ay, az]: Vector3, [bx, by, bz]: Vector3) -> Vector3 {
     [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
 }
 
-/// |a|.
+/// Returns the length of a vector, |a|.
 #[must_use]
 #[inline]
 pub fn norm(a: Vector3) -> f32 {
@@ -202,7 +202,7 @@ impl Rotation {
         }
     }
 
-    /// Returns the rotation vector \[rad\]; its length is 0 … π.
+    /// Returns the rotation vector, axis times angle \[rad\]; its length is 0 … π.
     #[must_use]
     #[inline]
     pub fn to_vector(&self) -> Vector3 {
@@ -243,13 +243,13 @@ impl Rotation {
     }
 }
 
-/// A coordinate frame, with its rotation as a matrix.
+/// A coordinate frame: its origin, and its rotation as a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
     /// The origin of the frame in its reference frame \[m\].
     pub position: Vector3,
-    /// The axes of the frame in its reference frame.
+    /// The axes of the frame, in coordinates of its reference frame.
     pub rotation: Rotation,
 }
 

@@ -28,9 +28,9 @@ use super::{WireError, WireErrorKind};
 pub struct PlayerOrder {
     /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     counter: I32,
-    /// The kind of order, as the number of a [`What`].
+    /// The kind of order to the player, as the number of a [`What`].
     what: I32,
-    /// The number of the move concerned; 0 for none.
+    /// The number of the move that the order concerns; 0 for none.
     number: I32,
     /// The duration of a leg, the part of a trajectory between two points \[µs\].
     time: I32,
@@ -40,12 +40,12 @@ pub struct PlayerOrder {
     begin: [I32; 6],
 }
 
-/// [`PlayerOrder`] in host order.
+/// An order to the player, [`PlayerOrder`], with its fields in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlayerOrderRepr {
     /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     pub counter: u16,
-    /// The kind of order.
+    /// The kind of order to the player.
     pub what: What,
     /// The number of the move concerned, 1 … 2³¹ − 1; 0 for none.
     pub number: u32,
@@ -69,7 +69,7 @@ pub struct PlayerOrderRepr {
 }
 
 impl PlayerOrder {
-    /// The size of an order \[B\].
+    /// The size of an order to the player \[B\].
     pub const LEN: usize = size_of::<Self>();
 
     /// Returns the order in `bytes`, which must contain nothing else.
@@ -88,7 +88,7 @@ impl PlayerOrder {
         }
     }
 
-    /// Returns the order in host order.
+    /// Returns the order to the player with its fields in host order.
     #[must_use]
     pub fn repr(&self) -> PlayerOrderRepr {
         let integers = |values: [I32; 6]| values.map(I32::get);
@@ -187,12 +187,12 @@ pub struct PlayerReport {
 }
 
 impl PlayerReport {
-    /// The size of a report \[B\].
+    /// The size of a report of the player \[B\].
     pub const LEN: usize = 12;
     /// The answer to a question after joint positions if the arm cannot reach the pose.
     pub const OUT_OF_REACH: i32 = i32::MAX;
 
-    /// Converts the bytes of a report, as received, into the report.
+    /// Converts the bytes of a report of the player, as received, into the report.
     #[must_use]
     pub fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         let [a, b, c, d, shown @ .., e, f, g, h] = bytes;
@@ -203,7 +203,7 @@ impl PlayerReport {
         }
     }
 
-    /// Returns the bytes that transmit the report.
+    /// Returns the bytes that transmit the player's report.
     #[must_use]
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         let ([a, b, c, d], [e, f, g, h]) = (self.report.to_bytes(), self.shown.to_be_bytes());

@@ -32,7 +32,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The kind of an order to a program.
+    /// The kind of an order to an Outrigger program on the controller.
     What: i32 {
         Rest = 0 "rest" "Come to rest, and stay",
         Values = 1 "values" "These values, from the next control cycle on",
@@ -65,26 +65,26 @@ wire_enum! {
     }
 }
 
-/// The greeting, which is the first message of a program.
+/// The greeting, which is the first message that an Outrigger program sends after connecting.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Hello {
-    /// The constant [`Hello::MAGIC`].
+    /// The constant [`Hello::MAGIC`], with which a greeting begins.
     magic: I32,
     /// The version of the protocol between program and computer.
     version: I32,
-    /// The kind of program, as the number of a [`Kind`].
+    /// The kind of Outrigger program, as the number of a [`Kind`].
     kind: I32,
     /// The token that was rendered into the program; it identifies the program's owner.
     token: I32,
 }
 
-/// [`Hello`] in host order.
+/// A program's greeting, [`Hello`], with its fields in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelloRepr {
     /// The version of the protocol between program and computer; only [`Hello::VERSION`] is supported.
     pub version: i32,
-    /// The kind of program.
+    /// The kind of Outrigger program that sends the greeting.
     pub kind: Kind,
     /// The token that was rendered into the program; it identifies the program's owner.
     pub token: i32,
@@ -93,9 +93,9 @@ pub struct HelloRepr {
 impl Hello {
     /// The constant with which a greeting begins: the bytes `OUTR`.
     pub const MAGIC: i32 = 0x4F55_5452;
-    /// The supported version of the protocol.
+    /// The supported version of the protocol between program and computer.
     pub const VERSION: i32 = 1;
-    /// The size of a greeting \[B\].
+    /// The size of a program's greeting \[B\].
     pub const LEN: usize = size_of::<Self>();
 
     /// Returns the greeting in `bytes`, which must contain nothing else.
@@ -107,7 +107,7 @@ impl Hello {
         if hello.magic.get() == Self::MAGIC { Ok(hello) } else { Err(WireError::new(WireErrorKind::BadType, 0, 0, 0)) }
     }
 
-    /// Returns the greeting in host order.
+    /// Returns the program's greeting with its fields in host order.
     #[must_use]
     pub const fn repr(&self) -> HelloRepr {
         let (version, kind, token) = (self.version.get(), Kind::from_raw(self.kind.get()), self.token.get());
@@ -126,7 +126,7 @@ impl HelloRepr {
     }
 }
 
-/// An order, which the computer sends to the program in each cycle.
+/// An order, which the computer sends to the Outrigger program in each cycle.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Order {
@@ -135,25 +135,25 @@ pub struct Order {
     /// The kind of order, as the number of a [`What`], plus 65 536 times the number of further cycles that the
     /// values cover.
     what: I32,
-    /// Joint speeds \[µrad/s\], joint positions \[µrad\] or joint torques \[µNm\].
+    /// The values for the joints: speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\], by the kind of program.
     values: [I32; 6],
 }
 
-/// [`Order`] in host order.
+/// An order to a program, [`Order`], with its fields in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderRepr {
     /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     pub counter: u16,
-    /// The kind of order.
+    /// The kind of order to the program.
     pub what: What,
     /// The number of cycles from the previous values to these, 1 to 32 768. More than one only if states were missed.
     pub cycles: u16,
-    /// Joint speeds \[µrad/s\], joint positions \[µrad\] or joint torques \[µNm\].
+    /// The values for the joints: speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\], by the kind of program.
     pub values: [i32; 6],
 }
 
 impl Order {
-    /// The size of an order \[B\].
+    /// The size of an order to a program \[B\].
     pub const LEN: usize = size_of::<Self>();
 
     /// Returns the order in `bytes`, which must contain nothing else.
@@ -169,7 +169,7 @@ impl Order {
         if sound { Ok(order) } else { Err(WireError::new(WireErrorKind::BadValue, at, 0, 0)) }
     }
 
-    /// Returns the order in host order.
+    /// Returns the order to a program with its fields in host order.
     #[must_use]
     pub fn repr(&self) -> OrderRepr {
         OrderRepr {
@@ -206,10 +206,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// The size of a report \[B\].
+    /// The size of a program's report \[B\].
     pub const LEN: usize = 4;
 
-    /// Converts the four bytes of a report, as received, into the report.
+    /// Converts the four bytes of a program's report, as received, into the report.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         let [high, low, first, second] = bytes;
@@ -221,7 +221,7 @@ impl Report {
         }
     }
 
-    /// Returns the four bytes that transmit the report.
+    /// Returns the four bytes that transmit the program's report.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
         let above = (self.lag & 0xFFF) << 4 | (self.ending.raw() & 15) as u16;

@@ -41,22 +41,22 @@ use crate::robot::{
 };
 use zerocopy::big_endian::{F64, I32};
 
-/// The known packet sizes \[B\].
+/// The sizes of a real-time packet that known software sends \[B\].
 pub const SIZES: [usize; 9] = [756, 764, 812, 1044, 1060, 1108, 1116, 1140, 1220];
 
-/// The shortest packet \[B\].
+/// The size of the shortest real-time packet \[B\].
 pub const MIN_SIZE: usize = 756;
 
 /// The longest packet that is accepted \[B\]; the longest known packet has 1220 bytes.
 pub const MAX_SIZE: usize = 2048;
 
-/// The two layouts of a packet.
+/// The two layouts of a real-time packet, by controller generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Layout {
-    /// The layout of CB2: 756 … 812 bytes, software 1.x.
+    /// The real-time packet of CB2: 756 … 812 bytes, software 1.x.
     Cb2,
-    /// The layout of CB3, e-Series and PolyScope X: 1044 bytes and more.
+    /// The real-time packet of CB3, e-Series and PolyScope X: 1044 bytes and more.
     Cb3,
 }
 
@@ -73,7 +73,7 @@ impl Layout {
 }
 
 layout! {
-    /// A packet in place, as received. Doubles pass through unchanged, NaN included.
+    /// A real-time packet in place, as received. Doubles pass through unchanged, NaN included.
     view Packet;
     /// The values of a packet in host order. Fields that do not fit into `size`, or that belong to the other layout,
     /// are not written.
@@ -176,13 +176,13 @@ impl<'a> Packet<'a> {
         Self::body(size, body)
     }
 
-    /// Returns the length of the packet \[B\].
+    /// Returns the length of the real-time packet \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the layout of the packet.
+    /// Returns the layout of the real-time packet.
     #[must_use]
     pub const fn layout(&self) -> Layout {
         if self.size <= 812 { Layout::Cb2 } else { Layout::Cb3 }
@@ -223,25 +223,25 @@ impl<'a> Packet<'a> {
         self.robot_mode().map(|value| RobotMode::from_raw(generation, rounded(value)))
     }
 
-    /// Returns the joint modes by name.
+    /// Returns the modes of the six joints by name; `None` if the packet has none.
     #[must_use]
     pub fn named_joint_modes(&self) -> Option<[JointMode; 6]> {
         self.joint_modes().map(|modes| modes.map(|value| JointMode::from_raw(rounded(value))))
     }
 
-    /// Returns the safety mode by name.
+    /// Returns the controller's safety mode by name; `None` if the packet has none.
     #[must_use]
     pub fn named_safety_mode(&self) -> Option<SafetyMode> {
         self.safety_mode().map(|value| SafetyMode::from_raw(rounded(value)))
     }
 
-    /// Returns the safety status by name.
+    /// Returns the controller's safety status by name; `None` if the packet has none.
     #[must_use]
     pub fn named_safety_status(&self) -> Option<SafetyMode> {
         self.safety_status().map(|value| SafetyMode::from_raw(rounded(value)))
     }
 
-    /// Returns the program state by name (numbering unconfirmed).
+    /// Returns the state of the controller's program by name (numbering unconfirmed); `None` if the packet has none.
     #[must_use]
     pub fn named_program_state(&self) -> Option<ProgramState> {
         self.program_state().map(|value| ProgramState::from_raw(rounded(value)))
@@ -284,7 +284,7 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// Calls `visitor` for each field that exists, in wire order, `message_size` first.
+    /// Calls `visitor` for each field that exists in the packet, in wire order, `message_size` first.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
         visitor.field("message_size", super::fields::Value::Signed(i64::try_from(self.size).unwrap_or(i64::MAX)));
         self.visit_body(visitor);
@@ -292,7 +292,7 @@ impl<'a> Packet<'a> {
 }
 
 impl Repr {
-    /// Returns the packet size of controllers with this software \[B\].
+    /// Returns the size of the real-time packets that controllers with this software send \[B\].
     #[must_use]
     pub const fn size_for(software: SoftwareVersion) -> usize {
         match (software.major, software.minor) {
@@ -340,16 +340,16 @@ pub fn plausible_head(head: &[u8; HEAD_LEN]) -> Option<Head> {
     Layout::of(size).map(|_| Head { size, time })
 }
 
-/// The number of bytes that [`plausible_head`] examines.
+/// The number of bytes at the start of a packet that [`plausible_head`] examines.
 pub const HEAD_LEN: usize = 12;
 
 /// The start of a packet: the fields that identify it in a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Head {
-    /// The length of the packet \[B\].
+    /// The length of the real-time packet \[B\].
     pub size: usize,
-    /// The controller's clock.
+    /// The controller's clock when the packet was sent: the time since the controller was started.
     pub time: ControllerTime,
 }
 

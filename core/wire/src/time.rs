@@ -24,17 +24,17 @@ pub struct Instant(u64);
 pub struct Duration(u64);
 
 impl Instant {
-    /// The instant at which the clock is zero.
+    /// The instant at which the clock reads zero, its epoch.
     pub const ZERO: Self = Self(0);
 
-    /// Returns the instant `micros` µs after the epoch.
+    /// Returns the instant `micros` µs after the clock's epoch.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// Returns the µs since the epoch.
+    /// Returns the time since the clock's epoch \[µs\].
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_micros(self) -> u64 {
@@ -78,54 +78,54 @@ pub fn earliest(deadlines: &[Option<Instant>]) -> Option<Instant> {
 }
 
 impl Duration {
-    /// The span of zero length.
+    /// The time span of zero length.
     pub const ZERO: Self = Self(0);
-    /// The longest span.
+    /// The longest time span that can be represented.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Returns a span of `micros` µs.
+    /// Returns a time span of `micros` µs.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// Returns a span of `millis` ms.
+    /// Returns a time span of `millis` ms.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
-    /// Returns a span of `secs` s.
+    /// Returns a time span of `secs` s.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000))
     }
 
-    /// Returns the span in µs.
+    /// Returns the length of the time span \[µs\].
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// Returns the span in whole ms, rounded down.
+    /// Returns the length of the time span in whole ms, rounded down.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_millis(self) -> u64 {
         divided(self.0, 1_000)
     }
 
-    /// Returns the span in s, for control laws.
+    /// Returns the length of the time span \[s\] as an `f32`, for control laws.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_secs_f32(self) -> f32 {
         to_f32(self.0) * 1e-6
     }
 
-    /// Returns the span in s, for reports.
+    /// Returns the length of the time span \[s\] as an `f64`, for reports.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_secs_f64(self) -> f64 {
@@ -140,7 +140,7 @@ impl Duration {
         Self(self.0.saturating_mul(factor))
     }
 
-    /// Returns `percent` hundredths of the span.
+    /// Returns `percent` hundredths of the time span.
     #[must_use]
     #[inline]
     pub const fn percent(self, percent: u64) -> Self {

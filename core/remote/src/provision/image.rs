@@ -1,6 +1,6 @@
 //! The image of a board's settings: the format in which they are transmitted and stored.
 
-/// The version of the layout of an image.
+/// The version of the layout of a settings image.
 const VERSION: u8 = 1;
 /// The length of the header before the parts: version, and the lengths of the first two, little-endian.
 const HEAD_LEN: usize = 1 + 4 + 4;
@@ -21,7 +21,7 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Returns the length of the image \[B\].
+    /// Returns the length of the encoded settings image \[B\].
     #[must_use]
     pub const fn length(&self) -> usize {
         let Self { settings, requests, motion } = self;
@@ -58,7 +58,7 @@ impl<'a> Image<'a> {
 }
 
 impl core::fmt::Debug for Image<'_> {
-    /// Prints only the lengths, so that the key is not shown.
+    /// Prints only the lengths of the image's parts, so that the key is not shown.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { settings, requests, motion } = self;
         f.debug_struct("Image")

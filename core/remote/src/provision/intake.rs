@@ -1,4 +1,4 @@
-//! The extraction of frames from a stream of bytes, in fixed memory.
+//! The extraction of provisioning frames from a stream of bytes, in fixed memory.
 
 use heapless::Vec;
 
@@ -7,11 +7,11 @@ use outrigger_wire::bytes::move_to_front;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::cobs::{self, CONTENT_MAX};
 
-/// A buffer that accepts bytes in any pieces. Data without a complete frame with a valid checksum is ignored.
+/// A buffer that accepts bytes in portions of any size. Data without a complete frame with a valid checksum is ignored.
 #[derive(Clone, Debug)]
 pub(super) struct Intake {
     buffer: [u8; FRAME_MAX],
-    /// The index of the first byte that was not processed yet.
+    /// The index of the first received byte that was not processed yet.
     start: usize,
     end: usize,
     /// `true` while bytes up to the next zero are skipped because the frame is too long.
@@ -39,7 +39,7 @@ impl Intake {
         self.heard |= n > 0;
     }
 
-    /// Returns `true` if any byte was received.
+    /// Returns `true` if any byte was received so far.
     pub(super) const fn heard(&self) -> bool {
         self.heard
     }
@@ -69,7 +69,7 @@ impl Intake {
         }
     }
 
-    /// Returns the content of the newest frame, without its checksum.
+    /// Returns the content of the newest complete frame, without its checksum.
     pub(super) fn content(&self) -> &[u8] {
         &self.content
     }

@@ -6,7 +6,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The time to wait for an answer of the board before the request is repeated.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The number of attempts for each request.
+/// The number of attempts for each provisioning request.
 const TRIES: u8 = 10;
 /// The most times that the transmission of an image is started, including those after the board restarted or lost a
 /// piece.
@@ -20,7 +20,7 @@ const RESTART: Duration = Duration::from_secs(60);
 pub struct Caller<'i> {
     want: Want<'i>,
     stage: CallerState,
-    /// The boot number of the board at the last answer.
+    /// The boot number of the board, a number new after each start, at its last answer.
     boot: u32,
     turn: u16,
     tries: u8,
@@ -31,32 +31,32 @@ pub struct Caller<'i> {
     pending: Option<Pending>,
 }
 
-/// An event of a caller.
+/// An event that a provisioning client reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The board's identity and state. For a client created by [`Caller::look`] this is the last event.
     Here(BootInfo<'a>),
-    /// The number of bytes of the image that the board has received.
+    /// The number of bytes of the settings image that the board has received.
     Sent(u32),
     /// The board is stopping its control loop, and will write to its flash.
     Writing,
     /// The board has written the image to this copy in its flash, and restarts.
     Kept {
-        /// The index of the copy in the flash, 0 or 1.
+        /// The index of the written copy in the flash, 0 or 1.
         copy: u8,
-        /// The sequence number of the copy.
+        /// The sequence number of the written copy.
         sequence: u32,
     },
-    /// The board has erased both copies, and restarts.
+    /// The board has erased both copies of the settings in its flash, and restarts.
     Erased,
     /// The board has restarted with these settings in force. The last event: [`BootInfo::in_force`] shows whether the image
     /// is the one that was sent.
     Restarted(BootInfo<'a>),
-    /// The board refused the request. This is the last event.
+    /// The board refused the client's request. This is the last event.
     Refused(Refused<'a>),
-    /// The board did not answer. This is the last event.
+    /// The board did not answer the client's request. This is the last event.
     Silent {
-        /// `true` if any byte was received on the line.
+        /// `true` if any byte was received from the board on the line.
         heard: bool,
     },
     /// The board announced that it writes, and has not answered since. This is the last event.
@@ -74,11 +74,11 @@ enum Want<'i> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallerState {
-    /// Awaits the answer for [`Want::Look`].
+    /// The client awaits the board's identity, the answer for [`Want::Look`].
     Hello,
     Begin,
     Chunk(u32),
-    /// Awaits `Writing`, also before an erase.
+    /// The client awaits the answer `Writing`, also before an erase.
     Commit,
     /// Awaits the restart. Requests continue meanwhile, because the answer to the first turn, or a restart, may be seen
     /// at any time.
@@ -89,7 +89,7 @@ enum CallerState {
     Ended,
 }
 
-/// An event without the data that is in the frame.
+/// An event to be reported, without the data that is in the received frame.
 #[derive(Clone, Copy, Debug)]
 enum Pending {
     Framed,
@@ -100,7 +100,7 @@ enum Pending {
 }
 
 impl<'i> Caller<'i> {
-    /// Creates a client that asks for the board's identity and state.
+    /// Creates a client that only asks for the board's identity and state.
     #[must_use]
     pub fn look(now: Instant) -> Self {
         Self::new(Want::Look, CallerState::Hello, 0, now)
@@ -142,12 +142,12 @@ impl<'i> Caller<'i> {
         self.intake.window()
     }
 
-    /// Processes the bytes that were written to the beginning of the [window](Self::receive_window).
+    /// Processes `n` received bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.intake.commit(n);
     }
 
-    /// Returns the next complete frame to send.
+    /// Returns the next complete frame to send to the board; `None` if there is none.
     pub fn poll_output(&mut self) -> Option<Frame> {
         let frame = core::mem::take(&mut self.out);
         (!frame.is_empty()).then_some(frame)
@@ -159,7 +159,7 @@ impl<'i> Caller<'i> {
         (self.stage != CallerState::Ended).then_some(self.again)
     }
 
-    /// Repeats a request that was not answered by `now`, or gives up.
+    /// Repeats a request that the board did not answer by `now`, or gives up.
     pub fn handle(&mut self, now: Instant) {
         if self.stage == CallerState::Ended || now < self.again || self.pending.is_some() {
             return;
@@ -180,7 +180,7 @@ impl<'i> Caller<'i> {
         }
     }
 
-    /// Returns the next event.
+    /// Returns the next event of the client; `None` if there is none.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event<'_>> {
         let pending = loop {
             if let Some(pending) = self.pending.take() {
@@ -264,7 +264,7 @@ impl<'i> Caller<'i> {
         }
     }
 
-    /// Continues after the bytes of the image that the board has.
+    /// Continues the transmission after the bytes of the image that the board has.
     fn proceed(&mut self, bytes: u32, now: Instant) {
         let length = if let Want::Put(image) = self.want { Fingerprint::of(image).length } else { 0 };
         self.go(if bytes < length { CallerState::Chunk(bytes) } else { CallerState::Commit }, now);

@@ -23,16 +23,16 @@ pub enum PendingRequest {
 pub struct Service<'m> {
     memory: &'m mut [u8],
     begun: Option<Fingerprint>,
-    /// The number of bytes received without a gap from the beginning.
+    /// The number of bytes of the image received without a gap from its beginning.
     received: usize,
     intake: Intake,
-    /// The turn of the request that is answered next.
+    /// The turn, the number that pairs request and answer, of the request that is answered next.
     turn: u16,
     out: Frame,
 }
 
 impl<'m> Service<'m> {
-    /// Creates a service that accepts images as long as `memory`.
+    /// Creates a service that accepts settings images as long as `memory`.
     #[must_use]
     pub const fn new(memory: &'m mut [u8]) -> Self {
         Self { memory, begun: None, received: 0, intake: Intake::new(), turn: 0, out: Frame::new() }
@@ -43,7 +43,7 @@ impl<'m> Service<'m> {
         self.intake.window()
     }
 
-    /// Processes the bytes that were written to the beginning of the [window](Self::receive_window).
+    /// Processes `n` received bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.intake.commit(n);
     }
@@ -79,7 +79,7 @@ impl<'m> Service<'m> {
         None
     }
 
-    /// Returns the part of the image received so far.
+    /// Returns the part of the settings image received so far.
     #[must_use]
     pub fn image(&self) -> &[u8] {
         self.memory.get(..self.received).unwrap_or_default()
@@ -95,7 +95,7 @@ impl<'m> Service<'m> {
         self.answer(&Answer::Refused(Refused { why, text }));
     }
 
-    /// Answers that the image will now be written, or the copies erased.
+    /// Answers that the settings image will now be written to flash, or the copies erased.
     pub fn writing(&mut self) {
         self.answer(&Answer::Writing);
     }
@@ -105,12 +105,12 @@ impl<'m> Service<'m> {
         self.answer(&Answer::Kept { copy, sequence });
     }
 
-    /// Answers that both copies in the flash are erased.
+    /// Answers that both copies of the settings in the flash are erased.
     pub fn erased(&mut self) {
         self.answer(&Answer::Erased);
     }
 
-    /// Returns the next complete frame to send.
+    /// Returns the next complete frame to send to the client; `None` if there is none.
     pub fn poll_output(&mut self) -> Option<Frame> {
         let frame = core::mem::take(&mut self.out);
         (!frame.is_empty()).then_some(frame)

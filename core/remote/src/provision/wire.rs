@@ -1,4 +1,4 @@
-//! The requests and answers, and their frames: `core/docs/protocol/outrigger-provision.md` 2–5.
+//! The provisioning requests and answers, and their frames: `core/docs/protocol/outrigger-provision.md` 2–5.
 
 use heapless::Vec;
 
@@ -11,13 +11,13 @@ use outrigger_wire::cobs::{self, CONTENT_MAX};
 pub const VERSION: u8 = 1;
 /// The longest frame \[B\]: the zero before it, a byte of stuffing, its content, its zero.
 pub const FRAME_MAX: usize = 1 + 1 + CONTENT_MAX + 1;
-/// The most bytes of one [`Request::Chunk`].
+/// The most bytes of the settings image in one [`Request::Chunk`].
 pub const CHUNK_MAX: usize = 192;
 
-/// The length of a frame's head: version, turn.
+/// The length of a frame's head \[B\]: version, and the turn that pairs request and answer.
 const HEAD_LEN: usize = 1 + 2;
 const SUM_LEN: usize = 4;
-/// The longest names and reasons \[B\]; longer ones are truncated.
+/// The length of the longest names in an answer \[B\]; longer ones are truncated.
 const NAME_MAX: usize = 48;
 const WHY_MAX: usize = 96;
 
@@ -26,32 +26,32 @@ pub(super) type Frame = Vec<u8, FRAME_MAX>;
 /// The identity of an image of settings, by its length and checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Fingerprint {
-    /// The length of the image \[B\].
+    /// The length of the settings image \[B\].
     pub length: u32,
-    /// The CRC-32 of the image.
+    /// The CRC-32 checksum of the settings image.
     pub crc: u32,
 }
 
 impl Fingerprint {
-    /// Returns the fingerprint of `image`.
+    /// Returns the length and checksum of `image`.
     #[must_use]
     pub fn of(image: &[u8]) -> Self {
         Self { length: u32::try_from(image.len()).unwrap_or(u32::MAX), crc: crc32(image) }
     }
 }
 
-/// A request to a board.
+/// A provisioning request to a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Request<'a> {
     /// Asks for the board's identity and the settings in force.
     Hello,
-    /// Announces an image. A repetition changes nothing.
+    /// Announces a settings image by its length and checksum. A repetition changes nothing.
     Begin(Fingerprint),
-    /// A piece of the announced image. A repetition changes nothing.
+    /// A part of the announced settings image. A repetition changes nothing.
     Chunk {
-        /// The offset of the piece's first byte in the image \[B\].
+        /// The offset of the part's first byte in the image \[B\].
         offset: u32,
-        /// The bytes of the piece, at most [`CHUNK_MAX`].
+        /// The bytes of the part, at most [`CHUNK_MAX`].
         bytes: &'a [u8],
     },
     /// Ends the image: the board is to check it, write it to its flash, and restart.
@@ -60,28 +60,28 @@ pub enum Request<'a> {
     Erase,
 }
 
-/// An answer of a board.
+/// An answer of a board to a provisioning request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Answer<'a> {
-    /// The answer to [`Request::Hello`].
+    /// The answer to [`Request::Hello`]: the board's identity and the settings in force.
     #[serde(borrow)]
     Here(BootInfo<'a>),
-    /// The answer to [`Request::Begin`] and to each piece: this many bytes were received without a gap from the
-    /// beginning.
+    /// The answer to [`Request::Begin`] and to each part of the image: this many bytes were received without a gap from
+    /// the beginning.
     Received(u32),
     /// The answer to [`Request::Commit`] and [`Request::Erase`]: the request will be carried out, which takes a
     /// while. No other request is answered meanwhile.
     Writing,
-    /// The image was written to the flash; the board restarts.
+    /// The settings image was written to the flash; the board restarts.
     Kept {
-        /// The index of the copy in the flash, 0 or 1.
+        /// The index of the written copy in the flash, 0 or 1.
         copy: u8,
-        /// The sequence number of the copy.
+        /// The sequence number of the written copy.
         sequence: u32,
     },
-    /// The copies in the flash were erased; the board restarts.
+    /// The copies of the settings in the flash were erased; the board restarts.
     Erased,
-    /// The request was refused.
+    /// The board refused the provisioning request.
     #[serde(borrow)]
     Refused(Refused<'a>),
 }
@@ -89,7 +89,7 @@ pub enum Answer<'a> {
 /// The identity of a board, and the settings in force on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BootInfo<'a> {
-    /// The board's name, as given by its firmware.
+    /// The name of the board, as given by its firmware.
     pub board: &'a str,
     /// The build of the board's firmware.
     pub build: &'a str,
@@ -99,19 +99,19 @@ pub struct BootInfo<'a> {
     pub kind: u8,
     /// The number of the format of settings that the firmware reads.
     pub format: u8,
-    /// The longest image that the board has room for \[B\].
+    /// The length of the longest settings image that the board has room for \[B\].
     pub room: u32,
-    /// `true` if the firmware can accept requests to command over the network.
+    /// `true` if the firmware can accept requests over the network to command the arm.
     pub requests: bool,
     /// `true` if the firmware can feed a motion that is longer than the engine's memory.
     pub motion: bool,
     /// The mode of the board's control loop.
     pub mode: Mode,
-    /// The origin of the settings in force.
+    /// The origin of the settings in force: the firmware, or a copy in the flash.
     pub origin: Origin,
-    /// The fingerprint of the settings in force.
+    /// The length and checksum of the settings in force.
     pub in_force: Fingerprint,
-    /// The states of the two copies in flash.
+    /// The states of the two copies of the settings in flash.
     pub copies: [Copy; 2],
     /// The reason for which a copy in flash was rejected at the start; empty if none was.
     pub why: &'a str,
@@ -141,52 +141,52 @@ impl Default for BootInfo<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Origin {
-    /// The settings compiled into the firmware.
+    /// The settings in force are those compiled into the firmware.
     CompiledIn,
-    /// A copy in the flash.
+    /// The settings in force are those of a copy in the flash.
     Flash {
-        /// The index of the copy, 0 or 1.
+        /// The index of the copy in the flash, 0 or 1.
         copy: u8,
         /// The sequence number of the copy: each copy written later has the next one, wrapping.
         sequence: u32,
     },
 }
 
-/// The state of a copy in flash at the start.
+/// The state of one of the two copies of the settings in flash when the board started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Copy {
-    /// The copy was never written, or was erased.
+    /// The copy of the settings was never written, or was erased.
     #[default]
     Empty,
-    /// The copy is incomplete, changed, or not readable.
+    /// The copy of the settings is incomplete, changed, or not readable.
     Damaged,
-    /// The copy is complete, but this firmware cannot run its settings.
+    /// The copy of the settings is complete, but this firmware cannot run them.
     Refused,
-    /// The copy is complete, but not the newest that can be run.
+    /// The copy of the settings is complete, but not the newest that can be run.
     Older,
-    /// The settings of this copy are in force.
+    /// The settings of this copy are in force on the board.
     InForce,
 }
 
-/// A refusal and its reason.
+/// A board's refusal of a request, with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Refused<'a> {
-    /// The reason for the refusal.
+    /// The reason for which the board refused the request.
     pub why: Refusal,
-    /// The board's own text with details; may be empty.
+    /// The board's own text with details of the refusal; may be empty.
     pub text: &'a str,
 }
 
-/// A reason to refuse a request.
+/// A reason of a board to refuse a provisioning request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Refusal {
     /// The request is of another version of the protocol.
     OtherVersion {
-        /// The version of the request.
+        /// The protocol version of the request.
         found: u8,
-        /// The version of the board.
+        /// The protocol version of the board.
         expected: u8,
     },
     /// The request is not defined in this version of the protocol.
@@ -195,36 +195,36 @@ pub enum Refusal {
     Commanding(Mode),
     /// The image has more bytes than there is room for, or than were announced.
     TooLong {
-        /// The number of bytes that were sent or announced.
+        /// The number of bytes of the image that were sent or announced.
         found: u32,
-        /// The greatest number of bytes accepted.
+        /// The greatest number of bytes of the image that is accepted.
         expected: u32,
     },
-    /// A piece or the end of an image arrived that was not announced: the board restarted, or another image was
+    /// A part or the end of an image arrived that was not announced: the board restarted, or another image was
     /// begun.
     NoBegin,
-    /// A piece arrived that does not follow the bytes received so far.
+    /// A part of the image arrived that does not follow the bytes received so far.
     Gap {
-        /// The offset of the piece \[B\].
+        /// The offset of the arrived part in the image \[B\].
         found: u32,
-        /// The greatest offset accepted \[B\].
+        /// The greatest offset that is accepted for the part \[B\].
         expected: u32,
     },
-    /// The end of the image arrived before all of its bytes.
+    /// The end of the settings image arrived before all of its bytes.
     Incomplete {
-        /// The number of bytes received.
+        /// The number of bytes of the image received.
         found: u32,
-        /// The number of bytes announced.
+        /// The number of bytes of the image announced.
         expected: u32,
     },
-    /// All bytes were received, but the checksum differs.
+    /// All bytes of the image were received, but their checksum differs from the announced one.
     Damaged {
-        /// The CRC-32 of the received bytes.
+        /// The CRC-32 of the received image.
         found: u32,
-        /// The announced CRC-32.
+        /// The CRC-32 announced for the image.
         expected: u32,
     },
-    /// The received bytes are not an image.
+    /// The received bytes are not an image of settings.
     NoImage,
     /// The settings are for a device with another kind of controller.
     OtherKind {
@@ -233,9 +233,9 @@ pub enum Refusal {
         /// The kind of controller that the firmware supports.
         expected: u8,
     },
-    /// The settings are in another format.
+    /// The settings in the image are in another format than the firmware reads.
     OtherFormat {
-        /// The number of the settings' format.
+        /// The number of the format that the settings have.
         found: u8,
         /// The number of the format that the firmware reads.
         expected: u8,
@@ -255,23 +255,23 @@ pub enum Refusal {
     },
 }
 
-/// The error for a frame that cannot be interpreted.
+/// The error for a provisioning frame that cannot be interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// A frame of another version.
+    /// The frame is of another version of the protocol.
     OtherVersion {
         /// The turn of the frame, which is at the same position in every version. A turn is the number that pairs a
         /// request with its answer.
         turn: u16,
-        /// The version of the protocol in the frame.
+        /// The version of the protocol in the frame's head.
         found: u8,
     },
-    /// A frame of this version with unknown content.
+    /// The frame is of this version of the protocol, but its content is unknown.
     Malformed {
         /// The turn of the frame: the number that pairs a request with its answer.
         turn: u16,
     },
-    /// A frame shorter than any message.
+    /// The frame is shorter than any message.
     TooShort,
 }
 
@@ -284,7 +284,8 @@ impl<'a> Request<'a> {
         read(content)
     }
 
-    /// Returns the frame, preceded by a zero that ends earlier bytes on the line; `None` if a piece is too long.
+    /// Returns the request as a frame, preceded by a zero that ends earlier bytes on the line; `None` if a part of the
+    /// image is too long.
     #[must_use]
     pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
         written(turn, self)
@@ -300,7 +301,7 @@ impl<'a> Answer<'a> {
         read(content)
     }
 
-    /// Returns the frame, as [`Request::to_frame`]; texts that are too long are truncated.
+    /// Returns the answer as a frame, like [`Request::to_frame`]; texts that are too long are truncated.
     #[must_use]
     pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
         let clipped = match *self {

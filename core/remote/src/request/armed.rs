@@ -20,7 +20,7 @@ impl<K> Default for Armed<K> {
 }
 
 impl<K> Armed<K> {
-    /// Creates the record of an arm that no request has armed.
+    /// Creates the record of an arm that no request has armed so far.
     #[must_use]
     pub const fn new() -> Self {
         Self { newest: None }

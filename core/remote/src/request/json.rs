@@ -12,7 +12,7 @@ use outrigger_wire::sensor::SampleValue;
 
 const KEYS: &str = "one of do, id, epoch, output, source, values, seq, how, challenge, what";
 
-/// An error, with its positions as offsets into its line.
+/// An error in a request line, with its positions as offsets into the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Flaw {
     kind: FaultKind,
@@ -36,7 +36,7 @@ impl Flaw {
     }
 }
 
-/// Reads the message of a line, unless `flaw` already contains an error.
+/// Reads the request message of a line, unless `flaw` already contains an error.
 pub(super) fn message_of(flaw: Result<(), Flaw>, line: &mut [u8]) -> Result<Message<'_>, Fault<'_>> {
     let mut found = Found::default();
     let read = flaw.and_then(|()| Scanner { line, at: 0 }.object(&mut found)).and_then(|()| found.check());
@@ -48,7 +48,7 @@ pub(super) fn message_of(flaw: Result<(), Flaw>, line: &mut [u8]) -> Result<Mess
     })
 }
 
-/// A value of the key `do`.
+/// A kind of request: a value of the JSON key `do`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Status,
@@ -73,7 +73,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The list of all kinds, in the order of [`ClientRequest::WORDS`].
+    /// The list of all kinds of request, in the order of [`ClientRequest::WORDS`].
     const ALL: [Self; 19] = [
         Self::Status,
         Self::Watch,
@@ -112,7 +112,7 @@ impl Kind {
     }
 }
 
-/// The contents of an object.
+/// The contents of a request line's JSON object.
 #[derive(Default)]
 struct Found {
     kind: Option<Kind>,
@@ -125,10 +125,10 @@ struct Found {
     how: Option<Range<usize>>,
     challenge: Option<u32>,
     what: Option<u32>,
-    /// The position of each key in the line.
+    /// The position of each JSON key in the request line.
     keys: [usize; Key::ALL.len()],
     seen: u16,
-    /// The position of the end of the object.
+    /// The position of the JSON object's end in the request line.
     end: usize,
 }
 
@@ -212,7 +212,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns the error for a syntax error at this position.
+    /// Returns the error for a JSON syntax error at the current position in the line.
     fn syntax(&self, expected: &'static str) -> Flaw {
         Flaw::at(FaultKind::Syntax, self.at, expected).found(self.token())
     }
@@ -335,7 +335,7 @@ impl Scanner<'_> {
         if self.peek() == Some(b'"') { self.text() } else { Err(self.other(key)) }
     }
 
-    /// Reads a text in quotes; returns the range of its unescaped characters.
+    /// Reads a JSON text in quotes; returns the range of its unescaped characters.
     fn text(&mut self) -> Result<Range<usize>, Flaw> {
         self.skip(1);
         let start = self.at;
@@ -409,7 +409,7 @@ impl Scanner<'_> {
         Some(number)
     }
 
-    /// Reads a number in JSON's grammar; returns its range.
+    /// Reads a number in JSON's grammar; returns its range in the line.
     fn number(&mut self) -> Result<Range<usize>, Flaw> {
         let start = self.at;
         let flaw = self.syntax("a number as JSON writes it");

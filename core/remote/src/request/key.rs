@@ -1,27 +1,27 @@
-//! The keys of a message, and the values that each accepts.
+//! The JSON keys of a request message, and the values that each accepts.
 
 /// A key of a request's JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The kind of the request.
+    /// The key `do`: the kind of the request.
     Do,
-    /// A number chosen by the sender, which the answer repeats.
+    /// The key `id`: a number chosen by the sender, which the answer repeats.
     Id,
-    /// The epoch that the sender observed.
+    /// The key `epoch`: the session's epoch that the sender observed, a counter of connections and losses of authority.
     Epoch,
-    /// An output of the controller and the value to set.
+    /// The key `output`: an output of the controller and the value to set.
     Output,
-    /// The name of a source in the configuration.
+    /// The key `source`: the name of a sensor in the configuration.
     Source,
-    /// The values of a sensor's reading.
+    /// The key `values`: the values of a sensor's reading.
     Values,
-    /// The sequence number of a sensor's reading.
+    /// The key `seq`: the sequence number of a sensor's reading.
     Seq,
     /// The parameters of a motion by hand, by force or to a target, or whether a contact ends a motion.
     How,
-    /// The challenge of a recent answer.
+    /// The key `challenge`: the challenge of a recent answer, which shows that the request is fresh.
     Challenge,
-    /// The `id` of a request to withdraw.
+    /// The key `what`: the `id` of an earlier request to withdraw.
     What,
 }
 
@@ -39,7 +39,7 @@ impl Key {
         Self::What,
     ];
 
-    /// Returns the key as it is written in a line.
+    /// Returns the key as it is written in a request line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Key {
         1 << self as u8
     }
 
-    /// Returns a description of the values that the key accepts.
+    /// Returns a description of the values that the JSON key accepts.
     pub(super) const fn expected(self) -> &'static str {
         match self {
             Self::Do => WORDS,

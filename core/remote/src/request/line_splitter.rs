@@ -1,10 +1,10 @@
-//! The division of received bytes into lines.
+//! The division of the bytes received from a client into request lines.
 
 use super::json::{Flaw, message_of};
 use super::{Fault, FaultKind, Message};
 use outrigger_wire::bytes::move_to_front;
 
-/// The longest line \[B\], without the newline at its end.
+/// The length of the longest request line \[B\], without the newline at its end.
 pub const LINE_MAX: usize = 1024;
 
 /// A buffer for the bytes of one sender. A complete line is a message or a fault; an incomplete one waits for its end.
@@ -12,9 +12,9 @@ pub const LINE_MAX: usize = 1024;
 /// After a line that is too long nothing more is read: [`is_closed`](Self::is_closed).
 #[derive(Clone, Debug)]
 pub struct Lines {
-    /// The bytes of one line with its newline.
+    /// The received bytes: at most one request line with its newline.
     buffer: [u8; LINE_MAX + 1],
-    /// The index of the first byte that was not processed yet.
+    /// The index of the first received byte that was not processed yet.
     start: usize,
     end: usize,
     closed: bool,
@@ -27,7 +27,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Creates a reader that has received no bytes.
+    /// Creates a line reader that has received no bytes.
     #[must_use]
     pub const fn new() -> Self {
         Self { buffer: [0; LINE_MAX + 1], start: 0, end: 0, closed: false }
@@ -46,7 +46,7 @@ impl Lines {
         self.buffer.get_mut(self.end..).unwrap_or_default()
     }
 
-    /// Processes the bytes that were written to the beginning of the [window](Self::receive_window).
+    /// Processes `n` received bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.end = self.end.saturating_add(n).min(self.buffer.len());
     }

@@ -10,43 +10,44 @@ use outrigger_wire::sensor::SampleValue;
 /// A request in the form of one line, with its `id` and challenge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Message<'a> {
-    /// A number chosen by the sender, which the answer repeats.
+    /// The number of the request, chosen by its sender; the answer repeats it.
     pub id: Option<u32>,
     /// The challenge of a recent answer. A request that [causes motion](ClientRequest::causes_motion) needs one.
     pub challenge: Option<Challenge>,
-    /// The requested action.
+    /// The action that the message requests.
     pub ask: ClientRequest<'a>,
 }
 
-/// A request. The epoch in a request is the one that the sender observed.
+/// A request. Its epoch is the session's epoch that the sender observed, a counter of connections and losses of
+/// authority.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClientRequest<'a> {
     /// Report the state of the session once.
     Status,
-    /// Report the state of the session now and after each change.
+    /// Report the state of the session now and after each change of it.
     Watch,
     /// Begin commanding the arm.
     Request(Epoch),
-    /// Resume a suspended motion.
+    /// Resume a suspended motion of the arm.
     Resume(Epoch),
-    /// Stop the arm.
+    /// Stop the arm and stop commanding it.
     Release,
     /// Clear the latched reason for which commanding ended.
     Acknowledge,
     /// Set an output of the controller.
     Set {
-        /// The epoch that the sender observed.
+        /// The session's epoch that the sender observed.
         epoch: Epoch,
         /// The output and its value: `digital-out.3=on`. Not empty.
         output: &'a str,
     },
     /// Accept a reading of a sensor.
     Sample {
-        /// The epoch that the sender observed.
+        /// The session's epoch that the sender observed.
         epoch: Epoch,
-        /// The name of the sensor in the configuration. Not empty.
+        /// The name of the sensor in the configuration; not empty.
         source: &'a str,
-        /// The values, finite, in the source's unit.
+        /// The values of the reading, finite, in the sensor's unit.
         values: SampleValue,
         /// The sequence number, wrapping; `None`: one more than that of the previous reading.
         seq: Option<u32>,
@@ -57,43 +58,44 @@ pub enum ClientRequest<'a> {
     Resend(Epoch),
     /// Let a hand move the arm (freedrive), as long as the same sender renews it.
     Freedrive {
-        /// The epoch that the sender observed.
+        /// The session's epoch that the sender observed.
         epoch: Epoch,
-        /// The limits: `tool-speed=0.1`; empty for the defaults.
+        /// The limits of the motion by hand: `tool-speed=0.1`; empty for the defaults.
         how: &'a str,
     },
     /// Let a force move the arm (force mode), as long as the same sender renews it.
     Force {
-        /// The epoch that the sender observed.
+        /// The session's epoch that the sender observed.
         epoch: Epoch,
-        /// The parameters and limits: `z=-20 tool-speed=0.1`. Not empty.
+        /// The parameters and limits of force mode: `z=-20 tool-speed=0.1`. Not empty.
         how: &'a str,
     },
     /// Choose whether a contact of the tool ends motions executed by the controller.
     ToolContact {
-        /// The epoch that the sender observed.
+        /// The session's epoch that the sender observed.
         epoch: Epoch,
-        /// The choice: `on` if a contact ends motions, `off` if not.
+        /// The choice for contacts of the tool: `on` if a contact ends motions, `off` if not.
         how: &'a str,
     },
-    /// Renew freedrive or force mode; only by the sender who began it.
+    /// Renew freedrive or force mode, so that it continues; only by the sender who began it.
     Renew,
     /// End freedrive or force mode, whoever began it: the arm rests, and remains commanded.
     Stiffen,
-    /// Move the arm to a target, or along a motion that is sent in pieces, as long as the same sender is connected.
+    /// Move the arm to a target, or along a motion that is sent in parts, as long as the same sender is connected.
     Move {
-        /// The epoch that the sender observed.
+        /// The session's epoch that the sender observed.
         epoch: Epoch,
-        /// The motion: `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`; or a piece of one: `begin=120`, `rows=0.5,0.1,...`, `end`. Not empty.
+        /// The motion: `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`; or a part of one: `begin=120`, `rows=0.5,0.1,...`,
+        /// `end`. Not empty.
         how: &'a str,
     },
     /// End a motion, whoever began it: the arm comes to rest, and remains commanded.
     Cancel,
     /// Send one command that makes the arm ready to the controller's dashboard server; not while the arm is commanded.
     Dashboard {
-        /// The epoch that the sender observed.
+        /// The session's epoch that the sender observed.
         epoch: Epoch,
-        /// The command: `brake-release`. Not empty.
+        /// The dashboard command: `brake-release`. Not empty.
         how: &'a str,
     },
     /// Withdraw an earlier request of the same sender. Stops the arm only if that very request armed it.
@@ -104,7 +106,7 @@ pub enum ClientRequest<'a> {
 }
 
 impl ClientRequest<'_> {
-    /// The values of the key `do`, one for each kind of request.
+    /// The values of the JSON key `do`, one for each kind of request.
     pub const WORDS: [&'static str; 19] = [
         "status",
         "watch",
@@ -127,7 +129,7 @@ impl ClientRequest<'_> {
         "withdraw",
     ];
 
-    /// Returns the value of the key `do` for this request.
+    /// Returns the value of the JSON key `do` for this request.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -196,7 +198,7 @@ impl ClientRequest<'_> {
     }
 }
 
-/// Formats the line without its newline.
+/// Formats the request as a line of JSON without its newline.
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('{')?;
@@ -239,7 +241,7 @@ impl fmt::Display for Message<'_> {
     }
 }
 
-/// A text to be written in quotes, with JSON's escapes.
+/// A text to be written to a request line in quotes, with JSON's escapes.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {

@@ -71,22 +71,22 @@ pub use request_freshness::{Challenge, Challenges, FRESH_FOR};
 /// An error in a line. No part of such a line is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault<'a> {
-    /// The line's `id`, if it precedes the fault.
+    /// The `id` of the request line, if it precedes the error.
     pub id: Option<u32>,
-    /// The kind of the error.
+    /// The kind of the error in the request line.
     pub kind: FaultKind,
     /// The position of the error in the line: the number of bytes before it.
     pub at: usize,
-    /// The key whose value is invalid, or that is missing.
+    /// The JSON key whose value is invalid, or that is missing.
     pub key: Option<Key>,
-    /// A description of the values accepted at this position.
+    /// A description of the values accepted at the position of the error.
     pub expected: &'static str,
-    /// The bytes at this position: at most [`FOUND_MAX`](Self::FOUND_MAX), of any value.
+    /// The bytes at the position of the error: at most [`FOUND_MAX`](Self::FOUND_MAX), of any value.
     pub found: &'a [u8],
 }
 
 impl Fault<'_> {
-    /// The largest number of bytes in [`found`](Self::found).
+    /// The largest number of erroneous bytes in [`found`](Self::found).
     pub const FOUND_MAX: usize = 32;
 }
 
@@ -101,29 +101,29 @@ impl core::fmt::Display for Fault<'_> {
     }
 }
 
-/// The kind of an error in a line.
+/// The kind of an error in a request line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// The line is longer than [`LINE_MAX`] bytes. Its end is unknown: nothing is read after it.
     TooLong,
-    /// The line is not UTF-8.
+    /// The request line is not UTF-8.
     NotText,
-    /// The line is not a JSON object.
+    /// The request line is not a JSON object.
     Syntax,
-    /// A key that no request has.
+    /// The line contains a key that no request has.
     UnknownKey,
-    /// A key that the line contains more than once.
+    /// The line contains a key more than once.
     RepeatedKey,
-    /// A key that a request with this `do` does not accept.
+    /// The line contains a key that a request with this `do` does not accept.
     UnexpectedKey,
-    /// A required key of this `do` is missing.
+    /// The line lacks a key that a request with this `do` requires.
     MissingKey,
-    /// A value of another type than its key accepts.
+    /// The line contains a value of another type than its key accepts.
     WrongType,
     /// A number, or the number of values, out of range; an empty text.
     OutOfRange,
-    /// A value of `do` that is not the name of a request.
+    /// The value of the key `do` is not the name of a request.
     UnknownWord,
 }
 
@@ -145,7 +145,7 @@ impl FaultKind {
         }
     }
 
-    /// Returns a description of the error for people.
+    /// Returns a description of the error in the request line for people.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

@@ -16,13 +16,13 @@ pub const FRESH_FOR: Duration = Duration::from_secs(2);
 pub struct Challenge(u32);
 
 impl Challenge {
-    /// Returns challenge number `number`, as read from an answer.
+    /// Returns the challenge with this number, as read from an answer.
     #[must_use]
     pub const fn from_number(number: u32) -> Self {
         Self(number)
     }
 
-    /// Returns the number of the challenge, as in answers and requests.
+    /// Returns the number by which answers and requests transmit the challenge.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
@@ -44,7 +44,7 @@ impl<const N: usize> Challenges<N> {
         Self { next: first, until: [Instant::ZERO; N] }
     }
 
-    /// Issues a challenge. If `N` are outstanding, the oldest expires.
+    /// Issues a challenge for a later request. If `N` are outstanding, the oldest expires.
     pub fn issue(&mut self, now: Instant) -> Challenge {
         let issued = Challenge(self.next);
         self.next = self.next.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The telemetry messages. Fields are encoded in the order of their declaration.
+//! The messages of a device's telemetry. Fields are encoded in the order of their declaration.
 
 use heapless::Vec;
 
@@ -12,7 +12,7 @@ use outrigger_wire::sensor;
 use outrigger_wire::sensor::Sample;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The most bytes of one [`Chunk`].
+/// The most bytes of data in one [`Chunk`].
 pub const CHUNK_MAX: usize = 1024;
 
 /// The content of one datagram, for an arm with `N` joints. `S` and `E` are the state and events that exist only for
@@ -25,24 +25,24 @@ pub enum Message<'a, const N: usize, S, E> {
     /// The device's identity; sent once a second.
     #[serde(borrow)]
     Hello(Hello<'a>),
-    /// The state of the session; sent repeatedly.
+    /// The state of the session with the robot; sent repeatedly.
     Status(Status<S>),
-    /// The input and output of the law; repeated.
+    /// The input and output of the control law; sent repeatedly.
     Motion(Motion<N>),
-    /// A histogram of the real-time link; all of them in turn.
+    /// A histogram of the real-time link's times; all histograms are sent in turn.
     Histogram(HistogramReport),
-    /// An event; sent once.
+    /// An event of the engine; sent once.
     Event(Event<E>),
-    /// The port's own counts and observations; once a second.
+    /// The counts and observations of the port, the program around the engine; sent once a second.
     #[serde(borrow)]
     Port(PortReport<'a>),
-    /// A piece of the settings in force; repeated.
+    /// A part of the settings in force on the device; sent repeatedly.
     #[serde(borrow)]
     Settings(Chunk<'a>),
-    /// A piece of the recording of a fallback, or of the run before the last reset; repeated a few times.
+    /// A part of the recording of a fallback, or of the run before the last reset; repeated a few times.
     #[serde(borrow)]
     Recording(Recording<'a>),
-    /// The history of the device's start; once a second.
+    /// The history of the device's start; sent once a second.
     #[serde(borrow)]
     Boot(Boot<'a>),
 }
@@ -50,9 +50,9 @@ pub enum Message<'a, const N: usize, S, E> {
 /// The identity of the device: its board, build and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hello<'a> {
-    /// The board's name, as given by its firmware.
+    /// The name of the device's board, as given by its firmware.
     pub board: &'a str,
-    /// The build: distinguishes two firmwares of one board.
+    /// The build of the firmware: distinguishes two firmwares of one board.
     pub build: &'a str,
     /// The version of the `outrigger-core` crate in the firmware.
     pub version: &'a str,
@@ -61,46 +61,46 @@ pub struct Hello<'a> {
 /// The state of the session with the robot.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Status<S> {
-    /// The present mode of the mode machine.
+    /// The present mode of the mode machine, e.g. commanding or offline.
     pub mode: Mode,
-    /// The time at which the present mode was entered.
+    /// The time at which the mode machine entered its present mode.
     pub since: Instant,
-    /// The epoch that requests from outside must carry.
+    /// The session's epoch, a counter of connections and losses of authority, which requests from outside must carry.
     pub epoch: Epoch,
-    /// The first reason since the last acknowledgement.
+    /// The first reason since the last acknowledgement for which commanding ended; `None` if there is none.
     pub latch: Option<Reason>,
-    /// The reasons since the last acknowledgement.
+    /// The reasons since the last acknowledgement for which commanding ended.
     pub reasons: ReasonSet,
     /// All reasons for which a request to command would be refused now.
     pub unmet: ReasonSet,
     /// `true` if the arm was last observed moving, and its standstill was not measured since.
     pub motion_unknown: bool,
-    /// `true` if the next command overrides a stop at the pendant.
+    /// `true` if the next command overrides a stop of the arm at the pendant.
     pub overrides_pendant: bool,
-    /// The number of consecutive good cycles, while arming.
+    /// The number of consecutive good control cycles, while arming.
     pub good_cycles: u32,
-    /// The proof that commands are accepted.
+    /// The proof that the controller accepts commands; `None` while there is none.
     pub accepted_by: Option<Proof>,
     /// The facts on which decisions are based, each with the time at which it was learned.
     pub evidence: Evidence,
-    /// The figures of the link that carries the states.
+    /// The figures of the link that carries the robot's states.
     pub link: Figures,
     /// The counts of each sensor, in the order of the settings.
     pub sources: Vec<SourceFigures, MAX_SOURCES>,
-    /// The number of readings of sensors that are not configured.
+    /// The number of readings from sensors that are not configured.
     pub unknown_readings: u32,
-    /// The number of entries for which the recorder had no room.
+    /// The number of entries lost because the recorder had no room.
     pub recorder_lost: u32,
-    /// The number of events for which telemetry had no room.
+    /// The number of events lost because telemetry had no room.
     pub events_lost: u32,
     /// The state that exists only for this kind of controller.
     pub peer: S,
 }
 
-/// The input and output of the law.
+/// The input and output of the control law in one cycle.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Motion<const N: usize> {
-    /// The time of the state on the controller's clock.
+    /// The time of the robot's state on the controller's clock.
     pub controller_time: ControllerTime,
     /// The measured joint angles \[rad\].
     pub positions: JointPositions<N>,
@@ -116,25 +116,25 @@ pub struct Motion<const N: usize> {
     pub tcp_pose: Option<Pose>,
     /// The robot's speed scaling, 0 … 1; `None` if the controller sends none.
     pub speed_scaling: Option<f32>,
-    /// The digital inputs of the robot; bit 0 is the first.
+    /// The levels of the robot's digital inputs; bit 0 is the first.
     pub digital_inputs: u64,
     /// The newest reading of each sensor, in SI units.
     pub samples: Vec<Sample, MAX_SOURCES>,
 }
 
-/// The kind of a histogram.
+/// The kind of a histogram of the real-time link's times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum HistogramKind {
-    /// The time between accepted states.
+    /// The time between the arrivals of accepted robot states.
     Interval,
-    /// The age of accepted states on arrival.
+    /// The age of accepted robot states on arrival.
     Age,
     /// The time from the arrival of a state until its answer was written.
     Turnaround,
 }
 
 impl HistogramKind {
-    /// The list of all kinds, in the order of their numbers.
+    /// The list of all kinds of histogram, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Interval, Self::Age, Self::Turnaround];
 
     /// Returns the name of the histogram used in reports.
@@ -148,10 +148,10 @@ impl HistogramKind {
     }
 }
 
-/// One histogram over the life of the session.
+/// One histogram of times on the real-time link, over the life of the session.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HistogramReport {
-    /// The kind of the histogram.
+    /// The kind of times that the histogram counts.
     pub kind: HistogramKind,
     /// The longest time counted in the histogram.
     pub longest: Duration,
@@ -177,12 +177,12 @@ pub(super) fn as_many_as_fit<T, const N: usize>(items: impl Iterator<Item = T>) 
     list
 }
 
-/// The port's own counts and observations.
+/// The counts and observations of the port, the program that connects the engine to network and sensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PortReport<'a> {
     /// The counts of all sensors' readings, and of input that is not a reading.
     pub sensors: sensor::Figures,
-    /// The number of rejected datagrams and connections from unknown addresses.
+    /// The number of datagrams and connections that were rejected because their address is unknown.
     pub strangers: u32,
     /// The number of telemetry datagrams that could not be sent.
     pub unsent: u32,
@@ -191,7 +191,7 @@ pub struct PortReport<'a> {
     pub troubles: [Option<&'a str>; LinkId::MOST],
     /// The number of transfers from sensors that failed: the port, the bus or the converter reported an error.
     pub sensor_faults: u32,
-    /// The counts of the network controller and its driver.
+    /// The counts of the device's network controller and its driver.
     pub network: NetworkCounts,
     /// The number of bytes of the device's stack that were never used; `None` if the device does not measure them.
     pub stack_unused: Option<u32>,
@@ -215,11 +215,11 @@ pub struct NetworkCounts {
     /// The number of frames of the device that were discarded: there was no link, or the controller was being
     /// started.
     pub unsent: u32,
-    /// The number of times that the link was lost.
+    /// The number of times that the network link was lost.
     pub link_losses: u32,
     /// The number of bounded waits for the controller, or for its transceiver, that timed out.
     pub timeouts: u32,
-    /// The number of errors between processor and controller: failed transfers, lost settings.
+    /// The number of errors between processor and network controller: failed transfers, lost settings.
     pub bus_errors: u32,
     /// The number of starts of the controller after the first, for any reason.
     pub restarts: u32,
@@ -229,10 +229,10 @@ pub struct NetworkCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LinkActivity {
-    /// No frame was received from any address.
+    /// No network frame was received from any address.
     #[default]
     Silence,
-    /// Frames were received from other addresses only.
+    /// Network frames were received from other addresses than the robot's only.
     Others,
     /// An ARP reply was received: a device has the robot's address.
     Address,
@@ -259,21 +259,21 @@ impl LinkActivity {
 pub enum StartStage {
     /// The processor executes its first instructions and sets up its clocks.
     Clocks,
-    /// The settings are being read.
+    /// The device reads its settings.
     Settings,
-    /// The network controller is being started.
+    /// The device starts its network controller.
     Interface,
-    /// Memory, sensors and tasks are being prepared.
+    /// The device prepares memory, sensors and tasks.
     Tasks,
-    /// The control loop runs.
+    /// The control loop of the device runs.
     Running,
 }
 
 impl StartStage {
-    /// The list of all stages, in order.
+    /// The list of all stages of a device's start, in order.
     pub const ALL: [Self; 5] = [Self::Clocks, Self::Settings, Self::Interface, Self::Tasks, Self::Running];
 
-    /// Returns the device's activity in this stage, in lower case.
+    /// Returns the device's activity in this stage of its start, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -290,22 +290,22 @@ impl StartStage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ResetCause {
-    /// The chip does not report the cause.
+    /// The chip does not report the cause of the reset.
     Unknown,
-    /// The supply was switched on.
+    /// The device was reset because its supply was switched on.
     Power,
-    /// The supply voltage was too low for a moment.
+    /// The device was reset because its supply voltage was too low for a moment.
     BrownOut,
-    /// A signal at the reset pin, by a button or a debugger.
+    /// The device was reset by a signal at its reset pin, from a button or a debugger.
     Pin,
-    /// The watchdog expired: the control loop hung.
+    /// The device was reset because its watchdog expired: the control loop hung.
     Watchdog,
-    /// A request of the program itself.
+    /// The device was reset by its own program.
     Software,
 }
 
 impl ResetCause {
-    /// Returns the name of the cause, in lower case.
+    /// Returns the name of the reset's cause, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -319,17 +319,17 @@ impl ResetCause {
     }
 }
 
-/// The end of the previous run, if the program recorded it.
+/// The cause of the end of the device's previous run, if the program recorded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum CrashReport<'a> {
     /// A panic, with the last bytes of the source file's path, and the line.
     Panic {
-        /// The end of the path of the source file.
+        /// The end of the path of the source file with the panic.
         file: &'a str,
-        /// The line in the source file, from 1.
+        /// The line of the panic in the source file, from 1.
         line: u32,
     },
-    /// A fault of the processor.
+    /// A fault exception of the processor.
     Fault {
         /// The address of the instruction that caused the fault.
         at: u32,
@@ -343,7 +343,7 @@ pub enum CrashReport<'a> {
 /// A place in the program. After a stack overflow it may be unknown, because the processor has no room to store it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CodeAddress {
-    /// The address of the instruction.
+    /// The address of the instruction at this place in the program.
     pub at: u32,
     /// The return address of the function that contains the instruction.
     pub from: u32,
@@ -352,18 +352,18 @@ pub struct CodeAddress {
 /// The history of the device's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Boot<'a> {
-    /// The cause of the device's last reset.
+    /// The cause of the device's last reset, as its chip reports it.
     pub cause: ResetCause,
     /// The number of starts since the device was powered, including this one.
     pub starts: u32,
     /// The last stage that the previous run reached; `None` if there is no record of one.
     pub before: Option<StartStage>,
-    /// The end of the previous run, if its program recorded it.
+    /// The cause of the end of the device's previous run, if its program recorded it.
     #[serde(borrow)]
     pub crash: Option<CrashReport<'a>>,
-    /// The stage that this run has reached.
+    /// The stage of the device's start that this run has reached.
     pub stage: StartStage,
-    /// The clock rate of the processor \[Hz\].
+    /// The clock rate of the device's processor \[Hz\].
     pub clock: u32,
     /// `true` if the processor runs on the configured clock, not on the chip's fallback.
     pub is_clock_as_meant: bool,
@@ -372,18 +372,18 @@ pub struct Boot<'a> {
     pub refused: Option<&'a str>,
 }
 
-/// A piece of data that is longer than one datagram.
+/// A part of data that is longer than one datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Chunk<'a> {
-    /// The length of the whole data \[B\].
+    /// The length of the complete data \[B\].
     pub length: u32,
-    /// The offset of this piece \[B\].
+    /// The offset of this part in the complete data \[B\].
     pub offset: u32,
-    /// The bytes of the piece, at most [`CHUNK_MAX`].
+    /// The bytes of this part, at most [`CHUNK_MAX`].
     pub bytes: &'a [u8],
 }
 
-/// A piece of the recording of a fallback, or of what the run before the last reset left. The complete data is a dump
+/// A part of the recording of a fallback, or of what the run before the last reset left. The complete data is a dump
 /// for [`replay`](outrigger_core::engine::replay).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Recording<'a> {
@@ -391,9 +391,9 @@ pub struct Recording<'a> {
     pub number: u32,
     /// The cause of the fallback; `None` for the recording of the previous run: [`Boot`] contains why that ended.
     pub reason: Option<Reason>,
-    /// The number of the repetition in which the piece is sent, from 0.
+    /// The number of the repetition in which the part is sent, from 0.
     pub pass: u8,
-    /// The piece of the recording.
+    /// The part of the recording that this message carries.
     #[serde(borrow)]
     pub chunk: Chunk<'a>,
 }

@@ -45,26 +45,26 @@ pub const MAGIC: &[u8; 5] = b"ORTM\x0c";
 pub type PeerDatagram<'a, const N: usize, P> =
     Datagram<'a, N, <P as ControllerKind>::Status, <P as ControllerKind>::Event>;
 
-/// A datagram of telemetry.
+/// A datagram of a device's telemetry.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Datagram<'a, const N: usize, S, E> {
     /// A number that differs after each start of the device.
     pub boot: u32,
     /// The number of datagrams sent before this one since the start: gaps show lost datagrams.
     pub sequence: u32,
-    /// The time of the content, since the start of the device's clock.
+    /// The time of the message's content, since the start of the device's clock.
     pub at: Instant,
-    /// The content of the datagram.
+    /// The message that the telemetry datagram carries.
     #[serde(borrow)]
     pub message: Message<'a, N, S, E>,
 }
 
-/// The error for bytes that are not a datagram of telemetry.
+/// The error for bytes that are not a datagram of the expected telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum TelemetryError {
-    /// The bytes are not telemetry.
+    /// The bytes are not a telemetry datagram.
     NotTelemetry,
     /// The datagram is telemetry in another format, with this version.
     OtherFormat(u8),

@@ -19,16 +19,16 @@ const EVENTS: usize = 16;
 
 const _: () = assert!(CHUNK_MAX + 128 <= DATAGRAM_MAX, "a chunk fits with everything around it");
 
-/// The identity and settings of the device.
+/// The identity and settings of the device that sends telemetry.
 #[derive(Clone, Copy, Debug)]
 pub struct Device<'s> {
-    /// The board's name.
+    /// The name of the device's board.
     pub board: &'s str,
     /// The build of the board's firmware.
     pub build: &'s str,
     /// A number that differs after each start of the device.
     pub boot: u32,
-    /// The settings in force; empty if there are none.
+    /// The encoded settings in force on the device; empty if there are none.
     pub settings: &'s [u8],
 }
 
@@ -39,11 +39,11 @@ pub struct Pace {
     pub repeat: Duration,
     /// The time between two datagrams of each of [`Hello`], [`PortReport`], [`Boot`] and [`HistogramReport`].
     pub slow: Duration,
-    /// The time between two transmissions of the settings.
+    /// The time between two transmissions of the complete settings.
     pub settings: Duration,
-    /// The least time between two pieces of a recording or of the settings, and between two events.
+    /// The least time between two parts of a recording or of the settings, and between two events.
     pub gap: Duration,
-    /// The number of times that a recording is sent, so that pieces lost on the network arrive in a later repetition.
+    /// The number of times that a recording is sent, so that parts lost on the network arrive in a later repetition.
     pub passes: u8,
     /// The time between two later transmissions of an earlier run's recording, after the first `passes`: for listeners
     /// that connect later.
@@ -51,7 +51,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Returns the default pace, with `repeat` as the time between repeated datagrams.
+    /// Returns the default times between messages, with `repeat` as the time between repeated datagrams.
     #[must_use]
     pub fn every(repeat: Duration) -> Self {
         Self { repeat, ..Self::default() }
@@ -106,11 +106,11 @@ pub struct Sampler<'s, const N: usize, P: Controller<N>> {
     settings_at: usize,
     next_settings: Instant,
     transfer: Transfer,
-    /// The progress in sending an earlier run's recording.
+    /// The progress in sending the recording of the run before the last reset.
     left_transfer: Transfer,
 }
 
-/// A message of a device with this kind of controller.
+/// A telemetry message of a device with this kind of controller.
 type OwnMessage<'s, const N: usize, P> = Message<'s, N, <P as ControllerKind>::Status, <P as ControllerKind>::Event>;
 
 /// The data that was copied and waits to be encoded: at most one item.
@@ -124,7 +124,7 @@ enum Copied<const N: usize, S> {
     Recording(Piece),
 }
 
-/// A piece of a recording.
+/// A part of a recording that fits into one datagram.
 #[derive(Debug)]
 struct Piece {
     number: u32,
@@ -136,15 +136,15 @@ struct Piece {
     bytes: [u8; CHUNK_MAX],
 }
 
-/// The progress in sending a recording.
+/// The progress in sending a recording as telemetry.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
-    /// The number of the fallback; 0 before the first.
+    /// The number of the recorded fallback; 0 before the first.
     number: u32,
     pass: u8,
-    /// The length of the recording's header.
+    /// The length of the recording's header \[B\].
     header: usize,
-    /// The offset of the next piece.
+    /// The offset of the recording's next part to send \[B\].
     offset: usize,
     next: Instant,
 }
@@ -154,7 +154,7 @@ impl Transfer {
 }
 
 impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
-    /// Creates a sampler that has observed nothing.
+    /// Creates a telemetry sampler that has observed no engine and no event.
     #[must_use]
     pub const fn new(device: Device<'s>, pace: Pace) -> Self {
         let port = PortReport {
@@ -205,12 +205,12 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// Sets the port's own counts and observations, as of now.
+    /// Sets the port's own counts and observations to be sent.
     pub const fn port(&mut self, report: PortReport<'s>) {
         self.port = report;
     }
 
-    /// Sets the history of the device's start.
+    /// Sets the history of the device's start to be sent.
     pub const fn boot(&mut self, boot: Boot<'s>) {
         self.boot = Some(boot);
     }
@@ -271,7 +271,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// Returns the next short message that needs no copy; these have priority.
+    /// Returns the next event, hello, port or boot message, which need no copied data; these have priority.
     fn next_of_its_own(&mut self, now: Instant) -> Option<(Instant, OwnMessage<'s, N, P>)> {
         if let Some((at, event)) = self.next_event(now) {
             return Some((at, Message::Event(event)));
@@ -296,7 +296,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         datagram.encode(out)
     }
 
-    /// Returns the oldest event that has a time.
+    /// Returns the oldest event that has a time, if its turn to be sent has come.
     fn next_event(&mut self, now: Instant) -> Option<(Instant, Event<P::Event>)> {
         if now < self.next_event || self.events.len() <= self.unstamped {
             return None;
@@ -329,7 +329,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         HistogramReport::of(kind, histogram)
     }
 
-    /// Returns the next piece of the recording that the engine keeps.
+    /// Returns the next part to send of the fallback recording that the engine keeps.
     fn next_piece<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
         let kept = engine.kept_fallback()?;
         if kept.number != self.transfer.number {
@@ -343,7 +343,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         Some(piece)
     }
 
-    /// Returns the next piece of an earlier run's recording, from the memory of the engine's recorder: a recording with
+    /// Returns the next part of an earlier run's recording, from the memory of the engine's recorder: a recording with
     /// the number 0.
     fn next_left<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
         let piece = self.left_transfer.piece(engine, engine.recorder().earlier()?, None)?;
@@ -354,7 +354,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
 }
 
 impl Transfer {
-    /// Returns the next piece: of the header, of the two halves, or of the end mark.
+    /// Returns the next part of a recording to send: of the header, of the two halves, or of the end mark.
     fn piece<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,

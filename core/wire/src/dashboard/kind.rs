@@ -3,10 +3,10 @@
 use super::request::{Argument, FlightReport, OperationalMode, UserRole};
 use crate::robot::{Generation, SoftwareVersion};
 
-/// The first software of a controller family that supports a request.
+/// The first software of a controller family that supports a dashboard request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
-    /// Supported from software `major.minor` on.
+    /// The request is supported from software `major.minor` on.
     From(u8, u8),
     /// A single source says "from `major.minor` on"; no second source confirms it.
     Reported(u8, u8),
@@ -15,7 +15,7 @@ enum Since {
 
 use Since::{From, Never, Reported};
 
-/// The answer to the question whether a software version supports a request.
+/// The answer to the question whether a software version supports a dashboard request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -24,7 +24,7 @@ pub enum Support {
     Yes,
     /// Unknown: the sources do not settle it. The request can be tried, because an unsupported request changes nothing.
     Perhaps,
-    /// Not supported yet: the software's family supports it from this version on.
+    /// The software does not support the request yet: its family supports it from this version on.
     From(SoftwareVersion),
     /// No software of the controller's family supports the request.
     Never,
@@ -45,17 +45,17 @@ macro_rules! requests {
             }
         }
 
-        /// The kind of a [`Request`], without its argument.
+        /// The kind of a dashboard [`Request`], without its argument.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum RequestKind { $($(#[$doc])* #[doc = concat!("`", $words, "`.")] $kind,)+ }
 
         impl RequestKind {
-            /// All requests, in the order of the specification.
+            /// The list of all dashboard requests, in the order of the specification.
             pub const ALL: &'static [Self] = &[$(Self::$kind),+];
 
-            /// Returns the words with which the request line begins, without any argument.
+            /// Returns the text with which the request line begins, without any argument.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$kind => $words),+ }
@@ -84,21 +84,21 @@ requests! {
     Play "play", From(1, 4), From(5, 0), From(10, 11), true;
     /// Stops the running program or script.
     Stop "stop", From(1, 4), From(5, 0), From(10, 11), true;
-    /// Pauses the program.
+    /// Pauses the running program.
     Pause "pause", From(1, 4), From(5, 0), From(10, 11), true;
-    /// Closes the connection.
+    /// Makes the server close the dashboard connection.
     Quit "quit", From(1, 4), From(5, 0), Never, false;
-    /// Switches off arm and controller.
+    /// Switches off the arm and the controller.
     Shutdown "shutdown", From(1, 4), From(5, 0), Never, true;
-    /// Asks whether a program is running.
+    /// Asks whether a program is running on the controller.
     Running "running", From(1, 6), From(5, 0), Never, false;
-    /// Asks for the robot mode.
+    /// Asks for the robot mode, which shows whether the arm is powered and running.
     RobotMode "robotmode", From(1, 6), From(5, 0), From(10, 12), false;
-    /// Asks for the path of the loaded program.
+    /// Asks for the file path of the loaded program.
     LoadedProgram "get loaded program", From(1, 6), From(5, 0), From(10, 12), false;
     /// Shows a pop-up text on the pendant.
     Popup(Argument<'a>) "popup", From(1, 6), From(5, 0), Never, false;
-    /// Closes the pop-up text.
+    /// Closes the pop-up text on the pendant.
     ClosePopup "close popup", From(1, 6), From(5, 0), Never, false;
     /// Writes a line to the controller's log.
     AddToLog(Argument<'a>) "addToLog", From(1, 8), From(5, 0), Never, false;
@@ -106,9 +106,9 @@ requests! {
     IsProgramSaved "isProgramSaved", From(1, 8), From(5, 0), Never, false;
     /// Asks for the state of the loaded program. Scripts sent to the client interfaces are not reported.
     ProgramState "programState", From(1, 8), From(5, 0), From(10, 11), false;
-    /// Asks for the software version, with its date.
+    /// Asks for the version of the controller's software, with its date.
     PolyscopeVersion "PolyscopeVersion", From(1, 8), From(5, 0), Never, false;
-    /// Asks for the software version.
+    /// Asks for the version of the controller's software.
     Version "version", Never, From(5, 0), Never, false;
     /// Sets the user role: what a person at the pendant may do.
     SetUserRole(UserRole) "setUserRole", From(3, 1), Never, Never, false;
@@ -116,25 +116,25 @@ requests! {
     UserRole "getUserRole", From(3, 1), Never, Never, false;
     /// Sets the operational mode, manual or automatic. The pendant can no longer change it.
     SetOperationalMode(OperationalMode) "set operational mode", Never, From(5, 0), Never, false;
-    /// Asks for the operational mode, manual or automatic.
+    /// Asks for the controller's operational mode, manual or automatic.
     OperationalMode "get operational mode", Never, From(5, 6), From(10, 12), false;
-    /// Returns the choice between manual and automatic to the pendant.
+    /// Returns the choice between manual and automatic mode to the pendant.
     ClearOperationalMode "clear operational mode", Never, From(5, 0), Never, false;
     /// Powers on the arm.
     PowerOn "power on", From(3, 0), From(5, 0), From(10, 11), true;
     /// Powers off the arm.
     PowerOff "power off", From(3, 0), From(5, 0), From(10, 11), true;
-    /// Releases the brakes; powers on the arm first if necessary.
+    /// Releases the brakes of the arm; powers on the arm first if necessary.
     BrakeRelease "brake release", From(3, 0), From(5, 0), From(10, 11), true;
-    /// Asks for the safety mode.
+    /// Asks for the controller's safety mode.
     SafetyMode "safetymode", From(3, 0), From(5, 0), From(10, 12), false;
     /// Asks for the safety mode, with separate values for the kinds of safeguard stop.
     SafetyStatus "safetystatus", Reported(3, 11), From(5, 4), Never, false;
-    /// Unlocks a protective stop, at the earliest 5 s after it occurred.
+    /// Unlocks a protective stop of the arm, at the earliest 5 s after it occurred.
     UnlockProtectiveStop "unlock protective stop", From(3, 1), From(5, 0), From(10, 11), true;
     /// Closes the safety system's pop-up on the pendant.
     CloseSafetyPopup "close safety popup", From(3, 1), From(5, 0), Never, false;
-    /// Loads an installation. The arm is powered off afterwards.
+    /// Loads an installation from a file. The arm is powered off afterwards.
     LoadInstallation(Argument<'a>) "load installation", From(3, 2), From(5, 0), Never, true;
     /// Restarts the safety system after a violation or a fault. The arm is powered off afterwards.
     RestartSafety "restart safety", From(3, 7), From(5, 1), From(10, 11), true;
@@ -142,18 +142,18 @@ requests! {
     IsInRemoteControl "is in remote control", Never, From(5, 6), From(10, 12), false;
     /// Asks for the arm's serial number.
     SerialNumber "get serial number", From(3, 12), From(5, 6), Never, false;
-    /// Asks for the arm's model.
+    /// Asks for the arm's model, e.g. `UR5`.
     RobotModel "get robot model", From(3, 12), From(5, 6), Never, false;
     /// Writes a flight report; without an argument the controller chooses its subject. Takes minutes.
     GenerateFlightReport(Option<FlightReport>) "generate flight report", From(3, 13), From(5, 8), Never, false;
     /// Writes a support file to a folder of the controller. Takes up to ten minutes.
     GenerateSupportFile(Argument<'a>) "generate support file", From(3, 13), From(5, 8), Never, false;
-    /// Writes the log to disk.
+    /// Writes the controller's log to its disk.
     SaveLog "saveLog", Reported(3, 13), From(5, 8), Never, false;
 }
 
 impl RequestKind {
-    /// Returns whether this software supports the request.
+    /// Returns whether this software supports the dashboard request.
     #[must_use]
     pub fn support(self, software: SoftwareVersion) -> Support {
         let generation = software.generation();
@@ -188,14 +188,14 @@ impl RequestKind {
     }
 }
 
-/// The error for a request that the controller's software does not support.
+/// The error for a dashboard request that the controller's software does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unsupported {
-    /// The rejected request.
+    /// The kind of the rejected dashboard request.
     pub request: RequestKind,
-    /// The controller's software.
+    /// The version of the controller's software.
     pub software: SoftwareVersion,
     /// The first software of the same family that supports the request; `None` if there is none.
     pub since: Option<SoftwareVersion>,

@@ -9,28 +9,28 @@ use super::reply::{Refusal, Reply};
 pub enum Outcome {
     /// The controller accepted the command. Its effect shows in the robot mode and the safety mode.
     Taken,
-    /// The controller is in local control.
+    /// The controller is in local control and rejects commands from the network.
     LocalControl,
-    /// The controller rejects the command in its present state.
+    /// The controller rejects the dashboard command in its present state.
     Refused,
     /// A protective stop cannot be unlocked in the first 5 s after it occurred.
     TooEarly,
-    /// The controller's software does not support the command.
+    /// The controller's software does not support the dashboard command.
     NotKnown,
-    /// No dashboard server: nothing listens at its port, or another service does.
+    /// The controller has no dashboard server: nothing listens at its port, or another service does.
     NotConnected,
     /// No reply in time, or one that is not understood. The command may have been executed.
     NoAnswer,
-    /// Another command is in progress.
+    /// Another dashboard command is in progress.
     Busy,
-    /// The arm is being commanded or stopped, so nothing was sent.
+    /// The arm is being commanded or stopped, so no dashboard command was sent.
     Commanding,
     /// This kind of controller has no dashboard server.
     NoDashboard,
 }
 
 impl Outcome {
-    /// All results, in the order of their numbers.
+    /// The list of all results of a dashboard command, in the order of their numbers.
     pub const ALL: [Self; 10] = [
         Self::Taken,
         Self::LocalControl,
@@ -44,7 +44,7 @@ impl Outcome {
         Self::NoDashboard,
     ];
 
-    /// Returns the name used in reports.
+    /// Returns the name of the result used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -4,57 +4,57 @@ use super::{OperationalMode, RequestKind, UserRole};
 use crate::primary::Text;
 use crate::robot::{Generation, ProgramState, RobotMode, SafetyMode, SoftwareVersion};
 
-/// The reply to one request.
+/// The dashboard server's reply to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
     /// The command was executed or has begun, with the path or number that the server adds (often empty).
     Done(Text<'a>),
-    /// `true` if a program is running.
+    /// The reply `true` if a program is running on the controller.
     Running(bool),
-    /// The robot mode.
+    /// The robot mode that the controller reports.
     RobotMode(RobotMode),
-    /// The path of the loaded program; `None` if no program is loaded.
+    /// The file path of the loaded program; `None` if no program is loaded.
     LoadedProgram(Option<Text<'a>>),
     /// The loaded program's name, and whether it is saved.
     ProgramSaved {
         /// `true` if the loaded program is saved.
         saved: bool,
-        /// The program's name; may be empty.
+        /// The name of the loaded program; may be empty.
         program: Text<'a>,
     },
     /// The state of the loaded program, and the program's name.
     ProgramState {
-        /// The program's state.
+        /// The state of the loaded program.
         state: ProgramState,
-        /// The program's name; `None` if no program is loaded.
+        /// The name of the loaded program; `None` if no program is loaded.
         program: Option<Text<'a>>,
     },
     /// The software version: as numbers that can be compared, and as the whole line with build and date.
     Software {
-        /// The major, minor and bug-fix version.
+        /// The major, minor and bug-fix version of the controller's software.
         version: SoftwareVersion,
-        /// The whole line of the reply, with build and date.
+        /// The whole line of the version reply, with build and date.
         text: Text<'a>,
     },
-    /// The user role: what a person at the pendant may do.
+    /// The user role in force: what a person at the pendant may do.
     UserRole(UserRole),
     /// The operational mode, manual or automatic; `None` if no password is set for the choice.
     OperationalMode(Option<OperationalMode>),
-    /// The safety mode, or the safety status.
+    /// The controller's safety mode, or its safety status.
     Safety(SafetyMode),
-    /// `true` if the controller is in remote control.
+    /// The reply `true` if the controller is in remote control.
     RemoteControl(bool),
-    /// The arm's serial number.
+    /// The serial number of the arm.
     SerialNumber(Text<'a>),
     /// The arm's model, without the `e` of e-Series: `UR5`.
     RobotModel(Text<'a>),
-    /// The controller rejects the request.
+    /// The reply that the controller rejects the request, with the reason.
     Refused(Refusal<'a>),
     /// A line that no known software sends as the reply to this request.
     Other(Text<'a>),
 }
 
-/// The reason why the server rejected a request.
+/// The reason why the dashboard server rejected a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal<'a> {
     /// The connection was opened in local control. Switch to remote control, *then* connect again.
@@ -63,9 +63,9 @@ pub enum Refusal<'a> {
     TooEarly,
     /// This software does not support the request, or the service does not offer it.
     NotUnderstood(Text<'a>),
-    /// No file of this name on the controller.
+    /// The controller has no file of this name.
     FileNotFound(Text<'a>),
-    /// The command failed. Contains the whole line.
+    /// The requested command failed. Contains the whole line of the reply.
     Failed(Text<'a>),
 }
 
@@ -83,7 +83,7 @@ impl core::fmt::Display for Refusal<'_> {
     }
 }
 
-/// The words before the number of a flight report.
+/// The texts that precede the number of a flight report in a reply.
 const REPORTED: &[&str] = &["Flight Report generated with id", "Generating flight report"];
 
 impl<'a> Reply<'a> {
@@ -208,7 +208,7 @@ fn value(line: &[u8]) -> &[u8] {
     line.rsplit(|byte| *byte == b':').next().unwrap_or(line).trim_ascii()
 }
 
-/// Splits a line into its first word and the rest.
+/// Splits a line of a reply into its first word and the rest.
 fn first_word(line: &[u8]) -> (&[u8], &[u8]) {
     let mut parts = line.splitn(2, |byte| *byte == b' ');
     let word = parts.next().unwrap_or_default();
@@ -238,7 +238,7 @@ fn named<T: Copy>(all: &[(T, i32)], name: fn(T) -> Option<&'static str>, word: &
     known.map(|(value, _)| *value)
 }
 
-/// Reads a software version: `5.12.0` of `5.12.0.1101319 (Mar 22 2022)`.
+/// Reads a software version from a reply: `5.12.0` of `5.12.0.1101319 (Mar 22 2022)`.
 fn software(text: &[u8]) -> Option<SoftwareVersion> {
     let (numbers, _) = first_word(text);
     let mut numbers = numbers.split(|byte| *byte == b'.').map(core::str::from_utf8).map_while(Result::ok);

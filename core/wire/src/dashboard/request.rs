@@ -1,4 +1,4 @@
-//! The arguments of requests, and the lines that carry requests.
+//! The arguments of dashboard requests, and the lines that carry the requests.
 
 use super::Request;
 use crate::{Put, WireError};
@@ -11,7 +11,7 @@ use crate::{Put, WireError};
 pub struct Argument<'a>(&'a str);
 
 impl<'a> Argument<'a> {
-    /// The longest argument \[B\]. It fits into a line of [`Request::MAX_LEN`].
+    /// The length of the longest argument of a request \[B\]. It fits into a line of [`Request::MAX_LEN`].
     pub const MAX_LEN: usize = 400;
 
     /// Returns `text` as an argument.
@@ -30,32 +30,32 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// Returns the argument's text, unchanged.
+    /// Returns the text of the request's argument, unchanged.
     #[must_use]
     pub const fn as_str(self) -> &'a str {
         self.0
     }
 }
 
-/// The reason why a text cannot be an [`Argument`].
+/// The reason why a text cannot be an [`Argument`] of a dashboard request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum BadArgument {
-    /// The text is empty or consists of blanks.
+    /// The argument is empty or consists of blanks.
     Empty,
-    /// The text is longer than [`Argument::MAX_LEN`].
+    /// The argument is longer than [`Argument::MAX_LEN`].
     TooLong {
-        /// The text's length \[B\].
+        /// The length of the rejected argument \[B\].
         len: usize,
     },
-    /// The text contains a line feed or carriage return.
+    /// The argument contains a line feed or carriage return.
     LineBreak {
-        /// The offset of the line break \[B\].
+        /// The offset of the line break in the argument \[B\].
         at: usize,
     },
-    /// The text contains a character that is not printable ASCII.
+    /// The argument contains a character that is not printable ASCII.
     NotAscii {
-        /// The offset of the character \[B\].
+        /// The offset of the rejected character in the argument \[B\].
         at: usize,
     },
 }
@@ -84,7 +84,7 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* $variant),+ }
 
         impl $name {
-            /// All values.
+            /// The list of all values of the enumeration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// Returns the word for this value in requests and replies.
@@ -105,15 +105,15 @@ macro_rules! words {
 words! {
     /// The user role of a CB3 controller: what a person at the pendant may do.
     UserRole {
-        /// Full access; no password is requested.
+        /// The role with full access; no password is requested.
         Programmer "programmer",
-        /// Programs may be run but not changed.
+        /// The role in which programs may be run but not changed.
         Operator "operator",
         /// No role is set: the passwords that are configured at the pendant apply.
         None "none",
-        /// No action is allowed.
+        /// The role in which no action is allowed.
         Locked "locked",
-        /// Fewer rights than an operator; exists in late releases of software 3.x.
+        /// The role with fewer rights than an operator; exists in late releases of software 3.x.
         Restricted "restricted",
     }
 }
@@ -121,9 +121,9 @@ words! {
 words! {
     /// The operational mode of an e-Series controller.
     OperationalMode {
-        /// A person may jog the arm and change programs.
+        /// The manual mode, in which a person may jog the arm and change programs.
         Manual "manual",
-        /// Programs run; the pendant cannot move the arm.
+        /// The automatic mode, in which programs run; the pendant cannot move the arm.
         Automatic "automatic",
     }
 }
@@ -131,17 +131,17 @@ words! {
 words! {
     /// The subject of a flight report.
     FlightReport {
-        /// The controller alone.
+        /// A report about the controller alone.
         Controller "controller",
-        /// The user interface alone.
+        /// A report about the user interface alone.
         Software "software",
-        /// The controller and the user interface.
+        /// A report about the controller and the user interface.
         System "system",
     }
 }
 
 impl<'a> Request<'a> {
-    /// The longest request line \[B\], including its line feed.
+    /// The length of the longest dashboard request line \[B\], including its line feed.
     pub const MAX_LEN: usize = 432;
 
     /// Returns the argument as it is sent; `None` if the request has none.

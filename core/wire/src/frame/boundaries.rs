@@ -21,7 +21,7 @@ pub struct Boundaries {
 }
 
 impl Boundaries {
-    /// Returns a follower for a stream that starts now.
+    /// Returns a follower of message boundaries for a stream that starts now.
     #[must_use]
     pub const fn new(framing: Framing) -> Self {
         Self { framing, head: [0; 4], have: 0, to_go: 0, lost: false }
@@ -64,7 +64,7 @@ impl Boundaries {
         }
     }
 
-    /// Evaluates the complete length field.
+    /// Evaluates a message's complete length field; marks the stream as lost if no message can have that length.
     fn begin(&mut self) {
         let [a, b, c, d] = self.head;
         let (size, least, most) = match self.framing {

@@ -26,7 +26,7 @@ impl<'m> LineAssembler<'m> {
         Self { memory, start: 0, end: 0, skipping: None }
     }
 
-    /// Discards the state of the stream, because a new connection starts.
+    /// Discards the received bytes and the state of the line stream, because a new connection starts.
     pub fn reset(&mut self) {
         self.start = 0;
         self.end = 0;

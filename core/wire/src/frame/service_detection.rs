@@ -3,22 +3,22 @@
 use super::MAX_PRIMARY_SIZE;
 use crate::realtime::{HEAD_LEN, plausible_head};
 
-/// The service that answers instead of the expected one.
+/// The kind of service that answers on a connection instead of the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Found {
-    /// Real-time packets, where primary messages were expected.
+    /// The service sends real-time packets, where primary messages were expected.
     Realtime,
-    /// Primary messages, where real-time packets were expected.
+    /// The service sends primary messages, where real-time packets were expected.
     Primary,
-    /// Readable text, as from a dashboard server or a web server.
+    /// The service sends readable text, as a dashboard server or a web server does.
     Text,
-    /// Bytes that fit no known service.
+    /// The service sends bytes that fit no known service.
     Unknown,
 }
 
-/// Collects the first bytes of a connection.
+/// Collects the first bytes of a connection, to recognise the service that sends them.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Probe {
@@ -90,7 +90,7 @@ enum Service {
     Unknown,
 }
 
-/// Returns whether controllers send messages of this type (`core/docs/protocol/ur-client-interfaces.md 1.1`).
+/// Returns whether controllers send primary messages of this type (`core/docs/protocol/ur-client-interfaces.md 1.1`).
 fn is_primary(kind: u8) -> bool {
     matches!(kind, 0xff | 5 | 16 | 20 | 22..=25)
 }

@@ -1,4 +1,4 @@
-//! The command, with which a remote computer answers each measurement (`core/docs/protocol/kuka-fri.md A6`).
+//! The FRI command, with which a remote computer answers each measurement (`core/docs/protocol/kuka-fri.md A6`).
 
 use zerocopy::little_endian::{F32, U16, U32};
 
@@ -15,7 +15,7 @@ type CommandEnvelope = EnvelopeField<{ COMMAND_LEN as u16 }, COMMAND_ID>;
 layout! {
     /// A command in place, as a KRC receives it. Numbers pass through unchanged, NaN included.
     view Command;
-    /// The values of a command in host order.
+    /// The values of an FRI command in host order.
     repr CommandRepr;
     size size;
 
@@ -57,18 +57,18 @@ impl<'a> Command<'a> {
         Self::body(COMMAND_LEN, Take::new(bytes))
     }
 
-    /// Returns the size of the datagram \[B\].
+    /// Returns the size of the command datagram \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// Calls `visitor` for each field, in wire order.
+    /// Calls `visitor` for each field of the command, in wire order.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
         self.visit_body(visitor);
     }
 
-    /// Returns the set of fields that are in effect.
+    /// Returns the set of the command's fields that are in effect.
     #[must_use]
     pub fn flags(&self) -> CommandFlags {
         CommandFlags::from_bits(self.cmd_flags())
@@ -91,7 +91,7 @@ impl CommandRepr {
     }
 }
 
-/// Returns the offset of the first number that is NaN or infinite.
+/// Returns the offset of the command's first number that is NaN or infinite \[B\].
 fn not_finite(command: &[u8]) -> Option<usize> {
     for range in NUMBERS {
         let start = range.start;

@@ -1,9 +1,9 @@
-//! Enumerations of FRI (`core/docs/protocol/kuka-fri.md A7`).
+//! The enumerations of FRI: interface state, link quality and control scheme (`core/docs/protocol/kuka-fri.md A7`).
 
 use crate::robot::wire_enum;
 
 wire_enum! {
-    /// The state of the interface: what the KRC does with commands.
+    /// The state of the FRI interface: what the KRC (KUKA's controller) does with commands.
     #[doc(alias = "FRI_STATE")]
     FriState: u16 {
         Off = 0 "OFF" "the interface is closed; never meaningful on the wire",
@@ -13,7 +13,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The KRC's own rating of the link.
+    /// The KRC's own rating of the link to the remote computer.
     #[doc(alias = "FRI_QUALITY")]
     Quality: u16 {
         Unacceptable = 0 "UNACCEPTABLE" "commanding is not allowed",
@@ -32,7 +32,7 @@ impl Quality {
 }
 
 wire_enum! {
-    /// The control scheme that is active on the KRC.
+    /// The control scheme that is active on the KRC (KUKA's controller).
     #[doc(alias = "FRI_CTRL")]
     ControlScheme: u16 {
         Other = 0 "OTHER" "one that takes no commands of FRI",

@@ -13,21 +13,21 @@ pub struct CommandFlags(u32);
 impl CommandFlags {
     /// The empty set: no field of the command is in effect.
     pub const NONE: Self = Self(0);
-    /// Joint positions; in Cartesian impedance control the posture in the null space.
+    /// The flag of the joint positions; in Cartesian impedance control the posture in the null space.
     pub const JOINT_POSITION: Self = Self(0x0001);
-    /// Joint torques, added to those of the control law.
+    /// The flag of the joint torques, which are added to those of the control law.
     pub const JOINT_TORQUE: Self = Self(0x0004);
-    /// The stiffness of the joints.
+    /// The flag of the joints' stiffness.
     pub const JOINT_STIFFNESS: Self = Self(0x0010);
-    /// The damping of the joints.
+    /// The flag of the joints' damping.
     pub const JOINT_DAMPING: Self = Self(0x0020);
-    /// The Cartesian position of the tool.
+    /// The flag of the Cartesian position of the tool.
     pub const CARTESIAN_POSITION: Self = Self(0x0100);
     /// Force and torque at the tool, added to those of the control law.
     pub const TOOL_WRENCH: Self = Self(0x0400);
-    /// The stiffness along and about the Cartesian axes.
+    /// The flag of the stiffness along and about the Cartesian axes.
     pub const CARTESIAN_STIFFNESS: Self = Self(0x1000);
-    /// The damping along and about the Cartesian axes.
+    /// The flag of the damping along and about the Cartesian axes.
     pub const CARTESIAN_DAMPING: Self = Self(0x2000);
 
     const JOINT_IMPEDANCE: Self =
@@ -40,31 +40,31 @@ impl CommandFlags {
         .with(Self::JOINT_STIFFNESS)
         .with(Self::JOINT_DAMPING);
 
-    /// Returns the set with these bits. Bits without a name are kept.
+    /// Returns the set of command flags with these bits. Bits without a name are kept.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Returns the bits on the wire.
+    /// Returns the bits that transmit the set of command flags.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Returns the union of this set and `other`.
+    /// Returns the union of this set of command flags and `other`.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Returns this set without the fields of `other`.
+    /// Returns this set of command flags without those of `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Returns whether this set contains every field of `other`.
+    /// Returns whether this set contains every command flag of `other`.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

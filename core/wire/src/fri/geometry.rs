@@ -14,12 +14,12 @@ use crate::robot::Wrench;
 pub struct Frame {
     /// The rotation matrix, row by row, as received; it need not be orthonormal.
     pub rotation: [[f32; 3]; 3],
-    /// The position x, y, z \[m\].
+    /// The position x, y, z of the frame's origin \[m\].
     pub position: [f32; 3],
 }
 
 impl Frame {
-    /// No rotation, at the origin.
+    /// The frame without rotation, at the origin.
     pub const IDENTITY: Self =
         Self { rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], position: [0.0; 3] };
 
@@ -31,7 +31,7 @@ impl Frame {
         [a, b, c, x, d, e, f, y, g, h, i, z]
     }
 
-    /// Returns the frame from the twelve numbers of the wire.
+    /// Returns the frame from the twelve numbers that transmit it.
     #[must_use]
     pub const fn from_rows([a, b, c, x, d, e, f, y, g, h, i, z]: [f32; 12]) -> Self {
         Self { rotation: [[a, b, c], [d, e, f], [g, h, i]], position: [x, y, z] }
@@ -49,9 +49,9 @@ impl Default for Frame {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianVector {
-    /// The three numbers along x, y, z.
+    /// The numbers along the axes x, y, z.
     pub linear: [f32; 3],
-    /// The three numbers about x, y, z.
+    /// The numbers about the axes x, y, z.
     pub angular: [f32; 3],
 }
 
@@ -62,14 +62,14 @@ impl CartesianVector {
         Self { linear: [linear; 3], angular: [angular; 3] }
     }
 
-    /// Returns the numbers in the order of the wire.
+    /// Returns the six numbers in the order in which they are transmitted.
     #[must_use]
     pub const fn to_wire_order(self) -> [f32; 6] {
         let ([x, y, z], [rx, ry, rz]) = (self.linear, self.angular);
         [x, y, z, rz, ry, rx]
     }
 
-    /// Returns the vector from numbers in the order of the wire.
+    /// Returns the vector from its six numbers in the order in which they are transmitted.
     #[must_use]
     pub const fn from_wire_order([x, y, z, rz, ry, rx]: [f32; 6]) -> Self {
         Self { linear: [x, y, z], angular: [rx, ry, rz] }
@@ -92,9 +92,9 @@ impl From<Wrench> for CartesianVector {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Jacobian {
-    /// The linear velocity along x, y, z per joint velocity \[m/rad\].
+    /// The tool's linear velocity along x, y, z per joint velocity \[m/rad\].
     pub linear: [[f32; JOINTS]; 3],
-    /// The angular velocity about x, y, z per joint velocity \[rad/rad\].
+    /// The tool's angular velocity about x, y, z per joint velocity \[rad/rad\].
     pub angular: [[f32; JOINTS]; 3],
 }
 

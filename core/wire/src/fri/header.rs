@@ -7,26 +7,26 @@ use super::{COMMAND_ID, COMMAND_LEN, MEASUREMENT_ID, MEASUREMENT_LEN};
 use crate::fields::{FieldVisitor, Value, Wire};
 use crate::{WireError, WireErrorKind};
 
-/// The offset of the size in both datagrams \[B\].
+/// The offset of the size field in measurements and commands \[B\].
 const SIZE_AT: usize = 4;
 /// The offset of the number that identifies the kind of datagram \[B\].
 const ID_AT: usize = 6;
 
-/// The two kinds of datagram.
+/// The two kinds of FRI datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Datagram {
-    /// From the KRC to the remote computer.
+    /// The measurement, from the KRC (KUKA's controller) to the remote computer.
     Measurement,
-    /// From the remote computer to the KRC.
+    /// The command, from the remote computer to the KRC (KUKA's controller).
     Command,
 }
 
 impl Datagram {
-    /// The size of the header \[B\].
+    /// The size of the header of an FRI datagram \[B\].
     pub const HEADER_LEN: usize = 8;
 
-    /// Returns the size of the datagram \[B\].
+    /// Returns the size of a datagram of this kind \[B\].
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -80,13 +80,13 @@ impl Datagram {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope<const SIZE: u16, const ID: u16>;
 
-/// The size and number of every measurement.
+/// The size and identifying number in the header of every measurement.
 pub type MeasurementEnvelope = Envelope<{ MEASUREMENT_LEN as u16 }, MEASUREMENT_ID>;
 
-/// The size and number of every command.
+/// The size and identifying number in the header of every command.
 pub type CommandEnvelope = Envelope<{ COMMAND_LEN as u16 }, COMMAND_ID>;
 
-/// An [`Envelope`] on the wire.
+/// The size and number of a datagram, [`Envelope`], in the form in which they are transmitted.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct EnvelopeField<const SIZE: u16, const ID: u16> {

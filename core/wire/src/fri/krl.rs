@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::fields::{FieldVisitor, Value, Wire};
 
-/// The number of variables of each type.
+/// The number of KRL variables of each type.
 const COUNT: usize = 16;
 
 /// The index of one of the sixteen variables of a type: 0 … 15 in the datagram, 1 … 16 in KRL.
@@ -30,19 +30,19 @@ impl KrlIndex {
         }
     }
 
-    /// Returns the index in the datagram, 0 … 15.
+    /// Returns the index of the KRL variable in the datagram, 0 … 15.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Returns the index in a KRL program, 1 … 16.
+    /// Returns the index of the variable in a KRL program, 1 … 16.
     #[must_use]
     pub const fn krl(self) -> u8 {
         self.0.saturating_add(1)
     }
 
-    /// Returns all sixteen indices.
+    /// Returns the sixteen indices of KRL variables.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..COUNT as u8).map(Self)
     }
@@ -57,55 +57,55 @@ impl KrlIndex {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrlVariables {
-    /// The real numbers `$FRI_…_REA[1]` … `[16]`.
+    /// The KRL variables of type real, `$FRI_…_REA[1]` … `[16]`.
     pub reals: [f32; COUNT],
-    /// The integers `$FRI_…_INT[1]` … `[16]`.
+    /// The KRL variables of type integer, `$FRI_…_INT[1]` … `[16]`.
     pub ints: [i32; COUNT],
-    /// The truth values `$FRI_…_BOOL[1]` … `[16]`; bit 0 is the first.
+    /// The KRL variables of type boolean, `$FRI_…_BOOL[1]` … `[16]`; bit 0 is the first.
     pub bools: u16,
 }
 
 impl KrlVariables {
-    /// Returns the real number at this index.
+    /// Returns the KRL variable of type real at this index.
     #[must_use]
     pub fn real(&self, at: KrlIndex) -> f32 {
         self.reals.get(at.index()).copied().unwrap_or_default()
     }
 
-    /// Returns the integer at this index.
+    /// Returns the KRL variable of type integer at this index.
     #[must_use]
     pub fn int(&self, at: KrlIndex) -> i32 {
         self.ints.get(at.index()).copied().unwrap_or_default()
     }
 
-    /// Returns the truth value at this index.
+    /// Returns the KRL variable of type boolean at this index.
     #[must_use]
     pub const fn bool(&self, at: KrlIndex) -> bool {
         self.bools >> at.0 & 1 != 0
     }
 
-    /// Sets the real number at this index.
+    /// Sets the KRL variable of type real at this index.
     pub fn set_real(&mut self, at: KrlIndex, value: f32) {
         if let Some(real) = self.reals.get_mut(at.index()) {
             *real = value;
         }
     }
 
-    /// Sets the integer at this index.
+    /// Sets the KRL variable of type integer at this index.
     pub fn set_int(&mut self, at: KrlIndex, value: i32) {
         if let Some(int) = self.ints.get_mut(at.index()) {
             *int = value;
         }
     }
 
-    /// Sets the truth value at this index.
+    /// Sets the KRL variable of type boolean at this index.
     pub const fn set_bool(&mut self, at: KrlIndex, value: bool) {
         let bit = 1 << at.0;
         self.bools = if value { self.bools | bit } else { self.bools & !bit };
     }
 }
 
-/// The [`KrlVariables`] on the wire.
+/// The KRL variables, [`KrlVariables`], in the form in which they are transmitted.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct KrlField {

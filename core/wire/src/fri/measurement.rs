@@ -1,4 +1,4 @@
-//! The measurement, which the KRC sends in each cycle (`core/docs/protocol/kuka-fri.md A5`).
+//! The measurement, which the KRC (KUKA's controller) sends in each cycle (`core/docs/protocol/kuka-fri.md A5`).
 
 use zerocopy::little_endian::{F32, U16, U32};
 
@@ -13,9 +13,9 @@ use crate::{Put, Take, WireError};
 type MeasurementEnvelope = EnvelopeField<{ MEASUREMENT_LEN as u16 }, MEASUREMENT_ID>;
 
 layout! {
-    /// A measurement in place, as received. Numbers pass through unchanged, NaN included.
+    /// An FRI measurement in place, as received. Numbers pass through unchanged, NaN included.
     view Measurement;
-    /// The values of a measurement in host order.
+    /// The values of an FRI measurement in host order.
     repr MeasurementRepr;
     size size;
 
@@ -77,13 +77,13 @@ impl<'a> Measurement<'a> {
         Self::body(MEASUREMENT_LEN, Take::new(bytes))
     }
 
-    /// Returns the size of the datagram \[B\].
+    /// Returns the size of the measurement datagram \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// Calls `visitor` for each field, in wire order.
+    /// Calls `visitor` for each field of the measurement, in wire order.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
         self.visit_body(visitor);
     }
@@ -94,7 +94,7 @@ impl<'a> Measurement<'a> {
         FriState::from_raw(self.state())
     }
 
-    /// Returns the KRC's rating of the link.
+    /// Returns the KRC's rating of the link to the remote computer, by name.
     #[must_use]
     pub fn named_quality(&self) -> Quality {
         Quality::from_raw(self.quality())

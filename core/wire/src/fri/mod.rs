@@ -54,16 +54,16 @@ pub use header::{CommandEnvelope, Datagram, Envelope, MeasurementEnvelope};
 pub use krl::{KrlIndex, KrlVariables};
 pub use measurement::{Measurement, MeasurementRepr};
 
-/// The number of joints of the arm.
+/// The number of joints of an arm with FRI.
 pub const JOINTS: usize = 7;
 
 /// The default UDP port that a remote computer listens on (`core/docs/protocol/kuka-fri.md A1`).
 pub const DEFAULT_PORT: u16 = 49_938;
 
-/// The size of a measurement \[B\].
+/// The size of an FRI measurement \[B\].
 pub const MEASUREMENT_LEN: usize = 916;
 
-/// The size of a command \[B\].
+/// The size of an FRI command \[B\].
 pub const COMMAND_LEN: usize = 376;
 
 /// The number that identifies a measurement. It also represents the version of the protocol.

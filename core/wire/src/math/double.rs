@@ -21,10 +21,10 @@ const LESS: u32 = ONE - 127;
 /// The upper words of 2⁻¹²⁶ and 2¹²⁸. A double between these bounds is an `f32` with a full mantissa after rounding.
 const FULL: core::ops::Range<u32> = (897 << (MANTISSA - 32))..(1151 << (MANTISSA - 32));
 const INFINITY: u64 = f64::INFINITY.to_bits();
-/// The number of binary places of a fraction.
+/// The number of binary places to which the fraction of a double is calculated.
 const PLACES: u32 = 44;
 
-/// `true` if every processor of the target has a double-precision unit.
+/// `true` if every processor that the program is compiled for has a double-precision unit.
 const HAS_UNIT: bool = cfg!(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")
@@ -45,7 +45,7 @@ pub const fn to_f32_by_call(value: f64) -> f32 {
     to_f32(value)
 }
 
-/// Converts by the processor's own conversion.
+/// Converts a double to the nearest `f32` by the processor's own conversion.
 #[inline]
 const fn by_unit(value: f64) -> f32 {
     if value.is_nan() {
@@ -55,7 +55,7 @@ const fn by_unit(value: f64) -> f32 {
     value as f32
 }
 
-/// Converts by integer arithmetic.
+/// Converts a double to the nearest `f32` by integer arithmetic.
 #[inline]
 const fn by_integers(value: f64) -> f32 {
     // In two words of 32 bits, because a shift of 64 bits takes about ten instructions.
@@ -133,7 +133,7 @@ const fn exponent(magnitude: u64) -> u32 {
     (magnitude >> MANTISSA) as u32
 }
 
-/// Returns the mantissa with its implicit leading bit.
+/// Returns the mantissa of a double with its implicit leading bit.
 #[inline]
 const fn mantissa(magnitude: u64) -> u64 {
     magnitude << 12 >> 12 | 1 << MANTISSA

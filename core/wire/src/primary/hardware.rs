@@ -8,9 +8,9 @@ use zerocopy::big_endian::{F32, F64, I16, I32, U32};
 
 sub_package! {
     type 2;
-    /// Tool data, 37 B in every version.
+    /// The sub-package of tool data: inputs, supply, temperature and mode of the tool flange; 37 B in every version.
     view ToolData;
-    /// The values of [`ToolData`].
+    /// The values of [`ToolData`] in host order.
     repr ToolDataRepr;
     size size;
 
@@ -32,7 +32,7 @@ total! {
 }
 
 impl ToolData<'_> {
-    /// Returns the tool mode by name.
+    /// Returns the mode of the tool flange electronics by name.
     #[must_use]
     pub fn named_tool_mode(&self) -> ToolMode {
         ToolMode::from_raw(self.tool_mode().into())
@@ -43,7 +43,7 @@ sub_package! {
     type 3;
     /// Masterboard data of CB2: 61 B up to 1.5, 64 B after, 76 B with Euromap 67.
     view MasterboardDataCb2;
-    /// The values of [`MasterboardDataCb2`].
+    /// The values of [`MasterboardDataCb2`] in host order.
     repr MasterboardDataCb2Repr;
     size size;
 
@@ -79,13 +79,13 @@ total! {
 }
 
 impl MasterboardDataCb2<'_> {
-    /// Returns the safety state by name; `None` before 1.6.
+    /// Returns the masterboard's safety state by name; `None` before 1.6.
     #[must_use]
     pub fn named_safety_state(&self) -> Option<MasterSafetyState> {
         self.master_safety_state().map(|state| MasterSafetyState::from_raw(state.into()))
     }
 
-    /// Returns the power state by name; `None` before 1.6.
+    /// Returns the masterboard's power state by name; `None` before 1.6.
     #[must_use]
     pub fn named_on_off_state(&self) -> Option<MasterOnOffState> {
         self.master_on_off_state().map(|state| MasterOnOffState::from_raw(state.into()))
@@ -97,7 +97,7 @@ sub_package! {
     /// Masterboard data of CB3 and later: 72 B on 3.0 and 3.1, 74 B on 3.2 to 3.4, 75 B after. Euromap 67 (later called
     /// IMMI) adds 16 B and shifts all fields behind its block.
     view MasterboardData;
-    /// The values of [`MasterboardData`].
+    /// The values of [`MasterboardData`] in host order.
     repr MasterboardDataRepr;
     size size;
 
@@ -136,7 +136,7 @@ total! {
 }
 
 impl MasterboardData<'_> {
-    /// Returns the safety mode by name.
+    /// Returns the controller's safety mode by name.
     #[must_use]
     pub fn named_safety_mode(&self) -> SafetyMode {
         SafetyMode::from_raw(self.safety_mode().into())
@@ -155,9 +155,9 @@ pub(super) fn is_cb2_masterboard(bytes: &[u8]) -> bool {
 
 sub_package! {
     type 11;
-    /// Tool communication info, 26 B, 5.0 and later.
+    /// The sub-package about communication with the tool, 26 B, 5.0 and later.
     view ToolCommunicationInfo;
-    /// The values of [`ToolCommunicationInfo`].
+    /// The values of [`ToolCommunicationInfo`] in host order.
     repr ToolCommunicationInfoRepr;
     size size;
 
@@ -177,9 +177,9 @@ total! {
 
 sub_package! {
     type 12;
-    /// Tool mode info, 8 B, after 5.0.
+    /// The sub-package about the modes of the tool's outputs, 8 B, after 5.0.
     view ToolModeInfo;
-    /// The values of [`ToolModeInfo`].
+    /// The values of [`ToolModeInfo`] in host order.
     repr ToolModeInfoRepr;
     size size;
 

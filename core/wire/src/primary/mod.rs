@@ -59,21 +59,21 @@ use super::{Put, Take, WireError, WireErrorKind};
 use crate::robot::SoftwareVersion;
 use zerocopy::big_endian::{F64, I32};
 
-/// The size of a message's header \[B\]: size and type.
+/// The size of a primary message's header \[B\]: size and type.
 const HEADER_LEN: usize = 5;
 
-/// The message type of a disconnect notice.
+/// The type byte of a disconnect notice among primary messages.
 pub const DISCONNECT: u8 = 0xff;
-/// The message type of the robot state.
+/// The type byte of the robot state among primary messages.
 pub const ROBOT_STATE: u8 = 16;
-/// The message type of robot messages.
+/// The type byte of robot messages, which report events, among primary messages.
 pub const ROBOT_MESSAGE: u8 = 20;
-/// The message type of the safety compliance tolerances, internal to the vendor.
+/// The type byte of the safety compliance tolerances, a primary message internal to the vendor.
 pub const SAFETY_COMPLIANCE_TOLERANCES: u8 = 24;
-/// The message type of the program state.
+/// The type byte of the program state among primary messages.
 pub const PROGRAM_STATE: u8 = 25;
 
-/// Characters in the controller's extended ASCII, of any length and without terminator.
+/// A text in the controller's extended ASCII, of any length and without terminator.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Text<'a>(pub &'a [u8]);
 
@@ -91,7 +91,7 @@ impl core::fmt::Debug for Text<'_> {
     }
 }
 
-/// One message in place, as received.
+/// One primary message in place, as received.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     size: usize,
@@ -99,7 +99,7 @@ pub struct Message<'a> {
     kind: MessageKind<'a>,
 }
 
-/// The kind of a message, with its content.
+/// The kind of a primary message, with its content.
 #[derive(Clone, Copy, Debug)]
 pub enum MessageKind<'a> {
     /// Type 16: the robot state, as a sequence of sub-packages.
@@ -108,11 +108,11 @@ pub enum MessageKind<'a> {
     RobotMessage(RobotMessage<'a>),
     /// Type 25: a program-state message, with the names or values of a program's variables.
     ProgramState(ProgramStateMessage<'a>),
-    /// Any other type: internal to the vendor, to be skipped.
+    /// A message of any other type: internal to the vendor, to be skipped.
     Internal {
-        /// The message type.
+        /// The type byte of the vendor-internal message.
         message_type: u8,
-        /// The message without its header.
+        /// The vendor-internal message without its header.
         body: &'a [u8],
     },
 }
@@ -139,19 +139,19 @@ impl<'a> Message<'a> {
         Ok(Self { size, message_type, kind })
     }
 
-    /// Returns the length of the message \[B\].
+    /// Returns the length of the primary message \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the type byte.
+    /// Returns the type byte of the primary message.
     #[must_use]
     pub const fn message_type(&self) -> u8 {
         self.message_type
     }
 
-    /// Returns the kind of the message, with its content.
+    /// Returns the kind of the primary message, with its content.
     #[must_use]
     pub const fn kind(&self) -> MessageKind<'a> {
         self.kind

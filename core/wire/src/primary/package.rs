@@ -6,9 +6,9 @@ use zerocopy::big_endian::I32;
 /// The size of a sub-package's header \[B\]: size and type.
 pub(super) const HEADER_LEN: usize = 5;
 
-/// A sub-package that can be written.
+/// A sub-package of a robot-state message that can be written.
 pub trait SubPackageRepr {
-    /// The package type on the wire.
+    /// The type byte of the sub-package.
     const TYPE: u8;
 
     /// Writes the sub-package in the layout that has `size` bytes and returns `size`. Fields that belong to other sizes
@@ -84,7 +84,7 @@ macro_rules! sub_package {
         }
 
         impl<'a> $View<'a> {
-            /// The package type on the wire.
+            /// The type byte of the sub-package.
             pub const TYPE: u8 = $kind;
 
             /// Returns the sub-package that fills `bytes` to the end, header included.

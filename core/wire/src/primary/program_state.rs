@@ -11,7 +11,7 @@ use crate::robot::SoftwareVersion;
 use crate::{Put, Take, WireError, WireErrorKind};
 use zerocopy::big_endian::{F32, I32, U16, U64};
 
-/// The greatest depth to which lists may be nested.
+/// The greatest depth to which lists in a program variable may be nested.
 pub const MAX_DEPTH: usize = 8;
 
 /// A program-state message. The common header is decoded at once, the payload on demand.
@@ -19,59 +19,59 @@ pub const MAX_DEPTH: usize = 8;
 pub struct ProgramStateMessage<'a> {
     /// The controller's clock (unit as in the robot mode data, unconfirmed).
     pub timestamp: u64,
-    /// The kind of message.
+    /// The kind of program-state message, as a number.
     pub subtype: u8,
     bytes: Take<'a>,
 }
 
-/// The payload of a program-state message.
+/// The payload of a program-state message: names or values of a program's variables.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ProgramStatePayload<'a> {
-    /// 0: the names of the global variables.
+    /// The payload of kind 0: the names of the global variables.
     Setup {
-        /// The number of the first name.
+        /// The number of the variable to which the first name belongs.
         start_index: u16,
-        /// The names.
+        /// The names of the global variables, in order.
         names: Names<'a>,
     },
-    /// 1: the values of the global variables.
+    /// The payload of kind 1: the values of the global variables.
     Update {
-        /// The number of the first variable.
+        /// The number of the global variable to which the first value belongs.
         start_index: u16,
-        /// The values of the variables.
+        /// The values of the global variables, in order.
         variables: Variables<'a>,
     },
-    /// 2: one variable as text; deprecated by the vendor.
+    /// The payload of kind 2: one variable as text; deprecated by the vendor.
     Variable {
-        /// The title, at most 255 bytes.
+        /// The title of the variable's text, at most 255 bytes.
         title: Text<'a>,
         /// The text that describes the variable.
         text: Text<'a>,
     },
-    /// Another kind, or values whose numbering is not known.
+    /// The payload of another kind, or values whose numbering is not known.
     Raw {
-        /// The number of the kind of message, as received.
+        /// The number of the kind of program-state message, as received.
         subtype: u8,
-        /// The payload.
+        /// The undecoded payload of the program-state message.
         bytes: Text<'a>,
     },
 }
 
-/// The numbering of the value types; it changed twice.
+/// The numbering of the types of a program's variables; it changed twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ValueNumbering {
-    /// The numbering of software up to 3.2.
+    /// The type numbering of software up to 3.2.
     UpTo3_2,
-    /// The numbering of software 3.3 to 3.13 and 5.0 to 5.8.
+    /// The type numbering of software 3.3 to 3.13 and 5.0 to 5.8.
     From3_3,
-    /// The numbering of software from 5.9 and, presumably, 3.14.
+    /// The type numbering of software from 5.9 and, presumably, 3.14.
     From5_9,
 }
 
 impl ValueNumbering {
-    /// Returns the numbering that `software` uses.
+    /// Returns the numbering of variable types that `software` uses.
     #[must_use]
     pub fn of(software: SoftwareVersion) -> Self {
         if !software.at_least(3, 3) {
@@ -103,7 +103,7 @@ impl ValueNumbering {
         self.numbers().into_iter().zip(types).find(|(n, _)| *n == number).map(|(_, t)| t)
     }
 
-    /// Returns the number of a type; `None` if this numbering lacks it.
+    /// Returns the number of a variable type; `None` if this numbering lacks it.
     fn number_of(self, wanted: Type) -> Option<u8> {
         (0..=u8::MAX).find(|number| self.type_of(*number) == Some(wanted))
     }
@@ -123,35 +123,36 @@ enum Type {
     Matrix,
 }
 
-/// A piece of a variable. A scalar is one element. A list or matrix is an opening element, its members, and `End`.
+/// A part of a variable's value. A scalar is one element. A list or matrix is an opening element, its members, and
+/// `End`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Element<'a> {
-    /// A variable without a value.
+    /// A program variable without a value.
     None,
-    /// A constant string, at most 65 535 bytes.
+    /// A constant string as the value of a variable, at most 65 535 bytes.
     ConstString(Text<'a>),
-    /// A string variable, at most 65 535 bytes; from 3.3 on.
+    /// A string variable's value, at most 65 535 bytes; from 3.3 on.
     VarString(Text<'a>),
-    /// A pose x, y, z \[m\], rx, ry, rz \[rad\].
+    /// A pose as the value of a variable: x, y, z \[m\], rx, ry, rz \[rad\].
     Pose([f32; 6]),
-    /// A truth value.
+    /// A truth value of a variable.
     Bool(bool),
-    /// A number.
+    /// A number of the controller's type `NUM` as the value of a variable.
     Num(f32),
-    /// An integer.
+    /// An integer as the value of a variable.
     Int(i32),
-    /// A floating-point number.
+    /// A floating-point number as the value of a variable.
     Float(f32),
-    /// The start of a list.
+    /// The start of a list as the value of a variable; its elements follow.
     List {
-        /// The number of elements.
+        /// The number of elements in the list.
         count: u16,
     },
     /// The start of a matrix; its elements follow row by row. From 5.9 on.
     Matrix {
-        /// The number of rows.
+        /// The number of rows of the matrix.
         rows: u16,
-        /// The number of columns.
+        /// The number of columns of the matrix.
         columns: u16,
     },
     /// The end of the list or matrix that was opened last.
@@ -184,7 +185,7 @@ impl<'a> Iterator for Names<'a> {
 #[derive(Clone, Debug, Default)]
 struct Open(heapless::Vec<u32, MAX_DEPTH>);
 
-/// The kind of the next element.
+/// The kind of the next element of a variable: part of its value, or the end of a list.
 enum Next {
     /// An element of the innermost list, or a new variable.
     Element,

@@ -8,13 +8,13 @@ use crate::rtde::TextMessage;
 /// The stored length of a text \[B\]. Without the feature `messages` only the texts of errors are stored.
 const TEXT_LEN: usize = if cfg!(feature = "messages") { 64 } else { 16 };
 
-/// The kind of a [`Report`].
+/// The kind of a [`Report`], a message of the controller to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ReportKind {
-    /// A plain text, as from `textmsg`.
+    /// A plain text, as a program sends by `textmsg`.
     Text,
     /// A pop-up on the pendant, or a program's request to a person.
     Popup,
@@ -33,13 +33,13 @@ pub enum ReportKind {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
-    /// The kind of the message.
+    /// The kind of the controller's message.
     pub kind: ReportKind,
     /// The part of the controller that sent the message.
     pub source: MessageSource,
-    /// The code of the message; 0 if the kind has none.
+    /// The code of the controller's message; 0 if the kind has none.
     pub code: i32,
-    /// The argument of the code; 0 if the kind has none.
+    /// The argument of the message's code; 0 if the kind has none.
     pub argument: i32,
     /// The beginning of the text, or of the title if there is one.
     pub text: Text<TEXT_LEN>,
@@ -49,7 +49,7 @@ pub struct Report {
 pub const LOCAL_CONTROL: i32 = 210;
 
 impl Report {
-    /// Returns the report for a text message of RTDE.
+    /// Returns the report for a text message that arrived by RTDE.
     pub fn by_rtde(text: &TextMessage<'_>) -> Self {
         let text = Text::from_bytes(text.message);
         Self { kind: ReportKind::Text, source: MessageSource::Rtde, code: 0, argument: 0, text }

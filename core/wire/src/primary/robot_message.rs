@@ -27,17 +27,17 @@ pub struct RobotMessage<'a> {
     pub timestamp: u64,
     /// The part of the controller that sent the message, see [`MessageSource`].
     pub source: i8,
-    /// The kind of message.
+    /// The kind of robot message, as a number.
     pub robot_message_type: u8,
     bytes: Take<'a>,
 }
 
-/// The form of a message that changed between releases.
+/// The form of a robot message that changed between releases.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The form of software 1.x.
+    /// The form of a robot message in software 1.x.
     Cb2,
-    /// The form of software 3.0 to 3.2.
+    /// The form of a robot message in software 3.0 to 3.2.
     Cb3,
     /// The form that is documented from 5.9 on; 3.14 and 5.0 already had the change.
     Later,
@@ -59,56 +59,56 @@ impl Form {
 /// `true` if messages to people are decoded, and not only versions and errors.
 const MESSAGES: bool = cfg!(feature = "messages");
 
-/// The payload of a robot message.
+/// The payload of a robot message, which reports one event on the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RobotMessagePayload<'a> {
-    /// 0: a text.
+    /// A message of kind 0: a text, as a program sends by `textmsg`.
     Text(Text<'a>),
-    /// 1: the running program passed a label.
+    /// A message of kind 1: the running program passed a label.
     ProgramLabel {
-        /// The number of the label.
+        /// The number of the label that the program passed.
         id: i32,
-        /// The text of the label.
+        /// The text of the label that the program passed.
         text: Text<'a>,
     },
-    /// 2: a pop-up on the pendant.
+    /// A message of kind 2: a pop-up on the pendant.
     Popup(Popup<'a>),
-    /// 3: the software version; the first message of a connection.
+    /// A message of kind 3: the software version; the first message of a connection.
     Version(Version<'a>),
-    /// 5: a change of the safety mode.
+    /// A message of kind 5: a change of the safety mode.
     SafetyMode(SafetyModeMessage<'a>),
-    /// 6: an error or another report, shown to people as `C<code>A<argument>`.
+    /// A message of kind 6: an error or another report, shown to people as `C<code>A<argument>`.
     ErrorCode(ErrorCode<'a>),
-    /// 7: a titled event, among them the start and end of programs.
+    /// A message of kind 7: a titled event, among them the start and end of programs.
     Key(Titled<'a>),
-    /// 8: a variable, software 1.x only.
+    /// A message of kind 8: a variable of the program, software 1.x only.
     Variable(Titled<'a>),
-    /// 9: a program's request for a value from a person.
+    /// A message of kind 9: a program's request for a value from a person.
     RequestValue(RequestValue<'a>),
-    /// 10: a failure of a program.
+    /// A message of kind 10: a failure of a program.
     RuntimeException {
         /// Line and column in the program, both from 1; `None` if the form has none.
         position: Option<(i32, i32)>,
-        /// The description of the failure.
+        /// The description of the program's failure.
         text: Text<'a>,
     },
-    /// 12: undocumented; sent after the version message.
+    /// A message of kind 12: undocumented; sent after the version message.
     Undocumented {
-        /// The first number; its meaning is unknown.
+        /// The first number of the undocumented message; its meaning is unknown.
         first: i32,
-        /// The second number; its meaning is unknown.
+        /// The second number of the undocumented message; its meaning is unknown.
         second: i32,
-        /// The third number; its meaning is unknown.
+        /// The third number of the undocumented message; its meaning is unknown.
         third: u8,
     },
-    /// 14: the labels that each thread passed.
+    /// A message of kind 14: the program labels that each thread passed.
     ProgramLabelThreads(ThreadLabels<'a>),
     /// Any other kind, or a form that cannot be decoded without the software version.
     Raw {
-        /// The kind of message.
+        /// The kind of robot message, as a number.
         robot_message_type: u8,
-        /// The payload.
+        /// The undecoded payload of the robot message.
         bytes: Text<'a>,
     },
 }
@@ -131,7 +131,7 @@ impl<'a> RobotMessage<'a> {
         MessageSource::from_raw(self.source)
     }
 
-    /// Returns the bytes of the payload.
+    /// Returns the bytes of the robot message's payload.
     #[must_use]
     pub fn payload_bytes(&self) -> &'a [u8] {
         self.bytes.rest()
@@ -211,7 +211,7 @@ fn runtime_exception(mut bytes: Take<'_>, form: Form) -> Result<RobotMessagePayl
 }
 
 impl RobotMessagePayload<'_> {
-    /// Returns the number of the kind on the wire.
+    /// Returns the number of the robot message's kind on the wire.
     #[must_use]
     pub const fn robot_message_type(&self) -> u8 {
         match self {
@@ -231,7 +231,7 @@ impl RobotMessagePayload<'_> {
         }
     }
 
-    /// Returns the name of the kind in the specification, in snake_case.
+    /// Returns the name of the robot message's kind in the specification, in snake_case.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ sub_package! {
     /// Kinematics info: 225 B from 3.0 on; 9 B on an e-Series that reports only the status, which then follows the
     /// header; 29 B with another meaning up to 1.5.
     view KinematicsInfo;
-    /// The values of [`KinematicsInfo`].
+    /// The values of [`KinematicsInfo`] in host order.
     repr KinematicsInfoRepr;
     size size;
 
@@ -37,7 +37,7 @@ total! {
 
 record! {
     LimitsRecord, 16 bytes;
-    /// The position range of one joint.
+    /// The configured position range of one joint.
     JointLimits;
     0 joint_min_limit: F64, "rad", "Smallest position";
     8 joint_max_limit: F64, "rad", "Largest position";
@@ -45,7 +45,7 @@ record! {
 
 record! {
     DynamicsRecord, 16 bytes;
-    /// The highest speed and acceleration of one joint.
+    /// The configured highest speed and acceleration of one joint.
     JointDynamics;
     0 joint_max_speed: F64, "rad/s", "Highest speed";
     8 joint_max_acceleration: F64, "rad/s²", "Highest acceleration";

@@ -19,11 +19,11 @@ macro_rules! sub_packages {
         #[derive(Clone, Copy, Debug)]
         pub enum SubPackage<'a> {
             $( #[doc = concat!("`", $name, "`.")] $variant($variant<'a>), )+
-            /// A type that this version of Outrigger does not know.
+            /// A sub-package of a type that this version of Outrigger does not know.
             Unknown {
-                /// The package type.
+                /// The type byte of the unknown sub-package.
                 package_type: u8,
-                /// The whole sub-package, header included.
+                /// The whole unknown sub-package, header included.
                 bytes: &'a [u8],
             },
         }
@@ -38,7 +38,7 @@ macro_rules! sub_packages {
                 }
             }
 
-            /// Returns the package type.
+            /// Returns the type byte of the sub-package.
             #[must_use]
             pub const fn package_type(&self) -> u8 {
                 match self {
@@ -120,7 +120,7 @@ pub struct SubPackages<'a> {
 }
 
 impl<'a> SubPackages<'a> {
-    /// Starts the iteration; `body` is the message without its header.
+    /// Starts the iteration over the sub-packages; `body` is the robot-state message without its header.
     pub(super) const fn new(body: &'a [u8]) -> Self {
         Self { rest: body, at: HEADER_LEN }
     }

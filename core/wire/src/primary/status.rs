@@ -10,7 +10,7 @@ sub_package! {
     type 0;
     /// Robot mode data: 29 B on CB2, 38 B on 3.0 and 3.1, 46 B on 3.2 to 3.4, 47 B after.
     view RobotModeData;
-    /// The values of [`RobotModeData`].
+    /// The values of [`RobotModeData`] in host order.
     repr RobotModeDataRepr;
     size size;
 
@@ -53,7 +53,7 @@ total! {
 }
 
 impl RobotModeData<'_> {
-    /// Returns the controller's clock.
+    /// Returns the controller's clock: the time since the controller was started.
     #[must_use]
     pub fn controller_time(&self) -> ControllerTime {
         let micros_per_tick = if self.size < 38 { 1_000 } else { 1 };
@@ -67,13 +67,13 @@ impl RobotModeData<'_> {
         RobotMode::from_raw(generation, self.robot_mode().cast_signed().into())
     }
 
-    /// Returns the control mode by name.
+    /// Returns the control mode of the joints by name; `None` on CB2.
     #[must_use]
     pub fn named_control_mode(&self) -> Option<ControlMode> {
         self.control_mode().map(|mode| ControlMode::from_raw(mode.into()))
     }
 
-    /// Returns whether a protective stop (CB2: a security stop) is active.
+    /// Returns whether a protective stop of the arm (CB2: a security stop) is active.
     #[must_use]
     pub fn protective_stop(&self) -> bool {
         self.is_protective_stopped().or_else(|| self.is_security_stopped()).unwrap_or(false)
@@ -82,7 +82,7 @@ impl RobotModeData<'_> {
 
 record! {
     JointRecord, 41 bytes;
-    /// The values of one joint in [`JointData`].
+    /// The values of one joint in [`JointData`], in host order.
     Joint;
      0 q_actual: F64, "rad", "Actual position";
      8 q_target: F64, "rad", "Target position";
@@ -95,7 +95,7 @@ record! {
 }
 
 impl Joint {
-    /// Returns the joint mode by name.
+    /// Returns the mode of the joint by name.
     #[must_use]
     pub const fn named_mode(&self) -> JointMode {
         JointMode::from_raw(self.joint_mode as i32)
@@ -104,9 +104,9 @@ impl Joint {
 
 sub_package! {
     type 1;
-    /// Joint data, 251 B in every version.
+    /// The sub-package of joint data: positions, velocities, currents and modes of all joints; 251 B in every version.
     view JointData;
-    /// The values of [`JointData`].
+    /// The values of [`JointData`] in host order.
     repr JointDataRepr;
     size size;
 
@@ -123,7 +123,7 @@ sub_package! {
     type 4;
     /// Cartesian info: 53 B up to 3.0, 101 B after. The pose is the measured one.
     view CartesianInfo;
-    /// The values of [`CartesianInfo`].
+    /// The values of [`CartesianInfo`] in host order.
     repr CartesianInfoRepr;
     size size;
 
@@ -196,9 +196,9 @@ impl CartesianInfoRepr {
 
 sub_package! {
     type 7;
-    /// Force mode data, 61 B.
+    /// The sub-package of force mode data: force and torque in the force-mode frame, 61 B.
     view ForceModeData;
-    /// The values of [`ForceModeData`].
+    /// The values of [`ForceModeData`] in host order.
     repr ForceModeDataRepr;
     size size;
 
@@ -221,7 +221,7 @@ sub_package! {
     type 8;
     /// Additional info: 10 B on CB2 before late 1.8, 7 B on 1.8 to 3.1, 8 B on 3.2 to 3.4, 9 B after.
     view AdditionalInfo;
-    /// The values of [`AdditionalInfo`].
+    /// The values of [`AdditionalInfo`] in host order.
     repr AdditionalInfoRepr;
     size size;
 
@@ -251,9 +251,9 @@ total! {
 
 sub_package! {
     type 9;
-    /// Calibration data, 53 B, internal to the vendor.
+    /// The sub-package of calibration data, 53 B, internal to the vendor.
     view CalibrationData;
-    /// The values of [`CalibrationData`].
+    /// The values of [`CalibrationData`] in host order.
     repr CalibrationDataRepr;
     size size;
 
@@ -276,7 +276,7 @@ sub_package! {
     /// Safety data, internal to the vendor: 41 B on 3.5.3 and 5.0.5, 43 B after. The offsets are those of 43 B; without
     /// the two flags all later fields are two bytes earlier. The meaning is derived from recordings.
     view SafetyData;
-    /// The values of [`SafetyData`].
+    /// The values of [`SafetyData`] in host order.
     repr SafetyDataRepr;
     size size;
 
@@ -299,9 +299,9 @@ total! {
 
 sub_package! {
     type 13;
-    /// Singularity info, 7 B, documented from 5.9, internal to the vendor.
+    /// The sub-package about singularities of the arm, 7 B, documented from 5.9, internal to the vendor.
     view SingularityInfo;
-    /// The values of [`SingularityInfo`].
+    /// The values of [`SingularityInfo`] in host order.
     repr SingularityInfoRepr;
     size size;
 

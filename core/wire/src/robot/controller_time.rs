@@ -1,4 +1,4 @@
-//! The controller's own clock.
+//! The controller's own clock, as the time since the controller's start.
 
 use crate::math::double::scaled;
 use crate::time::Duration;
@@ -33,7 +33,7 @@ impl ControllerTime {
         (bits < 1e12_f64.to_bits() || bits << 1 == 0).then(|| Self(scaled(secs, 1_000_000)))
     }
 
-    /// Returns the µs since the controller's start.
+    /// Returns the time since the controller's start \[µs\].
     #[must_use]
     #[inline]
     pub const fn as_micros(self) -> u64 {

@@ -13,7 +13,7 @@ macro_rules! joint_vector {
         );
 
         impl<const N: usize> $name<N> {
-            /// All joints at zero.
+            /// The values of an arm with all joints at zero.
             pub const ZERO: Self = Self([0.0; N]);
 
             /// Returns the controller's `f64` values, rounded to the nearest `f32`.
@@ -22,13 +22,13 @@ macro_rules! joint_vector {
                 Self(values.map(to_f32))
             }
 
-            /// Returns the values, base joint first.
+            /// Returns the values of all joints, base joint first.
             #[must_use]
             pub const fn as_array(&self) -> &[f32; N] {
                 &self.0
             }
 
-            /// Iterates over the values, base joint first.
+            /// Iterates over the values of all joints, base joint first.
             pub fn iter(&self) -> impl Iterator<Item = f32> + '_ {
                 self.0.iter().copied()
             }
@@ -49,14 +49,14 @@ macro_rules! joint_vector {
                 Self(self.0.map(f))
             }
 
-            /// Returns the largest magnitude; NaN if a joint is NaN.
+            /// Returns the largest magnitude among the joints' values; NaN if a joint is NaN.
             #[must_use]
             pub fn max_abs(&self) -> f32 {
                 // Magnitudes have the order of their bits, with NaN as the largest.
                 f32::from_bits(self.iter().fold(0, |largest, v| largest.max(v.abs().to_bits())))
             }
 
-            /// Returns whether no joint is NaN or infinite.
+            /// Returns whether no joint's value is NaN or infinite.
             #[must_use]
             pub fn is_finite(&self) -> bool {
                 self.max_abs().is_finite()
@@ -78,22 +78,22 @@ macro_rules! joint_vector {
 }
 
 joint_vector! {
-    /// Joint angles \[rad\].
+    /// The angles of all joints of an arm \[rad\].
     #[doc(alias = "q")]
     JointPositions
 }
 joint_vector! {
-    /// Joint speeds \[rad/s\].
+    /// The speeds of all joints of an arm \[rad/s\].
     #[doc(alias = "qd")]
     JointVelocities
 }
 joint_vector! {
-    /// Joint accelerations \[rad/s²\].
+    /// The accelerations of all joints of an arm \[rad/s²\].
     #[doc(alias = "qdd")]
     JointAccelerations
 }
 joint_vector! {
-    /// Joint torques \[Nm\].
+    /// The torques of all joints of an arm \[Nm\].
     #[doc(alias = "tau")]
     JointTorques
 }

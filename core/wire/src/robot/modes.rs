@@ -1,4 +1,5 @@
-//! The controller's enumerations (`core/docs/protocol/ur-client-interfaces.md 3.13`).
+//! The modes, states and message sources that the controller reports as numbers
+//! (`core/docs/protocol/ur-client-interfaces.md 3.13`).
 
 use super::Generation;
 use super::wire_enum::wire_enum;
@@ -47,7 +48,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The control mode of the joints (3.0+).
+    /// The control mode of the joints: position, teach, force or torque (3.0+).
     ControlMode: i32 {
         Position = 0 "POSITION",
         Teach = 1 "TEACH",
@@ -145,52 +146,52 @@ wire_enum! {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RobotMode {
-    /// `NO_CONTROLLER`.
+    /// The robot mode that the controller names `NO_CONTROLLER`.
     NoController,
-    /// `RUNNING`.
+    /// The robot mode that the controller names `RUNNING`.
     Running,
-    /// `FREEDRIVE`.
+    /// The robot mode that the controller names `FREEDRIVE`.
     Freedrive,
-    /// `READY`.
+    /// The robot mode that the controller names `READY`.
     Ready,
-    /// `INITIALIZING`.
+    /// The robot mode that the controller names `INITIALIZING`.
     Initializing,
-    /// `SECURITY_STOPPED`.
+    /// The robot mode that the controller names `SECURITY_STOPPED`.
     SecurityStopped,
-    /// `EMERGENCY_STOPPED`.
+    /// The robot mode that the controller names `EMERGENCY_STOPPED`.
     EmergencyStopped,
-    /// `FATAL_ERROR`.
+    /// The robot mode that the controller names `FATAL_ERROR`.
     FatalError,
-    /// `NO_POWER`.
+    /// The robot mode that the controller names `NO_POWER`.
     NoPower,
-    /// `NOT_CONNECTED`.
+    /// The robot mode that the controller names `NOT_CONNECTED`.
     NotConnected,
-    /// `SHUTDOWN`.
+    /// The robot mode that the controller names `SHUTDOWN`.
     Shutdown,
-    /// `SAFEGUARD_STOP`.
+    /// The robot mode that the controller names `SAFEGUARD_STOP`.
     SafeguardStop,
-    /// `DISCONNECTED`.
+    /// The robot mode that the controller names `DISCONNECTED`.
     Disconnected,
-    /// `CONFIRM_SAFETY`.
+    /// The robot mode that the controller names `CONFIRM_SAFETY`.
     ConfirmSafety,
-    /// `BOOTING`.
+    /// The robot mode that the controller names `BOOTING`.
     Booting,
-    /// `POWER_OFF`.
+    /// The robot mode that the controller names `POWER_OFF`.
     PowerOff,
-    /// `POWER_ON`.
+    /// The robot mode that the controller names `POWER_ON`.
     PowerOn,
-    /// `IDLE`.
+    /// The robot mode that the controller names `IDLE`.
     Idle,
-    /// `BACKDRIVE`.
+    /// The robot mode that the controller names `BACKDRIVE`.
     Backdrive,
-    /// `UPDATING_FIRMWARE`.
+    /// The robot mode that the controller names `UPDATING_FIRMWARE`.
     UpdatingFirmware,
-    /// A number for which this version of Outrigger has no name.
+    /// A robot mode whose number has no name in this version of Outrigger.
     Unknown(i32),
 }
 
 impl RobotMode {
-    /// The modes of CB2 (software 1.x) with their numbers.
+    /// The robot modes of CB2 (software 1.x) with their numbers.
     pub const CB2: &'static [(Self, i32)] = &[
         (Self::NoController, -1),
         (Self::Running, 0),
@@ -206,7 +207,7 @@ impl RobotMode {
         (Self::SafeguardStop, 10),
     ];
 
-    /// The modes of CB3, e-Series and PolyScope X with their numbers.
+    /// The robot modes of CB3, e-Series and PolyScope X with their numbers.
     pub const CB3: &'static [(Self, i32)] = &[
         (Self::NoController, -1),
         (Self::Disconnected, 0),
@@ -220,7 +221,7 @@ impl RobotMode {
         (Self::UpdatingFirmware, 8),
     ];
 
-    /// Returns the mode with this number on this generation.
+    /// Returns the robot mode that this generation of controllers transmits as `raw`.
     #[must_use]
     pub const fn from_raw(generation: Generation, raw: i32) -> Self {
         match generation {

@@ -1,4 +1,4 @@
-//! The payload of the arm.
+//! The payload of the arm: the load at its flange.
 
 /// A load at the flange.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,9 +8,9 @@ use crate::math::{Rotation, dot, norm, subtract};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pose {
-    /// The position x, y, z \[m\].
+    /// The position x, y, z of the pose's origin \[m\].
     pub position: [f32; 3],
-    /// The rotation vector, axis times angle \[rad\].
+    /// The orientation of the pose as a rotation vector, axis times angle \[rad\].
     pub rotation: [f32; 3],
 }
 
@@ -19,9 +19,9 @@ pub struct Pose {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Twist {
-    /// The linear velocity vx, vy, vz \[m/s\].
+    /// The linear velocity vx, vy, vz of the twist \[m/s\].
     pub linear: [f32; 3],
-    /// The angular velocity wx, wy, wz \[rad/s\].
+    /// The angular velocity wx, wy, wz of the twist \[rad/s\].
     pub angular: [f32; 3],
 }
 
@@ -30,9 +30,9 @@ pub struct Twist {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wrench {
-    /// The force Fx, Fy, Fz \[N\].
+    /// The force Fx, Fy, Fz of the wrench \[N\].
     pub force: [f32; 3],
-    /// The torque Mx, My, Mz \[Nm\].
+    /// The torque Mx, My, Mz of the wrench \[Nm\].
     pub torque: [f32; 3],
 }
 
@@ -50,7 +50,7 @@ impl Pose {
         Self { position, rotation }
     }
 
-    /// Returns the distance to the origin of `other` \[m\].
+    /// Returns the distance between the origins of this pose and `other` \[m\].
     #[must_use]
     pub fn distance_to(&self, other: &Self) -> f32 {
         norm(subtract(other.position, self.position))
@@ -66,13 +66,13 @@ impl Pose {
         Rotation { x: seen(to.x), y: seen(to.y), z: seen(to.z) }.to_vector()
     }
 
-    /// Returns the angle of the rotation to the orientation of `other` \[rad\].
+    /// Returns the angle of the rotation from this pose's orientation to that of `other` \[rad\].
     #[must_use]
     pub fn angle_to(&self, other: &Self) -> f32 {
         norm(self.turn_to(other))
     }
 
-    /// Returns whether all numbers are finite.
+    /// Returns whether no number of position and rotation is NaN or infinite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.position.iter().chain(&self.rotation).all(|value| value.is_finite())

@@ -1,15 +1,15 @@
-//! The state of the arm, in the units of the control path.
+//! The state of the arm in one control cycle, in the units of the control path.
 
 use super::{
     ControllerTime, JointPositions, JointVelocities, Payload, Pose, ProgramState, RobotMode, SafetyMode, Twist, Wrench,
 };
 
-/// The report of the safety system, in one form for all generations.
+/// The report of the controller's safety system, in one form for all generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Safety {
-    /// The safety mode, from CB3 and later.
+    /// The safety mode, as CB3 and later controllers report it.
     Mode(SafetyMode),
     /// The robot mode of a CB2, which reports no safety mode. It stands for the safety mode `Ok` unless it is one of
     /// the stops.
@@ -24,13 +24,13 @@ pub enum Safety {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State<const N: usize> {
-    /// The controller's clock at the end of the cycle.
+    /// The controller's clock at the end of the control cycle that the state describes.
     #[doc(alias = "Time")]
     pub controller_time: ControllerTime,
-    /// Measured joint angles \[rad\].
+    /// The measured joint angles \[rad\].
     #[doc(alias = "q_actual")]
     pub positions: JointPositions<N>,
-    /// Measured joint speeds \[rad/s\].
+    /// The measured joint speeds \[rad/s\].
     #[doc(alias = "qd_actual")]
     pub velocities: JointVelocities<N>,
     /// The joint angles that the controller commands \[rad\].
@@ -39,16 +39,16 @@ pub struct State<const N: usize> {
     /// The joint speeds that the controller commands \[rad/s\].
     #[doc(alias = "qd_target")]
     pub target_velocities: JointVelocities<N>,
-    /// The measured pose of the tool centre point in the base frame.
+    /// The measured pose of the tool centre point in the base frame; `None` if the packet does not contain it.
     #[doc(alias = "Tool vector actual")]
     pub tcp_pose: Option<Pose>,
-    /// The speed of the tool centre point in the base frame.
+    /// The speed of the tool centre point in the base frame; `None` if the packet does not contain it.
     pub tcp_speed: Option<Twist>,
-    /// The generalised force at the tool centre point.
+    /// The generalised force at the tool centre point; `None` if the packet does not contain it.
     pub tcp_force: Option<Wrench>,
     /// The robot mode; `None` if the packet is too old to contain it (756 B: software 1.5, 1.6).
     pub robot_mode: Option<RobotMode>,
-    /// The report of the safety system.
+    /// The report of the controller's safety system.
     pub safety: Safety,
     /// The program state (unconfirmed mapping); `None` if the packet does not contain it.
     pub program_state: Option<ProgramState>,
@@ -58,11 +58,11 @@ pub struct State<const N: usize> {
     /// The position of the speed slider, 0 … 1; `None` if the packet does not contain it.
     #[doc(alias = "target_speed_fraction")]
     pub speed_slider: Option<f32>,
-    /// The digital inputs; bit 0 is the first.
+    /// The levels of the controller's digital inputs; bit 0 is the first.
     pub digital_inputs: u64,
     /// The digital outputs; bit 0 is the first. `None` if the packet does not contain them.
     pub digital_outputs: Option<u64>,
-    /// The payload in effect; `None` if the packet does not contain it.
+    /// The payload of the arm in effect; `None` if the packet does not contain it.
     pub payload: Option<Payload>,
 }
 

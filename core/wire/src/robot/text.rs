@@ -8,7 +8,7 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// Returns a text with the beginning of `bytes`, cut to `N` bytes.
+    /// Returns a text of fixed capacity with the beginning of `bytes`, cut to `N` bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self { bytes: [0; N], len: 0 };
@@ -19,7 +19,7 @@ impl<const N: usize> Text<N> {
         text
     }
 
-    /// Returns the text.
+    /// Returns the stored text as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         // Only ASCII is stored, so neither fallback is used.
@@ -47,7 +47,7 @@ impl<const N: usize> defmt::Format for Text<N> {
     }
 }
 
-/// Serializes as a string with the length of the text.
+/// Serializes as a string, without the unused rest of the memory.
 #[cfg(feature = "serde")]
 impl<const N: usize> serde::Serialize for Text<N> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

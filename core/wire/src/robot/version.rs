@@ -1,35 +1,35 @@
 //! Controller generations, software versions and arm models.
 
-/// The family of a controller.
+/// The family of a Universal Robots controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Generation {
-    /// CB2, software 1.x.
+    /// The family CB2, with software 1.x.
     Cb2,
-    /// CB3 and CB3.1, software 3.x.
+    /// The family of CB3 and CB3.1, with software 3.x.
     Cb3,
-    /// e-Series, software 5.x.
+    /// The family e-Series, with software 5.x.
     ESeries,
-    /// PolyScope X, software 10.x.
+    /// The family PolyScope X, with software 10.x.
     PolyScopeX,
 }
 
-/// The software version of a controller; ordered.
+/// The software version of a controller; versions can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SoftwareVersion {
-    /// The major version: 1, 3, 5 or 10.
+    /// The major number of the software version: 1, 3, 5 or 10.
     pub major: u8,
-    /// The minor version: 15 of 5.15.
+    /// The minor number of the software version: 15 of 5.15.
     pub minor: u8,
-    /// The bug-fix version: 2 of 5.12.2.
+    /// The bug-fix number of the software version: 2 of 5.12.2.
     pub bugfix: u32,
 }
 
 impl SoftwareVersion {
-    /// Returns version `major.minor.0`.
+    /// Returns the software version `major.minor.0`.
     #[must_use]
     pub const fn new(major: u8, minor: u8) -> Self {
         Self { major, minor, bugfix: 0 }
@@ -74,23 +74,23 @@ impl Generation {
 
 macro_rules! models {
     ($($variant:ident $text:literal),+ $(,)?) => {
-        /// An arm model.
+        /// A model of a robot arm.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum RobotModel { $(#[doc = $text] $variant),+ }
 
         impl RobotModel {
-            /// All models.
+            /// The list of all arm models.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Returns the name used in options and configuration, e.g. `ur5e`.
+            /// Returns the arm model's name used in options and configuration, e.g. `ur5e`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
 
-            /// Returns the model with this name; `ur5` and `ur5e` are different arms.
+            /// Returns the arm model with this name; `ur5` and `ur5e` are different arms.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|m| m.name() == name)

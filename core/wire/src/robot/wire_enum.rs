@@ -11,7 +11,7 @@ macro_rules! wire_enum {
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`, ", stringify!($value) $(, ": ", $meaning)?, ".")] $variant,)+
-            /// A number for which this version of Outrigger has no name.
+            /// A number from the controller for which this version of Outrigger has no name.
             Unknown($raw),
         }
 
@@ -19,7 +19,7 @@ macro_rules! wire_enum {
             /// The named values with their numbers, in the order of the specification.
             pub const NAMED: &'static [(Self, $raw)] = &[$((Self::$variant, $value)),+];
 
-            /// Returns the value with this number.
+            /// Returns the value that the controller transmits as `raw`.
             #[must_use]
             pub const fn from_raw(raw: $raw) -> Self {
                 match raw {
@@ -28,7 +28,7 @@ macro_rules! wire_enum {
                 }
             }
 
-            /// Returns the number on the wire.
+            /// Returns the number by which the value is transmitted.
             #[must_use]
             pub const fn raw(self) -> $raw {
                 match self {
@@ -56,7 +56,7 @@ macro_rules! wire_enum {
     };
 }
 
-/// Writes a value's name, or `UNKNOWN` and its number.
+/// Writes the controller's name of a value, or `UNKNOWN` and its number.
 pub(crate) fn display(
     f: &mut core::fmt::Formatter<'_>,
     name: Option<&str>,

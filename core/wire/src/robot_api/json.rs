@@ -4,9 +4,9 @@ use heapless::Vec;
 
 /// The longest value that is stored \[B\]: the longest name of a program, escaped.
 const VALUE: usize = 512;
-/// The longest name of a member that can be distinguished \[B\].
+/// The length of the longest member name that can be distinguished \[B\].
 const KEY: usize = 16;
-/// The deepest nesting that is accepted.
+/// The deepest nesting of objects and arrays that is accepted.
 const DEPTH: u8 = 64;
 
 /// The member to extract: the first of these paths whose value is a text. Each path is the enclosing object's name
@@ -16,47 +16,47 @@ pub struct Member {
     pub(super) path: &'static [(&'static str, &'static str)],
 }
 
-/// The value of a member.
+/// The value of the extracted member of a JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     /// A text of at most 512 bytes; the rest of a longer one is dropped.
     Text {
-        /// The text in UTF-8, with escapes resolved.
+        /// The text of the member in UTF-8, with escapes resolved.
         bytes: &'a [u8],
-        /// `true` if the end of the text was dropped.
+        /// `true` if the end of the member's text was dropped.
         cut: bool,
     },
-    /// The value is `null`.
+    /// The value of the member is `null`.
     Null,
 }
 
-/// The part of the JSON text that must follow.
+/// The part of the JSON text that must follow at this position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Value,
-    /// The first value of an array, or its end.
+    /// The first value of an array, or the end of the array.
     ValueOrEnd,
     Key,
-    /// The first key of an object, or its end.
+    /// The first key of an object, or the end of the object.
     KeyOrEnd,
     Colon,
     CommaOrEnd,
-    /// More characters of a text, or its end.
+    /// More characters of a quoted text, or its closing quote.
     Text,
-    /// The character after a backslash within a text.
+    /// The character after a backslash within a quoted text.
     Escape,
     /// Hexadecimal digits of an escaped character: the number still missing, and the value of those read.
     Unicode(u8, u16),
     Number,
-    /// The rest of `true`, `false` or `null`.
+    /// The rest of the literal `true`, `false` or `null`.
     Word(&'static [u8]),
-    /// The end: the whole text was read.
+    /// The end of input: the whole JSON text was read.
     Done,
-    /// The text is not valid JSON.
+    /// The input is not valid JSON.
     Invalid,
 }
 
-/// The meaning of the text or value that is being read.
+/// The meaning of the quoted text or value that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Key,
@@ -211,7 +211,7 @@ impl Scanner {
         Some(self.ended())
     }
 
-    /// Returns the part that must follow a value.
+    /// Returns the part of the JSON text that must follow a value.
     const fn ended(&self) -> Next {
         if self.depth == 0 { Next::Done } else { Next::CommaOrEnd }
     }

@@ -33,44 +33,44 @@ use super::{WireError, WireErrorKind};
 use crate::dashboard::{Argument, RequestKind};
 use crate::robot::SoftwareVersion;
 
-/// The TCP port of web pages and the API.
+/// The TCP port of the controller's web pages and of the Robot API.
 pub const PORT: u16 = 80;
 /// The path of the API on the controller: all resources are below `http://<robot>` plus this path.
 pub const BASE: &str = "/universal-robots/robot-api";
 
 /// The first software that has the API: state control, loading and playing programs.
 pub const FIRST: SoftwareVersion = SoftwareVersion::new(10, 11);
-/// The first software whose API (version 3.1.4) has more queries.
+/// The first software whose Robot API (version 3.1.4) has more queries.
 pub const WITH_QUESTIONS: SoftwareVersion = SoftwareVersion::new(10, 12);
-/// The version of the API that added queries.
+/// The version of the Robot API that added queries.
 const QUESTIONS_SINCE: [u32; 3] = [3, 1, 4];
 
 const PROGRAM_STATE: &str = "/program/v1/state";
 const PROGRAM: &str = "/program/v1/loaded";
 
-/// One HTTP request.
+/// One HTTP request to the Robot API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call<'a> {
     /// Reads the resource at this path below [`BASE`].
     Get(&'static str),
     /// Sets the resource at this path to a JSON object with one member.
     Put {
-        /// The path below [`BASE`].
+        /// The path of the resource below [`BASE`].
         path: &'static str,
-        /// The name of the member.
+        /// The name of the JSON object's member.
         key: &'static str,
-        /// The text of the member.
+        /// The text that is the member's value.
         value: &'a str,
     },
 }
 
 impl<'a> Call<'a> {
-    /// The longest call with a host of 64 bytes \[B\].
+    /// The length of the longest request to a host whose name has 64 bytes \[B\].
     pub const MAX_LEN: usize = 320 + 2 * Argument::MAX_LEN;
 
-    /// Reads the description of the API; `info.version` in it is the version.
+    /// Reads the description of the Robot API; `info.version` in it is the API's version.
     pub const DESCRIPTION: Self = Self::Get("/openapi.json");
-    /// Reads the state of the program.
+    /// Reads the state of the controller's program.
     pub const PROGRAM_STATE: Self = Self::Get(PROGRAM_STATE);
     /// Resumes a paused program. The dashboard uses `play` for this.
     pub const RESUME: Self = Self::Put { path: PROGRAM_STATE, key: "action", value: "resume" };

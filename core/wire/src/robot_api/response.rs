@@ -1,4 +1,4 @@
-//! Reads an HTTP/1.1 response that arrives in pieces of any size.
+//! Reads an HTTP/1.1 response that arrives in parts of any size.
 
 use heapless::Vec;
 
@@ -6,30 +6,30 @@ use super::json::{Member, Scanner, Value};
 use super::software;
 use crate::robot::SoftwareVersion;
 
-/// The greatest length of status line and headers \[B\].
+/// The greatest length of a response's status line and headers together \[B\].
 const HEAD: u32 = 16 * 1024;
 /// The greatest length of a body \[B\]; the API's description is the longest body.
 const BODY: u64 = 16 << 20;
 /// The number of bytes of a header line that are examined; the rest of a longer line is skipped.
 const LINE: usize = 128;
-/// The number of bytes of a body that are stored unchanged.
+/// The number of bytes of a response body that are stored unchanged.
 const EXCERPT: usize = 200;
 
-/// The reason why bytes are not a valid response.
+/// The reason why bytes are not a valid HTTP response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum HttpError {
-    /// The first line is not that of HTTP/1.
+    /// The first line of the response is not that of HTTP/1.
     NotHttp,
-    /// Status line and headers are longer than 16 KiB.
+    /// The status line and headers of the response are longer than 16 KiB.
     HeadTooLong,
     /// The length of the body is not a number, is given twice, or is given for a body in chunks.
     BadLength,
-    /// A transfer encoding other than `chunked`.
+    /// The response has a transfer encoding other than `chunked`.
     Encoding,
     /// A chunk does not begin with its length, or is longer than its length.
     BadChunk,
-    /// The body is longer than 16 MiB.
+    /// The body of the response is longer than 16 MiB.
     BodyTooLong,
     /// The connection ended before the response did.
     Truncated,
@@ -51,18 +51,18 @@ impl core::fmt::Display for HttpError {
 
 impl core::error::Error for HttpError {}
 
-/// The part of the response to which the next byte belongs.
+/// The part of the HTTP response to which the next byte belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Status,
     Header,
-    /// The body; the number of its bytes that are still to come.
+    /// The body of the response; the number of its bytes that are still to come.
     Body(u64),
     /// The body of a response that states no length: it lasts up to the end of the connection.
     Rest,
     ChunkSize,
     Chunk(u64),
-    /// The line end after a chunk.
+    /// The line end after a chunk of the body.
     ChunkEnd,
     Trailer,
     Whole,
@@ -131,13 +131,13 @@ impl Response {
         }
     }
 
-    /// Returns the HTTP status, 100 to 599; 0 before it was received.
+    /// Returns the HTTP status of the response, 100 to 599; 0 before it was received.
     #[must_use]
     pub const fn status(&self) -> u16 {
         self.status
     }
 
-    /// Returns whether the status is a success, 200 to 299.
+    /// Returns whether the HTTP status is a success, 200 to 299.
     #[must_use]
     pub const fn is_success(&self) -> bool {
         self.status >= 200 && self.status < 300
@@ -149,7 +149,7 @@ impl Response {
         self.json.value()
     }
 
-    /// Returns the first 200 bytes of the body, without surrounding white space.
+    /// Returns the first 200 bytes of the response body, without surrounding white space.
     #[must_use]
     pub fn excerpt(&self) -> &[u8] {
         self.excerpt.trim_ascii()
@@ -275,7 +275,7 @@ impl Response {
     }
 }
 
-/// Reads a number that consists of digits only.
+/// Reads a number that consists of digits of this radix only.
 fn number(digits: &[u8], radix: u32) -> Option<u64> {
     if digits.is_empty() {
         return None;

@@ -6,17 +6,17 @@ use crate::fields::FieldVisitor;
 use crate::{Take, WireError, WireErrorKind};
 use zerocopy::big_endian::F64;
 
-/// The availability of one variable of a recipe.
+/// The availability of one variable of an RTDE recipe on the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Presence {
-    /// Available; its values have this type.
+    /// The variable is available; its values have this type.
     Present(DataType),
     /// The type is not known yet: the controller has not answered, and the registry does not have the variable.
     Unknown,
     /// The controller's software does not have the variable.
     NotFound,
-    /// Another client, or a fieldbus, owns this input.
+    /// The input is owned by another client or a fieldbus.
     InUse,
     /// The controller's type is unknown to this crate, and the variable is optional.
     Unreadable,
@@ -25,11 +25,11 @@ pub enum Presence {
 /// One variable of a [`DynamicRecipe`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'n> {
-    /// The variable's name.
+    /// The name of the RTDE variable.
     pub name: &'n str,
-    /// The variable's availability.
+    /// The availability of the variable on the controller.
     pub presence: Presence,
-    /// The expected type of its values; `None` if it is not known.
+    /// The expected type of the variable's values; `None` if it is not known.
     pub expected: Option<DataType>,
 }
 
@@ -52,7 +52,7 @@ pub struct DynamicRecipe<'n, 'm> {
 }
 
 impl<'n, 'm> DynamicRecipe<'n, 'm> {
-    /// Returns a recipe without variables.
+    /// Returns a recipe without variables, for this direction.
     #[must_use]
     pub const fn empty(direction: Direction) -> Self {
         Self { fields: &mut [], needed: 0, direction }
@@ -123,7 +123,7 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         self.fields.iter_mut().for_each(Field::forget);
     }
 
-    /// Makes the next request include inputs again that another client owned.
+    /// Makes the next request for the recipe include again the inputs that another client owned.
     pub fn ask_again(&mut self) {
         self.fields.iter_mut().filter(|field| field.presence == Presence::InUse).for_each(Field::forget);
     }
@@ -136,7 +136,7 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         }
     }
 
-    /// Returns the variables in the order of the recipe.
+    /// Returns the recipe's variables, in the order in which their values are sent.
     #[must_use]
     pub fn fields(&self) -> &[Field<'n>] {
         self.fields
@@ -284,7 +284,7 @@ impl<'n> Field<'n> {
         field
     }
 
-    /// Resets the type to the expected one, until the controller has answered.
+    /// Resets the variable's type to the expected one, until the controller has answered.
     fn forget(&mut self) {
         self.presence = self.expected.map_or(Presence::Unknown, Presence::Present);
     }

@@ -15,7 +15,7 @@ pub fn names(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Names of variables in their wire form, joined by commas.
+/// Names of RTDE variables in their wire form, joined by commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameList<'a>(pub &'a [u8]);
 
@@ -48,12 +48,12 @@ impl<'a> Iterator for Names<'a> {
     }
 }
 
-/// Type words in their wire form, joined by commas.
+/// A controller's type words for requested variables in their wire form, joined by commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeList<'a>(pub &'a [u8]);
 
 impl<'a> TypeList<'a> {
-    /// Iterates over the type words, in the order of the list.
+    /// Iterates over the type words of the variables, in the order of the list.
     #[must_use]
     pub fn iter(&self) -> TypeWords<'a> {
         TypeWords { rest: items(self.0) }
@@ -81,16 +81,16 @@ impl<'a> Iterator for TypeWords<'a> {
     }
 }
 
-/// A controller's answer for one variable.
+/// A controller's answer for one requested RTDE variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeWord<'a> {
     /// The variable exists and has this type.
     Type(DataType),
-    /// The software does not have the variable.
+    /// The controller's software does not have the variable.
     NotFound,
-    /// Another client, or a fieldbus, owns this input.
+    /// The requested input is owned by another client or a fieldbus.
     InUse,
-    /// An unknown word, such as a type of later software.
+    /// An unknown type word, such as a type of later software.
     Other(&'a [u8]),
 }
 
@@ -106,7 +106,7 @@ impl<'a> TypeWord<'a> {
     }
 }
 
-/// Returns the list to be split; `None` if it is empty.
+/// Returns the list of names or type words to be split; `None` if it is empty.
 fn items(list: &[u8]) -> Option<&[u8]> {
     (!list.is_empty()).then_some(list)
 }

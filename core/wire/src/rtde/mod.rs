@@ -63,13 +63,13 @@ use super::fields::FieldVisitor;
 use super::{Put, Take, WireError, WireErrorKind};
 use zerocopy::big_endian::U16;
 
-/// The size of a package's header \[B\]: length and letter.
+/// The size of an RTDE package's header \[B\]: length and letter.
 pub const HEADER_LEN: usize = 3;
 
-/// The longest package \[B\]: the largest number in its length field.
+/// The size of the longest RTDE package \[B\]: the largest number in its length field.
 pub const MAX_SIZE: usize = 65_535;
 
-/// The longest list of names that a controller accepts \[B\].
+/// The longest list of variable names that a controller accepts \[B\].
 pub const MAX_NAMES: usize = 2048;
 
 /// The version of the protocol on a connection, which determines the form of packages.
@@ -77,7 +77,7 @@ pub const MAX_NAMES: usize = 2048;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Protocol {
-    /// Version 1, in which every connection begins.
+    /// Version 1 of the RTDE protocol, in which every connection begins.
     #[default]
     V1,
     /// Version 2: outputs have a frequency and a recipe number, texts a source.
@@ -95,32 +95,32 @@ impl Protocol {
     }
 }
 
-/// The kind of a package, by its letter.
+/// The kind of an RTDE package, by its letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PackageType {
-    /// `V`: the protocol version.
+    /// The package `V`: the protocol version, requested or accepted.
     ProtocolVersion,
-    /// `v`: the version of the controller's software.
+    /// The package `v`: the version of the controller's software.
     ControllerVersion,
-    /// `M`: a text.
+    /// The package `M`: a text message.
     Text,
-    /// `U`: values of inputs or outputs.
+    /// The package `U`: values of inputs or outputs.
     Data,
-    /// `O`: the setup of outputs, by their names or types.
+    /// The package `O`: the setup of outputs, by their names or types.
     SetupOutputs,
-    /// `I`: the setup of inputs, by their names or types.
+    /// The package `I`: the setup of inputs, by their names or types.
     SetupInputs,
-    /// `S`: the start of data.
+    /// The package `S`: the start of sending data packages.
     Start,
-    /// `P`: the pause of data.
+    /// The package `P`: the pause in sending data packages.
     Pause,
-    /// A letter that no version defines.
+    /// A package with a letter that no version of RTDE defines.
     Unknown(u8),
 }
 
 impl PackageType {
-    /// Returns the kind of package for this letter.
+    /// Returns the kind of RTDE package for this letter.
     #[must_use]
     pub const fn from_letter(letter: u8) -> Self {
         match letter {
@@ -136,7 +136,7 @@ impl PackageType {
         }
     }
 
-    /// Returns the letter on the wire.
+    /// Returns the letter by which the package's kind is transmitted.
     #[must_use]
     pub const fn letter(self) -> u8 {
         match self {
@@ -153,12 +153,12 @@ impl PackageType {
     }
 }
 
-/// A package of either direction: its kind and its payload.
+/// An RTDE package of either direction: its kind and its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package<'a> {
-    /// The kind of package.
+    /// The kind of the RTDE package.
     pub package_type: PackageType,
-    /// The bytes after the header.
+    /// The bytes of the package after its header.
     pub payload: &'a [u8],
 }
 
@@ -183,13 +183,13 @@ impl<'a> Package<'a> {
         Ok(Self { package_type: PackageType::from_letter(letter), payload: take.rest() })
     }
 
-    /// Returns the size of the package, header included \[B\].
+    /// Returns the size of the RTDE package, header included \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         HEADER_LEN.saturating_add(self.payload.len())
     }
 
-    /// Shows the header to a visitor.
+    /// Passes the size and the letter of the package to a visitor.
     fn visit_header(&self, visitor: &mut dyn FieldVisitor) {
         use super::fields::Value as Shown;
         visitor.field("package_size", Shown::Unsigned(u64::try_from(self.size()).unwrap_or(u64::MAX)));
@@ -197,7 +197,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Starts a package with `payload` bytes of payload by writing its header.
+/// Starts an RTDE package with `payload` bytes of payload by writing its header.
 fn start(out: &mut [u8], package_type: PackageType, payload: usize) -> Result<Put<'_>, WireError> {
     let size = HEADER_LEN.saturating_add(payload);
     let Ok(declared) = u16::try_from(size) else {

@@ -1,20 +1,20 @@
-//! Recipes whose variables are fixed at compile time.
+//! RTDE recipes, lists of variables to be exchanged, that are fixed at compile time.
 
 use super::registry::{Direction, Variable};
 use super::{Data, DataType, PackageType, TypeList, TypeWord, names, start};
 use crate::{Put, WireError, WireErrorKind};
 
-/// A fixed list of variables, defined by [`rtde_recipe!`](crate::rtde_recipe).
+/// A fixed list of RTDE variables, defined by [`rtde_recipe!`](crate::rtde_recipe).
 pub trait Recipe {
-    /// The direction in which the variables are sent.
+    /// The direction in which the recipe's variables are sent.
     const DIRECTION: Direction;
     /// The names of the variables, joined by commas, in the form in which a request contains them.
     const NAMES: &'static str;
-    /// The types of the variables, in the order of the names.
+    /// The types of the recipe's variables, in the order of the names.
     const TYPES: &'static [DataType];
-    /// The size of the values of all variables \[B\].
+    /// The size of the values of all variables of the recipe \[B\].
     const SIZE: usize;
-    /// The size of a version 2 data package with these values \[B\].
+    /// The size of a version 2 data package with the recipe's values \[B\].
     const PACKAGE: usize;
 
     /// Checks that the controller's answer has the types that this recipe reads.
@@ -40,24 +40,24 @@ pub trait Recipe {
     }
 }
 
-/// The reason why a recipe cannot be used as it is.
+/// The reason why the controller cannot use an RTDE recipe as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RecipeError<'n> {
-    /// The name of the variable.
+    /// The name of the variable that has the problem.
     pub name: &'n str,
-    /// The problem of the variable.
+    /// The problem of the variable on this controller.
     pub problem: Problem,
 }
 
-/// A problem of a variable in a recipe.
+/// A problem of a variable in an RTDE recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Problem {
     /// The controller's software does not have the variable.
     NotFound,
-    /// Another client, or a fieldbus, owns this input.
+    /// The input is owned by another client or a fieldbus.
     InUse,
     /// The controller's type of the variable differs from the type in the registry.
     OtherType,
@@ -65,7 +65,7 @@ pub enum Problem {
     Unanswered,
     /// The controller's answer has more types than the request has names.
     Surplus,
-    /// The caller's memory has no room for all names.
+    /// The caller's memory has no room for all variables of the recipe.
     NoRoom,
     /// The controller has every variable, but rejects the recipe.
     Refused,
@@ -161,7 +161,7 @@ macro_rules! rtde_recipe {
             use $crate::WireError;
             use $crate::rtde::{self, BytesOf, DataType, HostOf, Recipe, registry::Direction, type_number};
 
-            /// The values as bytes, only to calculate sizes and offsets.
+            /// The values of the recipe as bytes, only to calculate sizes and offsets.
             #[allow(non_snake_case, dead_code, reason = "names of the wire, never made")]
             #[repr(C)]
             struct Layout {
@@ -223,7 +223,7 @@ macro_rules! rtde_recipe {
                     }
                 )*
 
-                /// Returns all values in host order.
+                /// Returns all values of the recipe in host order.
                 #[must_use]
                 $vis fn to_values(self) -> $Values {
                     $Values { $first: self.$first(), $( $name: self.$name(), )* }
@@ -253,12 +253,12 @@ macro_rules! rtde_recipe {
         impl $Values {
             /// The names that are required, joined by commas, in the order in which they are read.
             $vis const NEEDED: &'static str = $crate::rtde_recipe!(@names $($name)+);
-            /// The optional names, which follow the required ones.
+            /// The names of the optional variables, joined by commas; they follow the required ones.
             $vis const OPTIONAL: &'static str = $crate::rtde_recipe!(@names $($may)*);
-            /// The number of required and optional names.
+            /// The number of required and optional variables of the recipe.
             $vis const COUNT: usize = [$(stringify!($name),)+ $(stringify!($may),)*].len();
 
-            /// The registry's types of the required and the optional names.
+            /// The registry's types of the required and the optional variables.
             $vis const TYPES: &'static [$crate::rtde::DataType] = &[
                 $(<$crate::rtde::HostOf<{ $crate::rtde::type_number(stringify!($name)) }> as $crate::rtde::Data>::TYPE,)+
                 $(<$crate::rtde::HostOf<{ $crate::rtde::type_number(stringify!($may)) }> as $crate::rtde::Data>::TYPE,)*
@@ -336,12 +336,12 @@ pub const fn types_of<const COUNT: usize>(names: &str, direction: Direction) -> 
     types
 }
 
-/// Fails to compile if the variable is not sent in this direction.
+/// Fails to compile if the RTDE variable is not sent in this direction.
 pub const fn check_name(name: &str, direction: Direction) {
     assert!(Variable::named(name, direction).is_some(), "this variable does not travel in this direction");
 }
 
-/// Returns the value at offset `AT` \[B\].
+/// Returns the value at offset `AT` of a data package's values \[B\].
 #[must_use]
 pub fn at<T: Data, const AT: usize, const SIZE: usize>(values: &[u8; SIZE]) -> T {
     const { assert!(AT.saturating_add(T::TYPE.size()) <= SIZE) };
@@ -358,7 +358,7 @@ pub fn put_data(recipe: u8, size: usize, out: &mut [u8]) -> Result<Values<'_>, W
     Ok(Values(put))
 }
 
-/// A data package that is being written.
+/// An RTDE data package whose values are being written.
 #[derive(Debug)]
 pub struct Values<'b>(Put<'b>);
 

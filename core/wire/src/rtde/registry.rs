@@ -23,21 +23,21 @@ pub fn exists(software: SoftwareVersion) -> bool {
     software >= FIRST_CB3
 }
 
-/// The first software that has a variable.
+/// The first software of each controller family that has an RTDE variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// Since RTDE exists: 3.4, 5.0, 10.0.
+    /// The variable exists since RTDE exists: 3.4, 5.0, 10.0.
     Rtde,
     /// Since the listed releases. A controller family without a release never had the variable.
     Release {
-        /// The first release of CB3.
+        /// The first release of CB3 that has the variable.
         cb3: Option<SoftwareVersion>,
-        /// The first release of e-Series.
+        /// The first release of e-Series that has the variable.
         e_series: SoftwareVersion,
-        /// The first release of PolyScope X.
+        /// The first release of PolyScope X that has the variable.
         polyscope_x: SoftwareVersion,
     },
-    /// Since a release for which there are not two sources that agree.
+    /// The variable exists since a release for which there are not two sources that agree.
     Unconfirmed {
         /// The first e-Series release that has the variable, as one source says or as it is estimated; `None` if it is not
         /// known at all.
@@ -65,7 +65,7 @@ impl Since {
     }
 }
 
-/// The direction in which a variable is sent.
+/// The direction in which an RTDE variable is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Direction {
@@ -84,12 +84,12 @@ struct Row {
     data_type: DataType,
     input: bool,
     output: bool,
-    /// The index of the unit in [`UNITS`].
+    /// The index of the variable's unit in [`UNITS`].
     unit: u8,
     since: &'static Since,
 }
 
-/// A variable of the table.
+/// An RTDE variable of the registry's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Variable {
     row: &'static Row,
@@ -106,7 +106,7 @@ impl PartialEq for Variable {
 impl Eq for Variable {}
 
 impl Variable {
-    /// Returns the variable with this name that is sent in this direction.
+    /// Returns the RTDE variable with this name that is sent in this direction; `None` if there is none.
     #[must_use]
     pub const fn named(name: &str, direction: Direction) -> Option<Self> {
         let mut rows = TABLE;
@@ -152,7 +152,7 @@ impl Variable {
         ""
     }
 
-    /// Returns the first software that has the variable.
+    /// Returns the first software of each controller family that has the variable.
     #[must_use]
     pub const fn since(self) -> Since {
         *self.row.since
@@ -242,7 +242,7 @@ const fn unconfirmed(reported: (u8, u8)) -> Since {
 const UNCONFIRMED: Since = Since::Unconfirmed { reported: None };
 const UPPER: Since = both((3, 9, 0), (5, 3, 0));
 
-/// The units of the table.
+/// The units of the variables in the registry's table.
 const UNITS: &[&str] = &[
     "-",
     "0…1",

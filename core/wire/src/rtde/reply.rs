@@ -1,4 +1,4 @@
-//! Replies, the packages that controllers send (`core/docs/protocol/ur-rtde.md 3`).
+//! RTDE replies, the packages that controllers send (`core/docs/protocol/ur-rtde.md 3`).
 
 use super::text::TextMessage;
 use super::{Package, PackageType, Protocol, TypeList, payload, start};
@@ -7,7 +7,7 @@ use crate::fields::{FieldVisitor, Group, Value as Shown};
 use crate::robot::SoftwareVersion;
 use zerocopy::big_endian::U32;
 
-/// The controller's software, as it reports it.
+/// The version of the controller's software, as the controller reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ControllerVersion {
@@ -30,54 +30,54 @@ impl ControllerVersion {
     }
 }
 
-/// A package from a controller.
+/// An RTDE package from a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reply<'a> {
-    /// `V`: the answer to a requested protocol version.
+    /// The package `V`: the answer to a requested protocol version.
     ProtocolVersion {
-        /// `true` if the version is in use from now on.
+        /// `true` if the requested protocol version is in use from now on.
         accepted: bool,
     },
-    /// `v`: the version of the controller's software.
+    /// The package `v`: the version of the controller's software.
     ControllerVersion(ControllerVersion),
-    /// `M`: a text; can arrive at any time.
+    /// The package `M`: a text message; can arrive at any time.
     Text(TextMessage<'a>),
-    /// `O`: the types of the requested outputs.
+    /// The package `O`: the types of the requested outputs.
     Outputs {
-        /// The number of the recipe; `None` in version 1.
+        /// The number of the output recipe; `None` in version 1.
         recipe: Option<u8>,
         /// One type word for each requested name. A `NOT_FOUND` among them makes the recipe invalid.
         types: TypeList<'a>,
     },
-    /// `I`: the types of the requested inputs.
+    /// The package `I`: the types of the requested inputs.
     Inputs {
         /// The number of the recipe, 1 … 255; 0 if the recipe is rejected.
         recipe: u8,
-        /// One type word for each requested name.
+        /// The list with one type word for each requested name.
         types: TypeList<'a>,
     },
-    /// `S`: the answer to a request to start data.
+    /// The package `S`: the answer to a request to start data.
     Start {
-        /// `true` if data is sent from now on.
+        /// `true` if data packages are sent from now on.
         accepted: bool,
     },
-    /// `P`: the answer to a request to pause data.
+    /// The package `P`: the answer to a request to pause data.
     Pause {
-        /// `true` if no data is sent from now on.
+        /// `true` if no data packages are sent from now on.
         accepted: bool,
     },
-    /// `U`: the values of outputs.
+    /// The package `U`: the values of outputs.
     Data {
-        /// The number of the recipe; `None` in version 1.
+        /// The number of the recipe to which the values belong; `None` in version 1.
         recipe: Option<u8>,
-        /// The values in the order of the recipe.
+        /// The values of the outputs, in the order of the recipe.
         values: &'a [u8],
     },
-    /// A letter that no version defines.
+    /// A package with a letter that no version of RTDE defines.
     Unknown {
-        /// The letter of the package.
+        /// The letter of the unknown package.
         letter: u8,
-        /// The payload of the package.
+        /// The payload of the unknown package.
         payload: &'a [u8],
     },
 }
@@ -179,7 +179,7 @@ fn yes_or_no(package_type: PackageType, accepted: bool, out: &mut [u8]) -> Resul
     Ok(put.written())
 }
 
-/// Writes a recipe number, if there is one, and bytes.
+/// Writes a package of a recipe number, if there is one, and a list of bytes.
 fn list(package_type: PackageType, recipe: Option<u8>, bytes: &[u8], out: &mut [u8]) -> Result<usize, WireError> {
     let head = usize::from(recipe.is_some());
     let mut put = start(out, package_type, bytes.len().saturating_add(head))?;

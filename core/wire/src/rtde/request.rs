@@ -1,47 +1,47 @@
-//! Requests, the packages that clients send (`core/docs/protocol/ur-rtde.md 3`).
+//! RTDE requests, the packages that clients send (`core/docs/protocol/ur-rtde.md 3`).
 
 use super::text::TextMessage;
 use super::{NameList, Package, PackageType, Protocol, payload, start};
 use crate::{WireError, WireErrorKind};
 use zerocopy::big_endian::{F64, U16};
 
-/// A package from a client.
+/// An RTDE package from a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Request<'a> {
-    /// `V`: requests this version of the protocol.
+    /// The package `V`: requests this version of the protocol.
     ProtocolVersion(u16),
-    /// `v`: asks for the controller's software.
+    /// The package `v`: asks for the version of the controller's software.
     ControllerVersion,
-    /// `M`: a text for the operator's log.
+    /// The package `M`: a text for the operator's log.
     Text(TextMessage<'a>),
-    /// `O`: requests these outputs.
+    /// The package `O`: requests that the controller sends these outputs.
     SetupOutputs {
         /// The frequency \[Hz\]: 1 … 125, from e-Series on 1 … 500. `None` in version 1, which uses the highest.
         frequency: Option<f64>,
-        /// The names of the outputs.
+        /// The names of the requested outputs.
         names: NameList<'a>,
     },
-    /// `I`: announces that these inputs will be written.
+    /// The package `I`: announces that the client will write these inputs.
     SetupInputs {
-        /// The names of the inputs.
+        /// The names of the inputs that the client will write.
         names: NameList<'a>,
     },
-    /// `S`: starts data.
+    /// The package `S`: makes the controller start sending data packages.
     Start,
-    /// `P`: pauses data.
+    /// The package `P`: makes the controller pause sending data packages.
     Pause,
-    /// `U`: the values of inputs.
+    /// The package `U`: the values of inputs.
     Data {
-        /// The number of the recipe.
+        /// The number of the input recipe to which the values belong.
         recipe: u8,
-        /// The values in the order of the recipe.
+        /// The values of the inputs, in the order of the recipe.
         values: &'a [u8],
     },
-    /// A letter that no version defines.
+    /// A package with a letter that no version of RTDE defines.
     Unknown {
-        /// The letter of the package.
+        /// The letter of the unknown package.
         letter: u8,
-        /// The payload of the package.
+        /// The payload of the unknown package.
         payload: &'a [u8],
     },
 }

@@ -1,26 +1,26 @@
-//! Text messages (`core/docs/protocol/ur-rtde.md 3.3`).
+//! Text messages of RTDE (`core/docs/protocol/ur-rtde.md 3.3`).
 
 use super::{Package, PackageType, Protocol, payload, start};
 use crate::{Take, WireError, WireErrorKind};
 
-/// The severity of a text.
+/// The severity of an RTDE text message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Level {
-    /// Level 0: an exception.
+    /// Severity level 0: an exception.
     Exception,
-    /// Level 1: an error.
+    /// Severity level 1: an error.
     Error,
-    /// Level 2: a warning.
+    /// Severity level 2: a warning.
     Warning,
-    /// Level 3: information.
+    /// Severity level 3: information.
     Info,
-    /// A level with a number that has no name.
+    /// A severity level whose number has no name.
     Unknown(u8),
 }
 
 impl Level {
-    /// Returns the level with this number.
+    /// Returns the severity level with this number.
     #[must_use]
     pub const fn from_raw(raw: u8) -> Self {
         match raw {
@@ -32,7 +32,7 @@ impl Level {
         }
     }
 
-    /// Returns the number of the level.
+    /// Returns the number of the severity level.
     #[must_use]
     pub const fn raw(self) -> u8 {
         match self {
@@ -45,12 +45,12 @@ impl Level {
     }
 }
 
-/// A text message, in the characters that were sent.
+/// An RTDE text message, in the characters that were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextMessage<'a> {
-    /// The severity of the text.
+    /// The severity of the text message.
     pub level: Level,
-    /// The text; at most 255 bytes if there is a source.
+    /// The text of the message; at most 255 bytes if there is a source.
     pub message: &'a [u8],
     /// The sender, at most 255 bytes; `None` in messages of a controller in version 1.
     pub source: Option<&'a [u8]>,
@@ -96,7 +96,7 @@ impl<'a> TextMessage<'a> {
     }
 }
 
-/// Reads a byte that contains a number, and then as many bytes.
+/// Reads a byte that contains a length, and then as many bytes.
 fn counted<'a>(bytes: &mut Take<'a>) -> Result<&'a [u8], WireError> {
     let count = bytes.value::<u8>()?;
     bytes.bytes(count.into())

@@ -1,4 +1,4 @@
-//! The types of variables (`core/docs/protocol/ur-rtde.md 4`).
+//! The types of RTDE variables (`core/docs/protocol/ur-rtde.md 4`).
 
 use crate::fields::{FieldVisitor, Wire};
 use crate::layout::Flag;
@@ -10,14 +10,14 @@ use zerocopy::big_endian::{F64, I32, U32, U64};
 ///
 /// Implemented only for the ten types of the specification.
 pub trait Data: Copy + Default + core::fmt::Debug + sealed::Sealed {
-    /// The type as a value of [`DataType`].
+    /// The RTDE type as a value of [`DataType`].
     const TYPE: DataType;
-    /// An array of as many bytes as a value has.
+    /// An array of as many bytes as a value of the type has.
     type Bytes;
 
     /// Returns the value at the start of `bytes`; `None` if there are too few bytes.
     fn read(bytes: &[u8]) -> Option<Self>;
-    /// Returns the value together with its type.
+    /// Returns the value together with its RTDE type.
     fn value(self) -> Value;
 }
 
@@ -25,17 +25,17 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The type with this index in [`DataType::ALL`].
+/// The RTDE type with this index in [`DataType::ALL`].
 #[derive(Debug)]
 pub struct Numbered<const TYPE: u8>;
 
-/// Maps a type's number to its host type.
+/// Maps an RTDE type's number to the type of its values in host order.
 pub trait Typed {
-    /// The type in host order.
+    /// The type of the values in host order.
     type Host: Data;
 }
 
-/// The host type of the type with this number.
+/// The host type of the RTDE type with this number.
 pub type HostOf<const TYPE: u8> = <Numbered<TYPE> as Typed>::Host;
 
 /// An array of as many bytes as the type with this number has.
@@ -43,35 +43,35 @@ pub type BytesOf<const TYPE: u8> = <HostOf<TYPE> as Data>::Bytes;
 
 macro_rules! types {
     ($($variant:ident $word:literal, $bytes:literal bytes, $host:ty as $wire:ty;)+) => {
-        /// The type of a variable.
+        /// The type of an RTDE variable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum DataType { $(#[doc = concat!("`", $word, "`, ", $bytes, " bytes.")] $variant,)+ }
 
         impl DataType {
-            /// All types.
+            /// The list of all RTDE types.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Returns the word for the type in replies.
+            /// Returns the word by which replies name the type.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// Returns the size of a value \[B\].
+            /// Returns the size of a value of this type \[B\].
             #[must_use]
             pub const fn size(self) -> usize {
                 match self { $(Self::$variant => size_of::<$wire>()),+ }
             }
         }
 
-        /// A value of any type, in host order.
+        /// A value of any RTDE type, in host order.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Value { $(#[doc = concat!("`", $word, "`.")] $variant($host),)+ }
 
         impl Value {
-            /// Returns the type of the value.
+            /// Returns the RTDE type of the value.
             #[must_use]
             pub const fn data_type(&self) -> DataType {
                 match self { $(Self::$variant(_) => DataType::$variant),+ }
@@ -83,7 +83,7 @@ macro_rules! types {
                 Self::take(data_type, &mut Take::new(bytes)).ok()
             }
 
-            /// Reads the next value, which has this type.
+            /// Reads the next value of a data package, which has this type.
             pub(super) fn take(data_type: DataType, bytes: &mut Take<'_>) -> Result<Self, WireError> {
                 Ok(match data_type { $(DataType::$variant => Self::$variant(bytes.value::<$wire>()?)),+ })
             }
@@ -92,7 +92,7 @@ macro_rules! types {
                 match self { $(Self::$variant(value) => put.value::<$wire>(value)),+ }
             }
 
-            /// Shows the value to `visitor` under this name.
+            /// Passes the value to `visitor` under this name.
             pub fn visit(self, name: &str, visitor: &mut dyn FieldVisitor) {
                 match self { $(Self::$variant(value) => <$wire as Wire>::visit(value, name, visitor)),+ }
             }
@@ -137,7 +137,7 @@ types! {
 }
 
 impl DataType {
-    /// Returns the type with this word.
+    /// Returns the RTDE type that replies name by this word.
     #[must_use]
     pub fn from_word(word: &[u8]) -> Option<Self> {
         Self::ALL.iter().copied().find(|known| known.word().as_bytes() == word)

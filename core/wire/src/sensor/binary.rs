@@ -13,7 +13,7 @@ use crate::sensor::SampleValue;
 
 /// The longest datagram \[B\]: a sequence number of 5 bytes, the number of values, six values.
 pub const DATAGRAM_MAX: usize = 5 + 1 + 4 * SampleValue::CAPACITY;
-/// The longest datagram with its checksum \[B\].
+/// The length of the longest sensor datagram together with its checksum \[B\].
 const CONTENT_MAX: usize = DATAGRAM_MAX + 4;
 /// The longest frame with its zero \[B\]; stuffing adds one byte to contents of less than 254 bytes.
 pub const FRAME_MAX: usize = 1 + CONTENT_MAX + 1;
@@ -62,12 +62,12 @@ impl Reading {
         Self::from_datagram(datagram)
     }
 
-    /// Writes the datagram and returns its bytes; for sensors.
+    /// Writes the reading as a datagram and returns its bytes; for programs that act as a sensor.
     pub fn to_datagram<'o>(&self, out: &'o mut [u8; DATAGRAM_MAX]) -> &'o [u8] {
         written(&self.content(), out)
     }
 
-    /// Writes the frame with its zero and returns its bytes; for sensors.
+    /// Writes the reading as a frame with its final zero and returns its bytes; for programs that act as a sensor.
     pub fn to_frame<'o>(&self, out: &'o mut [u8; FRAME_MAX]) -> &'o [u8] {
         let mut content = self.content();
         // Vectors of the size of the longest reading have room for any reading.

@@ -11,7 +11,7 @@ use super::{FRAME_MAX, NotAReading, Reading};
 /// more.
 pub const LINE_MAX: usize = 256;
 
-/// The form of the messages on a serial line.
+/// The form in which a sensor sends its readings on a serial line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -19,7 +19,7 @@ pub enum Form {
     /// One reading per line of text. There is no checksum, so a byte lost within a number results in another number.
     #[default]
     Lines,
-    /// One reading per frame with a checksum.
+    /// One reading per binary frame with a checksum.
     Frames,
 }
 
@@ -39,12 +39,12 @@ impl Form {
     }
 }
 
-/// The counts of a decoder since it was created; all saturate.
+/// The counts of a sensor's messages since the decoder was created; all saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Figures {
-    /// The number of readings.
+    /// The number of valid readings decoded.
     pub readings: u32,
     /// The number of complete messages that are not readings, including those that are too long.
     pub refused: u32,
@@ -54,7 +54,7 @@ pub struct Figures {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The decoder is in a message whose beginning was received.
+    /// The decoder collects a message whose beginning was received.
     Collecting,
     /// The decoder is in a message that is too long, and skips it.
     Skipping,
@@ -62,14 +62,14 @@ enum State {
     Joining,
 }
 
-/// Extracts readings from one stream of bytes.
+/// Extracts a sensor's readings from one stream of bytes.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     form: Form,
     bytes: [u8; LINE_MAX],
     len: usize,
     state: State,
-    /// The sequence number of the next line that has none.
+    /// The sequence number given to the next line that contains none.
     next_seq: u32,
     figures: Figures,
 }
@@ -82,7 +82,7 @@ impl Decoder {
         Self { form, bytes: [0; LINE_MAX], len: 0, state: State::Joining, next_seq: 0, figures }
     }
 
-    /// Returns the counts.
+    /// Returns the counts of readings, rejected messages and unusable bytes.
     #[must_use]
     pub const fn figures(&self) -> Figures {
         self.figures

@@ -36,11 +36,11 @@ pub use sample::{Sample, SampleValue, SourceId};
 
 use crate::time::Instant;
 
-/// One reading as the sensor sent it.
+/// One reading as the sensor sent it, without source and time of arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Reading {
-    /// The sensor's counter, wrapping. It shows lost and repeated readings.
+    /// The sensor's counter of its readings, wrapping. It shows lost and repeated readings.
     pub seq: u32,
     /// The numbers of the reading. NaN and infinity are accepted here; the engine rejects them with a reason.
     pub value: SampleValue,
@@ -68,17 +68,17 @@ impl Reading {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scale {
-    /// The SI units per unit of the sensor.
+    /// The factor by which a sensor's number is multiplied: SI units per unit of the sensor.
     pub factor: f32,
-    /// The number that is added after the multiplication \[SI unit\].
+    /// The number that is added to a sensor's number after the multiplication \[SI unit\].
     pub offset: f32,
 }
 
 impl Scale {
-    /// A conversion that changes nothing.
+    /// A conversion that changes no number.
     pub const NONE: Self = Self { factor: 1.0, offset: 0.0 };
 
-    /// Returns the reading with every number converted.
+    /// Returns the sensor's reading with every number converted to SI.
     #[must_use]
     pub fn of(&self, reading: Reading) -> Reading {
         Reading { value: reading.value.map(|number| number * self.factor + self.offset), ..reading }
@@ -91,14 +91,14 @@ impl Default for Scale {
     }
 }
 
-/// The reason why bytes are not a reading.
+/// The reason why bytes from a sensor are not a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum NotAReading {
-    /// A line longer than [`LINE_MAX`], or a frame longer than [`FRAME_MAX`].
+    /// The message is too long: a line longer than [`LINE_MAX`], or a frame longer than [`FRAME_MAX`].
     TooLong,
-    /// A line with bytes that are not printable ASCII.
+    /// The line contains bytes that are not printable ASCII.
     NotText,
     /// A word of a line that is not a number.
     NotANumber {
@@ -107,16 +107,16 @@ pub enum NotAReading {
     },
     /// A line that begins with `seq=` and has no number of 32 bits behind it.
     NotASequence,
-    /// Too many or too few numbers.
+    /// The message has too many or too few numbers for a reading.
     Count {
-        /// The number of values in the reading, saturating.
+        /// The number of values found in the reading, saturating.
         found: u8,
-        /// The greatest possible number of values, or the expected number.
+        /// The greatest possible number of values in a reading, or the number expected of this sensor.
         expected: u8,
     },
     /// A frame with invalid byte stuffing: bytes were lost, or it is not a frame.
     Stuffing,
-    /// A frame whose checksum does not match its content.
+    /// The checksum of the frame does not match its content.
     Checksum,
     /// Binary content that ends before its last number, continues behind it, or has a counter beyond 32 bits.
     Malformed,

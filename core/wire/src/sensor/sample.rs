@@ -2,7 +2,7 @@
 
 use crate::time::Instant;
 
-/// The number that the configuration gives a sensor.
+/// The number by which the configuration identifies a sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -30,26 +30,26 @@ impl SampleValue {
         (!channels.is_empty()).then_some(value)
     }
 
-    /// Returns a value with a single number.
+    /// Returns a sensor value that consists of a single number.
     #[must_use]
     pub const fn scalar(value: f32) -> Self {
         Self { channels: [value, 0.0, 0.0, 0.0, 0.0, 0.0], len: 1 }
     }
 
-    /// Returns the values of the sample, one per channel.
+    /// Returns the numbers of the sensor value, one per channel.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         self.channels.get(..usize::from(self.len)).unwrap_or(&[])
     }
 
-    /// Returns the first number; every value has one.
+    /// Returns the first number of the sensor value; every value has one.
     #[must_use]
     pub const fn first(&self) -> f32 {
         let [first, ..] = self.channels;
         first
     }
 
-    /// Returns the value with each number replaced by the result of `each`.
+    /// Returns the sensor value with each number replaced by the result of `each`.
     #[must_use]
     pub fn map(mut self, mut each: impl FnMut(f32) -> f32) -> Self {
         for number in self.channels.iter_mut().take(usize::from(self.len)) {
@@ -65,18 +65,18 @@ impl SampleValue {
     }
 }
 
-/// One reading of one sensor, with its time.
+/// One reading of one sensor, with its source and the time at which it was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sample {
     /// The sensor that sent the reading.
     pub source: SourceId,
-    /// The numbers of the reading.
+    /// The numbers of the sensor's reading, one per channel.
     pub value: SampleValue,
     /// The sensor's own counter, which increases by one with each reading, wrapping.
     pub seq: u32,
-    /// The time of the reading, on the caller's clock.
+    /// The time at which the reading was taken, on the caller's clock.
     pub taken_at: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! The client's side of keyed requests.
+//! The client's side of keyed requests, which are authenticated with a shared key.
 
 use core::fmt::Write as _;
 
@@ -29,7 +29,7 @@ pub struct Caller {
     asked_at: Instant,
     out: [u8; DATAGRAM_MAX],
     length: usize,
-    /// `true` if `out` has to be sent.
+    /// `true` if the datagram in `out` has to be sent.
     due: bool,
     /// The time of the next repetition, and the delay after that; `None` while no answer is awaited.
     again: Option<(Instant, Duration)>,
@@ -37,14 +37,14 @@ pub struct Caller {
     event: Option<Event>,
 }
 
-/// An event of a caller.
+/// An event that a client of keyed requests reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A session is open, with the present epoch.
+    /// A session is open, with its present epoch: a counter of connections and losses of authority.
     Open(Epoch),
-    /// The answer to the request that was sent, with the present epoch.
+    /// The answer to the request that was sent, with the session's present epoch.
     Answer(Epoch, Reply),
-    /// An answer that only another version understands.
+    /// An answer arrived that only another version of the client understands.
     NotUnderstood,
 }
 
@@ -142,7 +142,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Returns the buffer for the next datagram; longer ones may be truncated.
+    /// Returns the buffer for the next received datagram; longer ones may be truncated.
     pub const fn receive_window(&mut self) -> &mut [u8] {
         &mut self.window
     }
@@ -179,7 +179,7 @@ impl Caller {
         Some(Reply::read(&reply).map_or(Event::NotUnderstood, |reply| Event::Answer(epoch, reply)))
     }
 
-    /// Repeats a request that was not answered by `now`.
+    /// Repeats the datagram of a request that was not answered by `now`.
     pub fn handle(&mut self, now: Instant) {
         if let Some((at, patience)) = self.again
             && now >= at
@@ -195,7 +195,7 @@ impl Caller {
         self.again.map(|(at, _)| at)
     }
 
-    /// Returns a datagram to send; `None` if there is none.
+    /// Returns a datagram to send to the service; `None` if there is none.
     pub fn poll_output(&mut self) -> Option<&[u8]> {
         core::mem::take(&mut self.due).then_some(self.out.get(..self.length)?)
     }
@@ -205,13 +205,13 @@ impl Caller {
         (self.ours, self.session.map(|(_, theirs)| theirs).unwrap_or_default())
     }
 
-    /// Returns the next event; `None` if there is none.
+    /// Returns the next event of the client; `None` if there is none.
     pub const fn poll_event(&mut self) -> Option<Event> {
         self.event.take()
     }
 }
 
-/// A writer that stops at the end of its buffer.
+/// A writer to a datagram's buffer that stops at the end of the buffer.
 struct Writer<'w> {
     to: &'w mut [u8],
     at: usize,
@@ -222,7 +222,7 @@ impl<'w> Writer<'w> {
         Self { to, at: 0 }
     }
 
-    /// Appends bytes; returns `false` if there is no room.
+    /// Appends bytes to the datagram; returns `false` if there is no room.
     fn put(&mut self, bytes: &[u8]) -> bool {
         let end = self.at.saturating_add(bytes.len());
         let Some(room) = self.to.get_mut(self.at..end) else { return false };

@@ -1,4 +1,4 @@
-//! The key, and the tags computed with it, `core/docs/protocol/outrigger-requests.md` 6.
+//! The key of keyed requests, and the tags computed with it, `core/docs/protocol/outrigger-requests.md` 6.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -8,7 +8,7 @@ use zerocopy::byteorder::big_endian::U64;
 use super::wire::{Kind, Nonce, TAG_LEN};
 use outrigger_wire::time::Instant;
 
-/// A prepared key of 32 bytes. `Debug` does not print it.
+/// A prepared key of 32 bytes for authentication tags. `Debug` does not print it.
 #[derive(Clone)]
 pub struct Key(Hmac<Sha256>);
 
@@ -19,7 +19,7 @@ impl core::fmt::Debug for Key {
 }
 
 impl Key {
-    /// Creates a key from these bytes.
+    /// Creates an authentication key from these bytes.
     #[must_use]
     pub fn new(bytes: &[u8; 32]) -> Self {
         // HMAC pads a key shorter than its block with zeros: RFC 2104.
@@ -46,7 +46,7 @@ impl Key {
         Some(bytes)
     }
 
-    /// Returns the tag over `parts`, in this order.
+    /// Returns the authentication tag over `parts`, in this order.
     pub(super) fn tag(&self, parts: &[&[u8]]) -> [u8; TAG_LEN] {
         self.of(parts).finalize().into_bytes().into()
     }

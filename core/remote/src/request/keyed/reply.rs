@@ -1,4 +1,4 @@
-//! The answers and their encoding, `core/docs/protocol/outrigger-requests.md` 5.
+//! The answers to keyed requests and their encoding, `core/docs/protocol/outrigger-requests.md` 5.
 
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 
@@ -10,14 +10,14 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::dashboard::Outcome;
 use outrigger_wire::time::Duration;
 
-/// The state of a session, and the outcome of a request.
+/// The answer to a keyed request: its outcome, and the state of the session with the robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// The outcome of the request that is answered.
     pub verdict: Verdict,
     /// The present mode of the control loop.
     pub mode: Mode,
-    /// The grade of the link to the controller.
+    /// The grade of the link to the controller, from unacceptable to perfect.
     pub grade: Grade,
     /// The first reason since the last acknowledgement for which commanding ended; `None` if there is none.
     pub latch: Option<Reason>,
@@ -40,23 +40,24 @@ impl Default for Reply {
     }
 }
 
-/// The outcome of a request.
+/// The outcome of a keyed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
     /// The request was carried out, or its execution has begun.
     Done,
-    /// The sender observed another epoch than the present one.
+    /// The sender observed another epoch than the session's present one, a counter of connections and losses of
+    /// authority.
     WrongEpoch,
     /// The request was refused for this reason; `None` if the reason is not known.
     Refused(Option<Reason>),
     /// The process that commands is about to end, or did not decide in time.
     Ending,
-    /// The outcome of setting an output.
+    /// The outcome of setting an output of the controller.
     Output(OutputOutcome),
-    /// The outcome of setting an output did not arrive within the timeout.
+    /// The timeout passed before the outcome of setting an output was known.
     NoNews,
-    /// Too many output writes are pending.
+    /// The output was not set, because too many output writes are pending.
     Full,
     /// The request names an output or a source that does not exist here, or has the wrong number of values.
     BadValue,
@@ -65,47 +66,47 @@ pub enum Verdict {
     /// A request that causes motion arrived without an unused challenge of this session younger than
     /// [`FRESH_FOR`](crate::request::FRESH_FOR). It was not carried out.
     NotFresh,
-    /// The sender has withdrawn the request.
+    /// The sender has withdrawn the request before it was carried out.
     Withdrawn,
-    /// The line contains an error of this kind at this position.
+    /// The request line contains an error of this kind at this position, in bytes.
     Fault(FaultKind, u16),
 }
 
-/// The outcome of setting an output.
+/// The outcome of setting an output of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputOutcome {
-    /// The controller shows the new value, this long after it was sent.
+    /// The controller shows the output's new value, this long after it was sent.
     Confirmed(Duration),
-    /// The write was sent, but this controller does not publish the output.
+    /// The output's value was sent, but this controller does not publish the output.
     NeverShown,
     /// The write was sent, but the controller shows another value after the time allowed.
     NotConfirmed,
-    /// A later write for the same output replaced it.
+    /// A later write for the same output replaced this write.
     Superseded,
-    /// No session with a controller is established.
+    /// The output was not set: no session with a controller is established.
     NotConnected,
     /// This arm or its software has no such output, or a number is out of its range.
     Impossible,
-    /// The controller is in local control and accepts no writes.
+    /// The controller is in local control and accepts no writes of outputs.
     LocalControl,
-    /// This session owns no RTDE input for the output.
+    /// The session with the controller owns no RTDE input for the output.
     NoInput,
     /// Setting outputs is disabled in the configuration.
     Off,
-    /// The link was stale, or did not accept text, for too long.
+    /// The link to the controller was stale, or did not accept text, for too long.
     LinkStale,
     /// The write would change motion, and the arm is commanded or not at rest.
     Commanding,
     /// This kind of controller has no such output.
     NoSuchOutput,
-    /// The handshake with the program on the controller uses this variable.
+    /// The output's variable is reserved for the handshake with the program on the controller.
     Reserved,
-    /// Too many writes are pending.
+    /// The output was not set, because too many writes are pending.
     Full,
 }
 
-/// The byte that encodes no reason.
+/// The byte that encodes the absence of a reason.
 const NONE: u8 = 0xff;
 const ENDING: u8 = 1;
 

@@ -28,9 +28,9 @@ pub struct Service<A> {
     key: Key,
     seed: [u8; 32],
     made: u64,
-    /// The sessions without a request so far; oldest first.
+    /// The client sessions without a request so far; oldest first.
     begun: [Option<Session<A>>; SLOTS],
-    /// The sessions with requests; least recently used first.
+    /// The client sessions that have made requests; least recently used first.
     open: [Option<Session<A>>; SLOTS],
     /// The number of welcomes that may be sent, and the time of that number.
     welcomes: (u8, Instant),
@@ -42,25 +42,25 @@ pub struct Service<A> {
     to: Option<(A, usize)>,
 }
 
-/// Counts of dropped datagrams since the start.
+/// The counts of datagrams that the service has dropped since its start, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Datagrams that do not have the layout of this protocol.
+    /// The number of datagrams that do not have the layout of this protocol.
     pub foreign: u32,
     /// Datagrams of an earlier layout: the client has to be updated to the present version.
     pub outdated: u32,
     /// Datagrams without an open session, or from an address other than the session's.
     pub unknown: u32,
-    /// Requests that are not newer than one received before.
+    /// The number of requests that are not newer than one received before.
     pub repeated: u32,
-    /// Datagrams with an invalid authentication tag.
+    /// The number of datagrams with an invalid authentication tag.
     pub forged: u32,
     /// Hellos, the requests for a session, beyond ten at once and ten per second.
     pub hasty: u32,
 }
 
 impl Counts {
-    /// Returns the sum of all counts.
+    /// Returns the number of all dropped datagrams.
     #[must_use]
     pub fn sum(&self) -> u32 {
         let Self { foreign, outdated, unknown, repeated, forged, hasty } = *self;
@@ -68,7 +68,7 @@ impl Counts {
     }
 }
 
-/// The identity of a request: its session and its counter.
+/// The identity of a keyed request: its session and its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     session: u64,
@@ -83,21 +83,21 @@ impl Ticket {
     }
 }
 
-/// A request that was received, and whose line is in the window.
+/// A request that was received, and whose line is in the receive window.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     ticket: Ticket,
     seen: Epoch,
     challenge: Challenge,
     came: Instant,
-    /// The end of the line in the window.
+    /// The end of the request line in the receive window.
     end: usize,
 }
 
 /// A request from a client that has the key. Each request is returned only once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyedRequest<'a> {
-    /// The ticket for the [answer](Service::answer).
+    /// The ticket with which the request is [answered](Service::answer).
     pub ticket: Ticket,
     /// The request; or, as an error, the outcome to answer at once without carrying the request out.
     pub ask: Result<ClientRequest<'a>, Verdict>,
@@ -113,7 +113,7 @@ struct Session<A> {
     counter: u32,
     tag: [u8; TAG_LEN],
     answer: Option<[u8; ANSWER_LEN]>,
-    /// The challenge of the newest answer.
+    /// The challenge in the newest answer of the session.
     challenges: Challenges<1>,
 }
 
@@ -143,7 +143,7 @@ impl<A: Copy + PartialEq> Service<A> {
         self.counts
     }
 
-    /// Returns the buffer for the next datagram; longer ones may be truncated.
+    /// Returns the buffer for the next received datagram; longer ones may be truncated.
     pub const fn receive_window(&mut self) -> &mut [u8] {
         &mut self.window
     }
@@ -308,14 +308,14 @@ impl<A: Copy + PartialEq> Service<A> {
         self.to = Some((open.from, length));
     }
 
-    /// Returns a datagram to send and its destination; each only once.
+    /// Returns a datagram to send and the address of its client; each only once.
     pub fn poll_output(&mut self) -> Option<(A, &[u8])> {
         let (to, length) = self.to.take()?;
         Some((to, self.out.get(..length)?))
     }
 }
 
-/// A cause for dropping a datagram.
+/// A cause for dropping a received datagram.
 #[derive(Clone, Copy, Debug)]
 enum Drop {
     Foreign,
@@ -336,7 +336,7 @@ fn push<T>(slots: &mut [Option<T>; SLOTS], new: T) {
     }
 }
 
-/// Writes the parts one after the other; returns their length.
+/// Writes the parts of a datagram one after the other; returns their length.
 fn put(out: &mut [u8], parts: &[&[u8]]) -> usize {
     let bytes = parts.iter().flat_map(|part| part.iter());
     out.iter_mut().zip(bytes).map(|(to, from)| *to = *from).count()

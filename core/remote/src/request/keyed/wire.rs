@@ -1,19 +1,19 @@
-//! The layout of the datagrams, `core/docs/protocol/outrigger-requests.md` 2–5.
+//! The layout of the datagrams of keyed requests, `core/docs/protocol/outrigger-requests.md` 2–5.
 
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The length of the longest datagram \[B\].
+/// The length of the longest keyed datagram \[B\].
 pub const DATAGRAM_MAX: usize = 512;
-/// The length of a hello and its welcome \[B\].
+/// The length of a hello, which requests a session, and of the welcome that answers it \[B\].
 pub const HELLO_LEN: usize = size_of::<Hello>() + TAG_LEN;
 /// The length of an answer \[B\], which is also that of the shortest request: no answer is longer than its request.
 pub const ANSWER_LEN: usize = size_of::<Turn>() + size_of::<Body>() + TAG_LEN;
-/// The length of the longest line of a request \[B\].
+/// The length of the longest line of a keyed request \[B\].
 pub const BODY_MAX: usize = DATAGRAM_MAX - size_of::<Turn>() - TAG_LEN;
-/// The shortest line of a request, with the blanks after it \[B\].
+/// The shortest length of a request line together with the blanks after it \[B\].
 pub(super) const BODY_MIN: usize = size_of::<Body>();
-/// The length of the tag at the end of every datagram.
+/// The length of the authentication tag at the end of every datagram \[B\].
 pub(super) const TAG_LEN: usize = 32;
 
 /// The beginning of every datagram; the digit is the version of this layout.
@@ -21,24 +21,24 @@ pub(super) const MAGIC: [u8; 4] = *b"ORQ2";
 /// The beginning of a datagram of layout 1, which had no challenges: a request in it may be of any age.
 pub(super) const OUTDATED: [u8; 4] = *b"ORQ1";
 
-/// The kind of a datagram, and its sender.
+/// The kind of a keyed datagram, and its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
-    /// A client requests a session.
+    /// The hello, with which a client requests a session.
     Hello = 1,
-    /// The answer to a hello: the session is open.
+    /// The welcome, the service's answer to a hello: the session is open.
     Welcome = 2,
-    /// A request of a client in its session.
+    /// The request of a client in its session.
     Request = 3,
-    /// The answer of the service to a request.
+    /// The answer of the service to a client's request.
     Answer = 4,
 }
 
-/// A random number that is used only once.
+/// A random number of 16 bytes that is used only once, against replayed datagrams.
 pub(super) type Nonce = [u8; 16];
 
-/// The beginning of every datagram.
+/// The beginning of every keyed datagram: its magic bytes and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Head {
@@ -53,7 +53,7 @@ impl Head {
     }
 }
 
-/// A hello, from client to service, without its tag.
+/// A hello datagram, by which a client requests a session, without its tag.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Hello {
@@ -62,7 +62,7 @@ pub(super) struct Hello {
     pub(super) zero: [u8; 16], // a welcome is no longer than this
 }
 
-/// A welcome, from service to client, without its tag.
+/// A welcome datagram, by which the service opens a session, without its tag.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Welcome {
@@ -73,7 +73,7 @@ pub(super) struct Welcome {
     pub(super) zero: [u8; 4],
 }
 
-/// The beginning of requests and answers.
+/// The beginning of request and answer datagrams: session, counter, epoch and challenge.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Turn {
@@ -84,7 +84,7 @@ pub(super) struct Turn {
     pub(super) challenge: U32, // answer: a new one; request that causes motion: that of a recent answer
 }
 
-/// The content of an answer.
+/// The content of an answer datagram: the outcome and the state of the control loop.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Body {

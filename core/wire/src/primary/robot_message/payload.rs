@@ -6,10 +6,10 @@ use crate::robot::{SafetyMode, SoftwareVersion};
 use crate::{Put, Take, WireError, WireErrorKind};
 use zerocopy::big_endian::{I32, U32};
 
-/// A pop-up on the pendant.
+/// A pop-up that the controller shows on the pendant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Popup<'a> {
-    /// The request that belongs to the pop-up; `None` on 1.x.
+    /// The program's request that belongs to the pop-up; `None` on 1.x.
     pub request: Option<PopupRequest>,
     /// `true` if the pop-up is a warning.
     pub warning: bool,
@@ -17,35 +17,35 @@ pub struct Popup<'a> {
     pub error: bool,
     /// The title of the pop-up, at most 255 bytes.
     pub title: Text<'a>,
-    /// The text of the pop-up.
+    /// The text that the pop-up shows.
     pub text: Text<'a>,
 }
 
-/// The part of a pop-up that was added in 3.0.
+/// The request of a pop-up to a person, which the message contains since 3.0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PopupRequest {
-    /// The number of the request.
+    /// The number of the pop-up's request.
     pub request_id: u32,
     /// The type of the requested value, 8 for none.
     pub requested_type: u32,
-    /// `true` if the program waits for the answer.
+    /// `true` if the program waits for the person's answer to the pop-up.
     pub blocking: bool,
 }
 
-/// The version message.
+/// The version message, which tells the controller's software version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Version<'a> {
-    /// The name `URControl`; at most 255 bytes.
+    /// The name of the software, `URControl`; at most 255 bytes.
     pub project_name: Text<'a>,
-    /// The major version.
+    /// The major version of the controller's software.
     pub major: u8,
-    /// The minor version.
+    /// The minor version of the controller's software.
     pub minor: u8,
-    /// The bug-fix version; up to 3.2 a revision number of the source.
+    /// The bug-fix version of the controller's software; up to 3.2 a revision number of the source.
     pub bugfix: i32,
-    /// The build number; absent up to 3.2.
+    /// The build number of the controller's software; absent up to 3.2.
     pub build_number: Option<i32>,
-    /// The build date, `DD-MM-YYYY, hh:mm:ss`.
+    /// The build date of the controller's software, `DD-MM-YYYY, hh:mm:ss`.
     pub build_date: Text<'a>,
 }
 
@@ -58,37 +58,37 @@ impl Version<'_> {
     }
 }
 
-/// A change of the safety mode.
+/// A message about a change of the safety mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SafetyModeMessage<'a> {
     /// The code of the safety report.
     pub code: i32,
-    /// The argument of the code.
+    /// The argument of the safety report's code.
     pub argument: i32,
-    /// The detail, whose form depends on the software.
+    /// The detail of the safety report, whose form depends on the software.
     pub detail: SafetyDetail<'a>,
 }
 
-/// The part of a [`SafetyModeMessage`] that depends on the software.
+/// The detail of a [`SafetyModeMessage`], whose form depends on the software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SafetyDetail<'a> {
-    /// The detail as software 1.x sends it: a text.
+    /// The detail of a safety report as software 1.x sends it: a text.
     Security(Text<'a>),
     /// The detail as software 3.0 to 3.2 sends it: the safety mode and a text.
     Mode {
-        /// The safety mode.
+        /// The number of the new safety mode.
         safety_mode_type: u8,
-        /// The text of the report.
+        /// The text of the safety report.
         text: Text<'a>,
     },
     /// The detail as 3.14, 5.0 and later software send it: the safety mode and a value.
     Report {
-        /// The safety mode.
+        /// The number of the new safety mode.
         safety_mode_type: u8,
         /// The type of `report_data`: 2 a signed number, 3 a single-precision number, 4 hexadecimal, others
         /// unsigned.
         report_data_type: u32,
-        /// The value of the report, whose type is given by `report_data_type`.
+        /// The value of the safety report, whose type is given by `report_data_type`.
         report_data: u32,
     },
     /// The undecoded detail, if the software is unknown or if the form that it sends is unknown.
@@ -108,27 +108,27 @@ impl SafetyDetail<'_> {
     }
 }
 
-/// An error or another report with a code.
+/// A message about an error or another report with a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCode<'a> {
     /// The code; 210 is the reply to a program sent in local control.
     pub code: i32,
-    /// The argument of the code.
+    /// The argument of the error code.
     pub argument: i32,
-    /// The detail, whose form depends on the software.
+    /// The detail of the error report, whose form depends on the software.
     pub detail: ErrorDetail<'a>,
 }
 
-/// The part of an [`ErrorCode`] that depends on the software.
+/// The detail of an [`ErrorCode`], whose form depends on the software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorDetail<'a> {
-    /// The detail as software 1.x sends it: a text.
+    /// The detail of an error report as software 1.x sends it: a text.
     Text(Text<'a>),
     /// The detail as software 3.0 to 3.2 sends it: a warning level and a text.
     Warning {
-        /// The severity: 1 info, 2 warning, 3 violation, 4 fault.
+        /// The severity of the report: 1 info, 2 warning, 3 violation, 4 fault.
         warning_level: i32,
-        /// The text of the report.
+        /// The text of the error report.
         text: Text<'a>,
     },
     /// The detail as 3.14, 5.0 and later software send it: a report level, a value and a text.
@@ -138,23 +138,23 @@ pub enum ErrorDetail<'a> {
         report_level: i32,
         /// The type of `data`: 2 a signed number, 3 a single-precision number, 4 hexadecimal, others unsigned.
         data_type: u32,
-        /// The value of the report, whose type is given by `data_type`.
+        /// The value of the error report, whose type is given by `data_type`.
         data: u32,
-        /// The text of the report.
+        /// The text of the error report.
         text: Text<'a>,
     },
     /// The undecoded detail, if the software is unknown or if the form that it sends is unknown.
     Raw(Text<'a>),
 }
 
-/// A message with code, title and text.
+/// A robot message with code, title and text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Titled<'a> {
-    /// The code of the message.
+    /// The code of the titled message.
     pub code: i32,
-    /// The argument of the code.
+    /// The argument of the titled message's code.
     pub argument: i32,
-    /// The title, at most 255 bytes.
+    /// The title of the message, at most 255 bytes.
     pub title: Text<'a>,
     /// The text; at the start or end of a program the program's name.
     pub text: Text<'a>,
@@ -163,38 +163,38 @@ pub struct Titled<'a> {
 /// A program's request for a value from a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestValue<'a> {
-    /// The number of the request.
+    /// The number of the program's request for a value.
     pub request_id: u32,
     /// The requested type: 0 boolean, 1 integer, 2 float, 3 string, 4 pose, 5 joint vector, 6 waypoint, 7
     /// expression, 8 none; absent on 1.x.
     pub requested_type: Option<u32>,
-    /// The pop-up; present exactly if the requested type is 8.
+    /// The pop-up of the request; present exactly if the requested type is 8.
     pub popup: Option<RequestPopup<'a>>,
-    /// The text of the request.
+    /// The text with which the program asks for the value.
     pub text: Text<'a>,
 }
 
-/// The pop-up of a request that asks for no value.
+/// The pop-up of a program's request that asks a person for no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestPopup<'a> {
     /// `true` if the pop-up is a warning.
     pub warning: bool,
     /// `true` if the pop-up is an error.
     pub error: bool,
-    /// `true` if the program waits for the answer.
+    /// `true` if the program waits for the person's answer to the pop-up.
     pub blocking: bool,
     /// The title of the pop-up, at most 255 bytes.
     pub title: Text<'a>,
 }
 
-/// A label that one thread passed.
+/// A program label that one thread of the program passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadLabel<'a> {
-    /// The number of the label.
+    /// The number of the program label.
     pub label_id: i32,
-    /// The name of the label.
+    /// The name of the program label.
     pub label_name: Text<'a>,
-    /// The name of the thread.
+    /// The name of the thread that passed the label.
     pub thread_name: Text<'a>,
 }
 
@@ -255,12 +255,12 @@ impl<'a> ThreadLabel<'a> {
     }
 }
 
-/// Returns the remaining bytes as text.
+/// Returns the unread bytes of the message as text.
 pub(super) fn rest<'a>(bytes: &Take<'a>) -> Text<'a> {
     Text(bytes.rest())
 }
 
-/// Reads a text that is preceded by its length in one byte.
+/// Reads a text of the message that is preceded by its length in one byte.
 fn short_text<'a>(bytes: &mut Take<'a>) -> Result<Text<'a>, WireError> {
     let length = bytes.value::<u8>()?;
     bytes.bytes(length.into()).map(Text)
