@@ -36,7 +36,7 @@ impl fmt::Debug for Failure {
 }
 
 impl Failure {
-    /// Puts the path of a file in front of the message.
+    /// Puts the path of a file in front of the failure's message.
     #[must_use]
     pub fn at(self, path: &std::path::Path) -> Self {
         let shown = path.display();
@@ -124,7 +124,7 @@ impl Unwritten {
         }
     }
 
-    /// Stores the failures in `written`, and returns `ended`.
+    /// Stores the failures among the results in `written`, and returns `ended`.
     fn despite(&self, written: impl IntoIterator<Item = Outcome>, ended: Outcome) -> Outcome {
         let failures = written.into_iter().filter_map(Result::err).map(|failure| failure.to_string());
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(failures);

@@ -12,7 +12,7 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// A control law of any kind, on the heap.
+/// A control law of any kind, stored on the heap.
 pub struct BoxedLaw<const N: usize> {
     law: Box<dyn Law<N> + Send>,
     /// The sensors of which each step of the law needs a reading. `None` leaves the choice to the law.

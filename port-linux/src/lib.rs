@@ -42,7 +42,7 @@ pub use self::motion::Motion;
 pub use self::released::ReleasedBy;
 pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Sensor, SessionState, States, Stopped};
 
-/// Compiles the programs of the page for Rust developers.
+/// Compiles the example programs of the documentation page for Rust developers.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/start-rust.md")]
 struct StartRust;

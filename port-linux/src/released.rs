@@ -9,7 +9,7 @@ use outrigger_core::robot::Reason;
 
 use crate::host::os::{HANG_UP, INTERRUPT};
 
-/// The cause of a release.
+/// The cause of a release, i.e. of a requested end of commanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleasedBy {
     /// The release resulted from the end of the motion or of the law.
@@ -57,13 +57,13 @@ impl ReleasedBy {
         if word == QUIT { Self::Quit } else { Self::Signal(word) }
     }
 
-    /// Returns `true` if the cause is Ctrl-C.
+    /// Returns `true` if the cause of the release is Ctrl-C.
     #[must_use]
     pub fn is_interrupt(self) -> bool {
         self == Self::Signal(INTERRUPT)
     }
 
-    /// Returns the name of the cause in machine-readable output.
+    /// Returns the name of the release's cause in machine-readable output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl ReleasedBy {
     }
 }
 
-/// Formats the cause as a clause that follows a colon.
+/// Formats the cause of a release as a clause that follows a colon.
 impl fmt::Display for ReleasedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match *self {

@@ -16,9 +16,9 @@ use outrigger_wire::time::{Duration, Instant};
 use super::view::{Frame, SessionView, Settled};
 use crate::vendor::{SessionStatus, VendorObserve, VendorUi};
 
-/// The time between two pictures: 60 a second.
+/// The time between two pictures of a session that a companion displays: 60 a second.
 const PERIOD: Duration = Duration::from_micros(16_667);
-/// The interval over which the rate of states is measured.
+/// The interval over which the rate of states per second in a picture is measured.
 const RATED_OVER: Duration = Duration::from_millis(500);
 
 /// The interval at which the slowly changing values are stored again. They are also stored at each event of the
@@ -68,7 +68,7 @@ impl<const N: usize> Debug for Views<N> {
 struct PictureData<M: VendorUi, const N: usize> {
     newest: Option<(SessionStatus<M::VendorView>, Frame<N>)>,
     settled: Option<Settled<N>>,
-    /// The vendor's description as of the newest event.
+    /// The vendor's description of the controller, as of the newest event.
     vendor: Option<M>,
 }
 
@@ -84,7 +84,7 @@ impl<M: VendorUi, const N: usize> PictureSlot<M, N> {
     }
 }
 
-/// Returns a function that takes the newest picture from `slot`.
+/// Returns a function that takes the newest picture of the session from `slot`.
 fn taking<M: VendorUi + Send + 'static, const N: usize>(
     slot: PictureSlot<M, N>,
 ) -> impl FnMut() -> Option<SessionView<N>> + Send {
@@ -102,7 +102,7 @@ fn taking<M: VendorUi + Send + 'static, const N: usize>(
     }
 }
 
-/// The sender of a session's pictures, in the thread that commands.
+/// The sender of pictures of a session's state, in the thread that commands.
 #[derive(Debug)]
 pub struct Tap<M: VendorUi, const N: usize> {
     slot: PictureSlot<M, N>,
@@ -211,7 +211,7 @@ fn settled<const N: usize, P: Controller<N>, L: Law<N>>(engine: &Engine<'_, N, P
     }
 }
 
-/// An application whose engine is displayed by companions.
+/// An application of the control loop whose engine is displayed by companions.
 #[derive(Debug)]
 pub struct Shown<A, M: VendorUi, const N: usize> {
     /// The application that the control loop calls.
@@ -220,7 +220,7 @@ pub struct Shown<A, M: VendorUi, const N: usize> {
 }
 
 impl<A, M: VendorUi, const N: usize> Shown<A, M, N> {
-    /// Wraps `inner`, and sends pictures of its engine to `taps`.
+    /// Wraps the application `inner`, and sends pictures of its engine to `taps`.
     pub const fn new(inner: A, taps: Vec<Tap<M, N>>) -> Self {
         Self { inner, taps }
     }

@@ -89,13 +89,13 @@ pub struct Needs {
     pub commands: bool,
 }
 
-/// A session, from the point of view of a companion.
+/// A session with a robot, from the point of view of a companion.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Session<const N: usize> {
-    /// The name of the controller, as it was given.
+    /// The name of the controller, as the user gave it.
     pub robot: String,
-    /// The names of the sensors, by the numbers of their sources.
+    /// The names of the configured sensors, by the numbers of their sources.
     pub sources: Vec<String>,
     /// The clock that all times in the feed refer to.
     pub clock: Clock,
@@ -105,7 +105,7 @@ pub struct Session<const N: usize> {
     pub views: Option<Views<N>>,
     /// A client of the session, if it was [requested](Needs::commands) and the session accepts requests.
     pub client: Option<Client<N>>,
-    /// A channel for messages to the operator.
+    /// A channel for messages of the companion to the operator.
     pub remarks: Remarks,
     /// The address of a controller of Universal Robots, for its dashboard server.
     pub target: Option<Target>,
@@ -141,12 +141,12 @@ impl Remarks {
     }
 }
 
-/// The maximum number of characters of a message to the operator.
+/// The maximum number of characters of a companion's message to the operator.
 const LONGEST: usize = 1_024;
 /// The rate limit on messages of a companion: per second in the long run, and at once.
 const SAID: (f32, f32) = (20.0, 50.0);
 
-/// Cuts `text` to the maximum length.
+/// Cuts the `text` of a companion's message to the maximum length.
 fn cut(text: String) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
@@ -199,7 +199,7 @@ impl fmt::Debug for Started {
 /// The result of a companion, printed after the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// The result of the companion as a line for people.
+    /// The result of the companion as a line of text for people.
     pub text: String,
     /// The result as a JSON object for scripts, on one line. If it is empty, scripts receive nothing.
     pub json: String,

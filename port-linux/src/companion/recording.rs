@@ -1,4 +1,4 @@
-//! A recording as a companion of a session.
+//! A companion that records the traffic and the events of a session.
 
 use std::fs;
 use std::path::PathBuf;

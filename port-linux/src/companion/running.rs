@@ -24,38 +24,38 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// The running companions of a session, for the thread that commands.
 #[derive(Debug)]
 pub struct RunningCompanions<C: Vendor<N>, const N: usize> {
-    /// The senders of pictures, for the companions that need them.
+    /// The senders of pictures of the session's state, for the companions that need them.
     pub taps: Vec<Tap<C, N>>,
     /// The events that the companions display at the start, in the order of the companions.
     pub notices: Vec<Notice>,
-    /// The progress of the companions that report it.
+    /// The progress of those companions that report it.
     pub(crate) progress: Vec<Counting>,
-    /// The receiver of events that the companions display later.
+    /// The receiver of the messages that companions send to the operator later.
     pub(crate) remarks: Receiver<Remark>,
 }
 
 /// A companion that reports its progress.
 #[derive(Debug)]
 pub(crate) struct Counting {
-    /// The kind of the companion's events.
+    /// The kind of the companion's events, as one word for scripts.
     pub(crate) kind: &'static str,
     /// The name of the companion in a sentence, e.g. `the recording`.
     pub(crate) name: &'static str,
     pub(crate) progress: Arc<Progress>,
-    /// `true` if the companion needs the inputs of the engine.
+    /// `true` if the companion needs the inputs of the session's engine.
     pub(crate) engine: bool,
 }
 
-/// The functions that end the started companions, in their order.
+/// The functions that end the started companions, in the order of the companions.
 #[derive(Default)]
 pub struct Ends {
     ends: Vec<End>,
-    /// `true` if there was a session.
+    /// `true` if there was a session with the controller.
     heard: bool,
 }
 
 impl Ends {
-    /// Records that there was a session.
+    /// Records that there was a session with the controller.
     pub fn heard(&mut self) {
         self.heard = true;
     }
@@ -90,14 +90,14 @@ impl Ends {
 }
 
 impl Drop for Ends {
-    /// Ends the companions even after a panic of the session.
+    /// Ends the companions when it is dropped, even after a panic of the session.
     fn drop(&mut self) {
         self.end();
     }
 }
 
 impl Needs {
-    /// Combines the needs of all `companions`.
+    /// Combines the data that each of `companions` needs from the session.
     pub(crate) fn of<const N: usize>(companions: &Companions<N>) -> Self {
         let mut all = Self::default();
         for Self { traffic, everything, engine, variables, views, commands } in

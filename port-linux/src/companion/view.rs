@@ -20,7 +20,7 @@ use crate::show::values::{ScriptValue, named};
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionView<const N: usize> {
-    /// The values of the session that every display shows.
+    /// The session's mode, reasons and figures of the link, which every display shows.
     #[serde(flatten)]
     pub snapshot: Snapshot,
     /// The newest numbers of the session, which change with each state.
@@ -33,17 +33,17 @@ pub struct SessionView<const N: usize> {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Frame<const N: usize> {
-    /// The joint speeds that were commanded last \[rad/s\].
+    /// The joint speeds that were commanded to the arm last \[rad/s\].
     pub commanded: JointVelocities<N>,
-    /// The joint positions of the law's setpoint, while it commands \[rad\].
+    /// The joint positions of the law's setpoint, while the arm is commanded \[rad\].
     pub wanted: Option<JointPositions<N>>,
     /// The values that the law shows, while it commands. In JSON they are `values`; those of laws that hold a
     /// distance or move axes of the tool are also `standoff_error` and `axis_errors`.
     #[serde(flatten, serialize_with = "law_values")]
     pub values: Values,
-    /// The newest sample of each source, by its number.
+    /// The newest sample of each sensor, by the number of its source.
     pub samples: [Option<Sample>; MAX_SOURCES],
-    /// The reason why the motion is held while commanding continues.
+    /// The reason why the motion is held while the arm is still commanded.
     pub held_by: Option<Reason>,
 }
 
@@ -53,11 +53,11 @@ pub struct Frame<const N: usize> {
 pub struct Settled<const N: usize> {
     /// The kinematic chain from the base to the tool, if the model is known.
     pub chain: Option<KinematicChain<N>>,
-    /// The sources, by their numbers.
+    /// The settings of the sensors, by the numbers of their sources.
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
-    /// The age of the newest state at which commanding ends.
+    /// The age of the newest robot state at which commanding ends.
     pub oldest_state: Duration,
-    /// The speed limit of each joint \[rad/s\].
+    /// The highest permitted speed of each joint \[rad/s\].
     pub fastest: JointVelocities<N>,
 }
 

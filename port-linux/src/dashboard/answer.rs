@@ -13,7 +13,7 @@ pub fn readable(text: Text<'_>) -> String {
     spelt.collect()
 }
 
-/// Returns a server's reply in words. A plain success is `done`.
+/// Returns a dashboard server's reply as text for people. A plain success is `done`.
 #[must_use]
 pub fn words(reply: &Reply<'_>) -> String {
     match reply {
@@ -43,22 +43,22 @@ pub fn words(reply: &Reply<'_>) -> String {
     }
 }
 
-/// The value of a reply for a JSON key.
+/// The value of a dashboard server's reply for a JSON key.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// The answer to a yes-or-no question.
+    /// The dashboard server's answer to a yes-or-no question.
     Flag(bool),
-    /// A reply that is a text.
+    /// A reply of the dashboard server that is a text.
     Text(String),
-    /// The state of a program, and its name.
+    /// The state of a program on the controller, and its name.
     Program {
-        /// The state of the program.
+        /// The state of the program, as the dashboard server names it.
         state: String,
-        /// The name of the program, if one is loaded.
+        /// The name of the program on the controller, if one is loaded.
         program: Option<String>,
     },
-    /// No value, because the request was refused.
+    /// No value, because the dashboard server refused the request.
     Null,
 }
 

@@ -19,7 +19,7 @@ use crate::net::cannot_connect;
 /// The buffer for one line of a dashboard server \[B\]. The longest reply holds a path.
 pub const LINE_MEMORY: usize = 4096;
 
-/// A connection to one service of one controller.
+/// A connection to one service of one controller, e.g. the dashboard server.
 #[derive(Debug)]
 pub struct Connection<S> {
     at: SocketAddr,
@@ -28,7 +28,7 @@ pub struct Connection<S> {
     clock: Clock,
     service: S,
     stream: Option<TcpStream>,
-    /// The error of the last attempt to connect.
+    /// The operating system's error of the last attempt to connect.
     error: Option<io::Error>,
 }
 
@@ -38,17 +38,17 @@ impl<S: Service> Connection<S> {
         Self { at, url: None, clock, service, stream: None, error: None }
     }
 
-    /// Makes the connection use HTTP.
+    /// Makes the connection use HTTP, as for the Robot API.
     pub fn over_http(self) -> Self {
         Self { url: Some(format!("http://{}{BASE}", self.at)), ..self }
     }
 
-    /// Returns the state machine that uses the connection.
+    /// Returns the state machine of the service that uses the connection.
     pub const fn service(&self) -> &S {
         &self.service
     }
 
-    /// Connects, and waits until the service is ready.
+    /// Connects to the service of the controller, and waits until it is ready.
     pub async fn connect(&mut self) -> Result<(), Trouble> {
         self.service.handle(self.clock.now(), Input::Start);
         loop {
@@ -159,7 +159,7 @@ async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Describes why a request has no reply, and what to check.
+/// Describes why a request to the controller has no reply, and what to check.
 fn trouble(at: SocketAddr, url: Option<&str>, error: Option<&io::Error>, event: &Event<'_>) -> Trouble {
     if let Some(url) = url {
         return Trouble(match event {

@@ -15,7 +15,7 @@ const WITHOUT_VERSION: SoftwareVersion = SoftwareVersion::new(1, 7);
 
 /// A connection that carries one request at a time. It is opened when it is needed.
 pub trait Transport {
-    /// Sends a request to the controller.
+    /// Sends a request to the controller; the reply is received later.
     fn ask(&mut self, request: Request<'_>);
 
     /// Waits for the reply and passes it to `read`, with the line that contained it.
@@ -54,13 +54,13 @@ pub trait Transport {
 #[error("{0}")]
 pub struct Trouble(pub String);
 
-/// A reason why a [`Sequence`] did not reach its goal.
+/// A reason why a [`Sequence`] of requests to a controller did not reach its goal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Ended {
     /// A request to the controller had no reply.
     #[error("{0}")]
     Trouble(#[from] Trouble),
-    /// A condition on the controller prevents the goal.
+    /// A condition on the controller prevents the goal of the sequence.
     #[error("{0}; {advice}", advice = .0.advice())]
     Obstacle(SequenceError),
 }

@@ -12,31 +12,31 @@ pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;
 /// used for the data of the other.
 pub const VARIABLES: u16 = 0;
 
-/// The controller's port for RTDE.
+/// The controller's port for RTDE (Real-Time Data Exchange).
 const RTDE: u16 = 30_004;
 
 /// A format of a controller's messages. [`WireFormat::ports`] lists the streams that use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireFormat {
-    /// Messages of the primary and the secondary interface.
+    /// The format of messages of the primary and the secondary interface.
     Primary,
-    /// Packets of the real-time interface.
+    /// The format of packets of the real-time interface.
     Realtime,
-    /// Packages of RTDE.
+    /// The format of packages of RTDE (Real-Time Data Exchange).
     Rtde,
     /// Packages of RTDE on the connection for `run.expert.record_variables`.
     Variables,
-    /// Datagrams of KUKA's Fast Research Interface, in either direction.
+    /// The format of datagrams of KUKA's Fast Research Interface, in either direction.
     Fri,
 }
 
-/// The properties of one wire format: a row of the table.
+/// The properties of one wire format: a row of the table of formats.
 struct Row {
     framing: Framing,
     /// The numbers of the streams in this format, in feeds and recordings: ports as the controller numbers them, or
     /// [`FRI`] and [`VARIABLES`].
     ports: &'static [u16],
-    /// The ports that send the same messages and accept no commands.
+    /// The controller's ports that send the same messages and accept no commands.
     read_only: &'static [u16],
     /// The word for the format on a command line, if it is not named by a port.
     word: Option<&'static str>,
@@ -49,7 +49,7 @@ struct Row {
 }
 
 impl WireFormat {
-    /// All wire formats, in the order of the table.
+    /// All wire formats of recorded traffic, in the order of the table of formats.
     pub const ALL: [Self; 5] = [Self::Primary, Self::Realtime, Self::Rtde, Self::Variables, Self::Fri];
 
     /// The numbers of the streams that carry whole states, the most precise first.
@@ -123,7 +123,7 @@ impl WireFormat {
         })
     }
 
-    /// Returns the rules by which messages in this format are separated.
+    /// Returns the rules by which a stream in this format is separated into messages.
     #[must_use]
     pub const fn framing(self) -> Framing {
         self.row().framing
@@ -154,7 +154,7 @@ impl WireFormat {
         self.row().connection
     }
 
-    /// Returns `true` for named variables, which are not a whole state.
+    /// Returns `true` for a format of named variables, which are not a whole robot state.
     #[must_use]
     pub const fn is_partial(self) -> bool {
         self.connection().is_some()
@@ -191,7 +191,7 @@ fn joined(names: &[String], conjunction: &str) -> String {
     }
 }
 
-/// Returns the name of a stream in messages.
+/// Returns the name of the stream at `port` in messages for people.
 #[must_use]
 pub fn name_of(port: u16) -> String {
     match connection_of(port) {
@@ -200,7 +200,7 @@ pub fn name_of(port: u16) -> String {
     }
 }
 
-/// Returns the topic of the bytes received in a stream.
+/// Returns the topic of the bytes received at `port`, in a recording.
 #[must_use]
 pub fn raw_topic(port: u16) -> String {
     match connection_of(port) {
@@ -209,7 +209,7 @@ pub fn raw_topic(port: u16) -> String {
     }
 }
 
-/// Returns the topic of the bytes sent in a stream.
+/// Returns the topic of the bytes sent to `port`, in a recording.
 #[must_use]
 pub fn sent_topic(port: u16) -> String {
     raw_topic(port) + "/sent"

@@ -43,23 +43,23 @@ pub const EVENTS: usize = 256;
 pub struct Entry {
     /// The time of the entry since the start of the process. For bytes, the time right after they were read.
     pub at: Instant,
-    /// The bytes or the event.
+    /// The bytes or the event that the feed entry contains.
     pub what: EntryContent,
 }
 
-/// The kind and the content of a feed entry.
+/// The kind and the content of a feed entry: traffic of a connection, or an event.
 #[derive(Clone, Debug)]
 pub enum EntryContent {
     /// A connection to this port of the controller was established.
     Opened {
-        /// The port as the controller numbers it.
+        /// The number of the connection's port, as the controller numbers it.
         port: u16,
     },
     /// Bytes received from the controller by one read.
     Received {
-        /// The port as the controller numbers it.
+        /// The number of the port from which the bytes were received, as the controller numbers it.
         port: u16,
-        /// The bytes as received.
+        /// The bytes as received from the controller.
         bytes: Box<[u8]>,
         /// The offset in `bytes` at which the first complete message starts, for readers that have lost earlier
         /// bytes. `None` if no message starts in them.
@@ -67,28 +67,28 @@ pub enum EntryContent {
     },
     /// Bytes sent to the controller by one write.
     Sent {
-        /// The port as the controller numbers it.
+        /// The number of the port to which the bytes were sent, as the controller numbers it.
         port: u16,
-        /// The bytes as sent.
+        /// The bytes as sent to the controller.
         bytes: Box<[u8]>,
     },
-    /// The connection to this port was closed.
+    /// The connection to this port of the controller was closed.
     Closed {
-        /// The port as the controller numbers it.
+        /// The number of the closed connection's port, as the controller numbers it.
         port: u16,
     },
-    /// An event, in words.
+    /// An event of the session, described by text for people and values for scripts.
     Notice(Notice),
-    /// The text of the configuration with which a run started.
+    /// The text of the configuration file with which a run started.
     Configuration(String),
     /// The content of the engine's recorder: first the header of a dump, then each half of the recording, preceded by
     /// an empty entry.
     Engine(Box<[u8]>),
-    /// The mode of the session and the figures of its link.
+    /// The mode of the session and the figures of the link that carries states.
     Link {
-        /// The mode of the control state machine.
+        /// The mode of the control state machine, e.g. monitor or command.
         mode: Mode,
-        /// The figures of the link.
+        /// The figures of the link that carries states, such as losses and intervals.
         figures: Box<Figures>,
     },
 }
@@ -141,7 +141,7 @@ impl Feed {
         self.ring.put(at, Kept::Engine, bytes);
     }
 
-    /// Creates a reader that receives every entry from now on.
+    /// Creates a reader that receives every new entry of the feed from now on.
     #[must_use]
     pub fn reader(&self) -> Reader {
         let rings = [Some(&self.ring), self.other.as_ref()].map(|ring| Some((Arc::clone(ring?), ring?.join())));
@@ -149,16 +149,16 @@ impl Feed {
     }
 }
 
-/// An item that a reader receives.
+/// An item that a reader of a feed receives.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// The next entry of the feed.
+    /// The next entry of the feed for this reader.
     Entry(Entry),
     /// This many entries were lost before the next one, because the reader was too slow.
     Lost(u64),
 }
 
-/// A reader of a feed, at its own position.
+/// A reader of a feed's entries, at its own position.
 #[derive(Debug)]
 pub struct Reader {
     /// The queues of the feed, each with the number of the next entry to read.
@@ -167,10 +167,10 @@ pub struct Reader {
     lost: u64,
 }
 
-/// A reason why a reader has no next item.
+/// A reason why a reader of a feed has no next item.
 #[derive(Debug)]
 enum NoItem {
-    /// No entry has arrived yet.
+    /// No further entry of the feed has arrived yet.
     Yet,
     /// No entry will arrive any more, because the feed has ended.
     Ever,
@@ -197,7 +197,7 @@ impl Reader {
         }
     }
 
-    /// Returns the next entry if there is one already.
+    /// Returns the next entry of the feed, if it has already arrived.
     pub fn next_now(&mut self) -> Option<Item> {
         self.now().ok()
     }

@@ -5,18 +5,18 @@ use serde::Serialize;
 
 use crate::json;
 
-/// A single event of a session.
+/// A single event of a session, described for people and for scripts.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "event")]
 pub struct Notice {
-    /// The time of the event since the start of the process.
+    /// The time of the session's event since the start of the process.
     #[serde(rename = "time", serialize_with = "json::time")]
     pub at: Instant,
-    /// The kind of the event, as one word for scripts.
+    /// The kind of the session's event, as one word for scripts.
     pub kind: &'static str,
-    /// A description of the event for people.
+    /// A text for people that describes the session's event.
     pub text: String,
-    /// Further values of the event for scripts, with their names.
+    /// Further values of the session's event for scripts, with their names.
     #[serde(flatten, serialize_with = "json::members")]
     pub fields: Vec<(&'static str, String)>,
 }

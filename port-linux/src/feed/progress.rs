@@ -34,13 +34,13 @@ impl Progress {
         }
     }
 
-    /// Returns the number of messages written.
+    /// Returns the number of messages that the consumer of the feed has written.
     #[must_use]
     pub fn messages(&self) -> u64 {
         self.messages.load(Ordering::Relaxed)
     }
 
-    /// Returns the size of the messages written, before compression \[B\].
+    /// Returns the size of the messages that the consumer of the feed has written, before compression \[B\].
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
@@ -52,19 +52,19 @@ impl Progress {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if writing has ended because of a failure.
+    /// Returns `true` if the consumer of the feed has ended because it failed to write.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
 
-    /// Returns the reason why writing has ended, if it has failed.
+    /// Returns the reason why the consumer of the feed failed to write, if it did.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stores that writing has ended, for this reason.
+    /// Stores that the consumer of the feed failed to write, for the reason `why`.
     pub fn fail(&self, why: String) {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
         self.failed.store(true, Ordering::Release);

@@ -11,14 +11,14 @@ use super::{Entry, EntryContent};
 /// slot for good.
 const ROOM: usize = 1536;
 
-/// A ring of the newest entries, each with its number.
+/// A ring of the newest entries of a feed, each with its number.
 #[derive(Debug)]
 pub(super) struct Ring {
     /// The slots of the entries. Their number is a power of two.
     places: Box<[Mutex<RingSlot>]>,
     /// A lock that is held while an entry is put in, so that there is one writer at a time.
     putting: Mutex<()>,
-    /// The number of the next entry.
+    /// The number that the next entry of the feed will have.
     next: AtomicU64,
     readers: AtomicUsize,
 }
@@ -40,12 +40,12 @@ pub(super) enum Kept {
     Whole(EntryContent),
 }
 
-/// The result of looking for an entry by its number.
+/// The result of looking for an entry of the feed by its number.
 pub(super) enum Found {
     Entry(Entry),
     /// The entry was overwritten, and so were the entries after it: this many in all.
     Lost(u64),
-    /// The entry has not arrived yet.
+    /// The entry with this number has not arrived yet.
     Nothing,
 }
 
@@ -113,7 +113,7 @@ impl Ring {
         self.next.load(Ordering::Acquire)
     }
 
-    /// Removes a reader.
+    /// Removes a reader of the feed from their count.
     pub(super) fn leave(&self) {
         self.readers.fetch_sub(1, Ordering::AcqRel);
     }

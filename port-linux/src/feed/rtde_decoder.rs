@@ -10,7 +10,7 @@ use outrigger_wire::rtde::{DataType, Package, Protocol, Reply, Request, TextMess
 pub struct Columns<'a>(&'a [(String, DataType)]);
 
 impl Columns<'_> {
-    /// Passes every value of a data package to `visitor`.
+    /// Passes every value of an RTDE data package to `visitor`, with its name.
     pub fn visit(&self, mut values: &[u8], visitor: &mut dyn FieldVisitor) {
         for (name, data_type) in self.0 {
             let Some(value) = Value::read(*data_type, values) else { return };
@@ -20,11 +20,11 @@ impl Columns<'_> {
     }
 }
 
-/// The decoded content of a package.
+/// The decoded content of an RTDE package.
 pub(super) enum Content<'a> {
-    /// The values of a data package, with their names and types.
+    /// The values of an RTDE data package, with their names and types.
     Data(Columns<'a>, &'a [u8]),
-    /// A text message of the controller.
+    /// A text message of the controller, received over RTDE.
     Text(TextMessage<'a>),
 }
 
@@ -32,9 +32,9 @@ pub(super) enum Content<'a> {
 #[derive(Debug)]
 pub struct Conversation {
     protocol: Protocol,
-    /// Sent bytes that are not a whole package yet.
+    /// Bytes sent to the RTDE port that are not a whole package yet.
     unfinished: Vec<u8>,
-    /// The variable names in the last request for outputs.
+    /// The names of the variables in the last RTDE request for outputs.
     asked: Vec<String>,
     columns: Vec<(String, DataType)>,
 }
@@ -46,7 +46,7 @@ impl Default for Conversation {
 }
 
 impl Conversation {
-    /// Processes bytes sent to the controller.
+    /// Processes bytes that were sent to the controller's RTDE port.
     pub fn sent(&mut self, bytes: &[u8]) {
         self.unfinished.extend_from_slice(bytes);
         let mut rest = self.unfinished.as_slice();
@@ -65,7 +65,7 @@ impl Conversation {
         self.unfinished.drain(..done);
     }
 
-    /// Returns the variable names in the last request for outputs.
+    /// Returns the names of the variables in the last RTDE request for outputs.
     pub fn names(&self) -> &[String] {
         &self.asked
     }

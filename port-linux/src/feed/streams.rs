@@ -11,21 +11,21 @@ use outrigger_wire::rtde::{self, TextMessage};
 use super::rtde_decoder::{Columns, Content, Conversation};
 use super::{WireFormat, name_of};
 
-/// A message of a controller.
+/// A decoded message of a controller.
 pub enum Message<'a> {
-    /// A packet of port 30003.
+    /// A packet of the real-time interface, port 30003.
     Realtime(Packet<'a>),
-    /// Values of port 30004, with their names and types.
+    /// The values of an RTDE package of port 30004, with their names and types.
     Rtde(Columns<'a>, &'a [u8]),
-    /// A text message of port 30004.
+    /// A text message of the controller, received over RTDE (port 30004).
     RtdeText(TextMessage<'a>),
-    /// A measurement of a KRC.
+    /// A measurement that a KRC sends by the Fast Research Interface.
     Fri(Measurement<'a>),
     /// A part of a robot state of port 30001 or 30002.
     SubPackage(SubPackage<'a>),
     /// Any other message of port 30001 or 30002, with the software version that determines its format.
     Primary(primary::Message<'a>, Option<SoftwareVersion>),
-    /// A description of bytes that could not be decoded.
+    /// A description of received bytes that could not be decoded.
     Trouble(String),
 }
 
@@ -41,7 +41,7 @@ impl Message<'_> {
     }
 }
 
-/// The part of received bytes that was decoded.
+/// The extent of the received bytes that were decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// The offset of the first byte that was decoded. Bytes before it belong to a message whose beginning was lost.
@@ -75,13 +75,13 @@ enum State {
     Whole,
 }
 
-/// Allocates the memory for [`Streams`].
+/// Allocates the memory for assembling the messages of [`Streams`].
 #[must_use]
 pub fn memory() -> [Vec<u8>; 4] {
     [2 * MAX_PRIMARY_SIZE, 64 * 1024, 2 * rtde::MAX_SIZE, 2 * rtde::MAX_SIZE].map(|size| vec![0; size])
 }
 
-/// Returns the index of a format's stream.
+/// Returns the index of the stream with this wire format.
 const fn index(format: WireFormat) -> usize {
     match format {
         WireFormat::Primary => 0,
@@ -109,7 +109,7 @@ impl<'m> Streams<'m> {
         Some(Self { streams, software: None })
     }
 
-    /// Resets the stream of `port`, because a new connection was established.
+    /// Starts the stream of `port` anew, because a new connection was established.
     pub fn opened(&mut self, port: u16) {
         if let Some(stream) = self.of(port) {
             stream.state = State::New;
@@ -117,12 +117,12 @@ impl<'m> Streams<'m> {
         }
     }
 
-    /// Marks every stream as incomplete, after entries were lost.
+    /// Marks every stream as incomplete, after entries of the feed were lost.
     pub fn lost(&mut self) {
         self.streams.iter_mut().for_each(|stream| stream.state = State::Broken);
     }
 
-    /// Processes bytes that were sent to `port`.
+    /// Processes bytes that were sent to the controller's `port`.
     pub fn sent(&mut self, port: u16, bytes: &[u8]) {
         let format = WireFormat::of(port).filter(|format| format.framing() == Framing::Rtde);
         if let Some(stream) = format.and_then(|format| self.streams.get_mut(index(format))) {
@@ -198,7 +198,7 @@ impl<'m> Streams<'m> {
     }
 }
 
-/// Decodes a message of the primary or secondary interface.
+/// Decodes a message of the primary or secondary interface, and passes it to `tell`.
 fn understand(bytes: &[u8], software: &mut Option<SoftwareVersion>, tell: &mut dyn FnMut(Message<'_>)) {
     let trouble = |error| Message::Trouble(format!("primary message: {error}"));
     let message = match primary::Message::new_checked(bytes) {

@@ -35,7 +35,7 @@ impl Tap {
         }
     }
 
-    /// Copies the bytes of one read.
+    /// Copies the bytes that one read has received into the feed.
     pub fn received(&mut self, at: Instant, bytes: &[u8]) {
         if let Some((port, boundaries)) = &mut self.connection {
             let first_start = boundaries.as_mut().map_or(Some(0), |boundaries| boundaries.first_start(bytes));
@@ -43,14 +43,14 @@ impl Tap {
         }
     }
 
-    /// Copies the bytes of one write.
+    /// Copies the bytes that one write has sent into the feed.
     pub fn sent(&mut self, at: Instant, bytes: &[u8]) {
         if let Some((port, _)) = self.connection {
             self.feed.sent(at, port, bytes);
         }
     }
 
-    /// Reports that the connection was closed.
+    /// Puts into the feed that the connection was closed.
     pub fn closed(&mut self, at: Instant) {
         if let Some((port, _)) = self.connection.take() {
             self.feed.put(at, EntryContent::Closed { port });

@@ -25,7 +25,7 @@ pub struct Clock {
 /// A time that runs at another rate than the system's. A demonstration slows its session and its simulator in the
 /// same way.
 pub trait Pace: std::fmt::Debug + Sync {
-    /// Returns the current time of this pace.
+    /// Returns the current time, which runs at another rate than the system's.
     fn now(&self) -> Instant;
 
     /// Returns the system's time at which this clock shows `at`. `None` if that time cannot be represented.
@@ -36,7 +36,7 @@ pub trait Pace: std::fmt::Debug + Sync {
 }
 
 impl Clock {
-    /// Starts a clock at zero that runs at the system's rate.
+    /// Starts a clock at zero that runs at the rate of the system's clock.
     #[must_use]
     pub fn start() -> Self {
         // A thread may be suspended between two readings, so the closest pair of several is used.
@@ -49,7 +49,7 @@ impl Clock {
         Self { epoch, epoch_nanos, pace: None }
     }
 
-    /// Starts a clock that shows the time of `pace`.
+    /// Starts a clock that shows the time of `pace`, which differs from the system's rate.
     pub fn paced(pace: &'static dyn Pace) -> Self {
         Self { pace: Some(pace), ..Self::start() }
     }
@@ -88,7 +88,7 @@ impl Clock {
         u64::try_from(origin.as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the standard library's instant for `at`, for timers.
+    /// Returns the standard library's instant at which this clock shows `at`, for timers.
     #[must_use]
     pub fn std_instant(&self, at: Instant) -> StdInstant {
         // A deadline beyond the range of the platform's clock is replaced by one in an hour: the engine computes its
@@ -107,7 +107,7 @@ pub fn std_now() -> StdInstant {
     StdInstant::now()
 }
 
-/// Converts a duration to the standard library's type.
+/// Converts a duration of this project to the standard library's type.
 #[must_use]
 pub fn std_duration(span: Duration) -> StdDuration {
     StdDuration::from_micros(span.as_micros())

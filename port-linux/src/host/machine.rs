@@ -103,7 +103,7 @@ impl fmt::Display for RealTime {
     }
 }
 
-/// Returns the system's error text without the error number.
+/// Returns the operating system's text for `error`, without the error number.
 fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
@@ -111,7 +111,7 @@ fn plain(error: &std::io::Error) -> String {
 
 /// Returns `true` if all memory can be locked without a limit that a later allocation would hit.
 fn may_lock_all() -> bool {
-    /// The number of the capability `CAP_IPC_LOCK`.
+    /// The number of the Linux capability `CAP_IPC_LOCK`, which permits locking memory.
     const LOCKS: u32 = 14;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -122,7 +122,7 @@ fn may_lock_all() -> bool {
     unlimited || capabilities >> LOCKS & 1 == 1
 }
 
-/// Returns the settings in force for the calling thread.
+/// Returns the real-time settings in force for the calling thread.
 #[must_use]
 pub fn in_force() -> InForce {
     InForce {

@@ -1,4 +1,4 @@
-//! A limit on the rate of repeated actions.
+//! A limit on the rate of repeated actions, such as requests.
 
 use std::time::Duration as StdDuration;
 

@@ -50,11 +50,11 @@ struct Turn {
     /// The ready descriptors that the last system call reported. Each entry is used once.
     ready: Vec<pollfd>,
     due: Option<StdInstant>,
-    /// The interval in which the thread polls without sleeping.
+    /// The interval in which the thread polls its sockets without sleeping.
     awake: Option<(StdInstant, StdInstant)>,
-    /// `true` if the last sleep was skipped without a system call.
+    /// `true` if the thread's last sleep was skipped without a system call.
     skipped: bool,
-    /// The number of polls of the future.
+    /// The number of times that the thread has polled its future.
     number: u64,
     /// `true` if a waker was used since the previous poll, or may have been. Always `true` outside of [`block_on`].
     woken: bool,
@@ -107,7 +107,7 @@ pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
     }
 }
 
-/// A wake-up call by which other threads end a sleep.
+/// A wake-up call by which other threads end the sleep of this one.
 struct WakeUp {
     event: Event,
     rung: AtomicBool,
@@ -196,7 +196,7 @@ impl Turn {
     }
 }
 
-/// The number of descriptors that [`when_called`] stores for a future.
+/// The number of file descriptors that [`when_called`] stores for a future.
 const REMEMBERED: usize = 8;
 
 /// The descriptors and the time that a future waited for when it was last polled.
@@ -283,7 +283,7 @@ impl Turn {
     }
 }
 
-/// Makes the thread poll without sleeping from `from` to `until`.
+/// Makes this thread poll its sockets without sleeping from `from` to `until`.
 pub(crate) fn stay_awake(clock: Clock, from: Instant, until: Instant) {
     TURN.with_borrow_mut(|turn| turn.awake = Some((clock.std_instant(from), clock.std_instant(until))));
 }
@@ -301,7 +301,7 @@ pub async fn sleep_until(clock: Clock, at: Instant) {
     .await;
 }
 
-/// Waits until `at`. Never returns if `at` is `None`.
+/// Waits until the time `at`. Never returns if `at` is `None`.
 pub async fn sleep_until_some(clock: Clock, at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(clock, at).await,
@@ -322,7 +322,7 @@ impl<T> Deref for Watched<T> {
 }
 
 impl<T: AsFd> Watched<T> {
-    /// Wraps `descriptor`, which must not block.
+    /// Wraps a `descriptor` to wait for, whose reads and writes must not block.
     pub const fn new(descriptor: T) -> Self {
         Self(descriptor)
     }
@@ -387,7 +387,7 @@ impl Datagrams {
     }
 }
 
-/// Lets everything else on this thread run once.
+/// Lets all other tasks on this thread run once.
 pub(crate) async fn yield_once() {
     let mut yielded = false;
     poll_fn(|context| {

@@ -22,16 +22,16 @@ const AGAIN: Duration = Duration::from_millis(250);
 /// The time for the last message of a process that ends immediately, and for restoring the terminal.
 const FAREWELL: StdDuration = StdDuration::from_millis(100);
 
-/// The consequence of ending the process immediately.
+/// The consequence of ending the process immediately, for its last message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnSignal {
     /// The process leaves nothing behind: no arm is moving, and no work is running.
     Nothing,
-    /// The process may leave an arm in motion.
+    /// The process may leave an arm in motion behind.
     AnArm,
 }
 
-/// A stream of requests to end this process.
+/// A stream of requests to end this process, such as Ctrl-C.
 #[derive(Debug)]
 pub struct Signals {
     wishes: UnboundedReceiver<&'static str>,
@@ -142,14 +142,14 @@ fn end_at_once(who: &str, leaves: OnSignal) -> ! {
     signal_hook::low_level::exit(4)
 }
 
-/// The meaning of a further request to end.
+/// The meaning of a further request to end this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EndRequest {
-    /// The first request, or the message that the terminal was closed.
+    /// The first request to end the process, or the message that the terminal was closed.
     First,
-    /// A repetition of the previous request.
+    /// A repetition of the previous request to end the process, within a short time.
     Same,
-    /// Another request, while the end is in progress.
+    /// Another request to end the process, while its orderly end is in progress.
     AtOnce,
 }
 

@@ -1,4 +1,4 @@
-//! The resolved address of a robot.
+//! The address of a robot, as given and as resolved.
 
 use std::net::{IpAddr, SocketAddr};
 

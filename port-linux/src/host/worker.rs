@@ -15,7 +15,7 @@ const STACK: usize = 1 << 20;
 /// The interval at which a thread without new data checks for data again.
 pub const LOOK: Duration = Duration::from_millis(20);
 
-/// `true` if a blocked thread of this process was abandoned.
+/// `true` if a blocked worker thread of this process was abandoned, i.e. left running.
 static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
 
 /// A thread of normal priority on any processor, regardless of the priority and the processor (`host.cpu`) of the
@@ -25,7 +25,7 @@ pub struct Worker {
     end: Receiver<()>,
 }
 
-/// The way in which a worker thread ended.
+/// The way in which a worker thread ended, or did not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joined {
     /// The worker has returned normally.
@@ -57,7 +57,7 @@ impl Worker {
         Ok(Self { end })
     }
 
-    /// Waits for the end of the thread, at most for `patience`.
+    /// Waits for the end of the worker thread, at most for `patience`.
     #[must_use]
     pub fn join(self, patience: Duration) -> Joined {
         match self.end.recv_timeout(patience) {

@@ -24,7 +24,7 @@ impl Fields {
         Self { text: Vec::new(), open: Vec::new(), nulls: true }
     }
 
-    /// Starts a new object, and writes the fields that `show` passes.
+    /// Starts a new JSON object, and writes the fields that `show` passes.
     pub fn object<T>(&mut self, show: impl FnOnce(&mut Self) -> T) -> T {
         self.text.clear();
         self.open.clear();

@@ -34,7 +34,7 @@ fn append(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     }
 }
 
-/// The format of numbers and strings in lines of JSON.
+/// The format of numbers and strings in JSON output of one object per line.
 struct Format;
 
 impl Formatter for Format {
@@ -130,7 +130,7 @@ pub const fn seconds(at: Instant) -> f64 {
     at.as_micros() as f64 / 1e6
 }
 
-/// Converts a duration to milliseconds.
+/// Converts a duration to milliseconds, for JSON output.
 #[must_use]
 pub const fn millis(span: Duration) -> f64 {
     span.as_micros() as f64 / 1e3

@@ -17,27 +17,27 @@ use super::request::{PreparedExecution, Ready};
 use super::stage::{MotionReport, MotionStage};
 use super::waypoint_feed::{Task, WaypointFeed};
 
-/// A reason why a motion is not started, or not cancelled.
+/// A reason why a requested motion is not started, or not cancelled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum MotionRefusal {
-    /// The motion is rejected for this reason of the engine.
+    /// The motion is rejected for this reason of the control engine.
     Reason(Reason),
-    /// Another motion is active, in this state.
+    /// Another motion is active, with the state given here.
     Busy(MotionReport),
-    /// Freedrive or force mode moves the arm.
+    /// No motion is accepted while freedrive or force mode moves the arm.
     Guided,
-    /// The law of this session follows no joint motion.
+    /// The control law of this session follows no joint motion.
     Law,
-    /// The law does not accept the motion, for this reason.
+    /// The control law does not accept the motion, for this reason.
     Feed(FeedError),
-    /// A joint is not at the start of the motion.
+    /// A joint of the arm is not at the start of the motion.
     Elsewhere,
-    /// No motion is active.
+    /// No motion is active that could be cancelled.
     Nothing,
 }
 
 impl MotionRefusal {
-    /// Returns the word for the reason in answers.
+    /// Returns the word for the reason in answers to clients.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Reason(_) => "Refused",
@@ -57,10 +57,10 @@ struct Started<const N: usize> {
     asker: Option<ClientNumber>,
     standing: MotionReport,
     whole: Duration,
-    /// The position at which a move to one goal started \[rad\].
+    /// The joint positions at which a move to one goal started \[rad\].
     from: Option<JointPositions<N>>,
     cancelled: bool,
-    /// The exceeded tolerance, if it is one of the motion's own.
+    /// The reason for an exceeded tolerance, if it is one of the motion's own.
     missed: Option<Reason>,
 }
 
@@ -85,7 +85,7 @@ impl<const N: usize> ActiveMotion<N> {
         Self { task, begun, own, count: u32::from(own), spent: None }
     }
 
-    /// Sends the memory of finished motions to `to`.
+    /// Makes the memory of finished motions be sent to `to`, which frees it.
     pub(crate) fn spending(&mut self, to: UnboundedSender<Box<dyn Any + Send>>) {
         self.spent = Some(to);
     }
@@ -109,7 +109,7 @@ impl<const N: usize> ActiveMotion<N> {
         !self.own && self.count > 0
     }
 
-    /// Returns `true` if the motion was cancelled on request.
+    /// Returns `true` if the motion that was started last was cancelled on request.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.begun.as_ref().is_some_and(|begun| begun.cancelled)
     }

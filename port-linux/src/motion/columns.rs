@@ -16,34 +16,34 @@ use std::collections::BTreeSet;
 
 use super::reading::quoted;
 
-/// The meaning of a table's columns.
+/// The meaning of the columns of a table with a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Columns {
-    /// The number of columns of the table.
+    /// The number of columns of the motion's table.
     pub(super) count: usize,
     /// `true` if times are clock times. The motion then starts at the first one.
     pub(super) is_clock: bool,
-    /// `true` for positions, speeds and accelerations in degrees.
+    /// Three flags: `true` if the positions, speeds or accelerations are in degrees.
     pub(super) is_degrees: [bool; 3],
 }
 
-/// The number of the faulty column, from 1, and the error.
+/// The number of the faulty column of a table, from 1, and the error.
 pub(super) type Wrong = (usize, String);
 
 const TIMES: [&str; 3] = ["t", "time", CLOCK];
 /// The name of the controller's clock in files of UR's `record.py`.
 const CLOCK: &str = "timestamp";
-/// The prefixes of names before the joint's number: positions, speeds, accelerations.
+/// The prefixes of column names before the joint's number: positions, speeds, accelerations.
 const PREFIXES: [&[&str]; 3] = [
     &["q", "q_", "actual_q_", "target_q_"],
     &["qd", "qd_", "actual_qd_", "target_qd_"],
     &["qdd", "qdd_", "target_qdd_"],
 ];
-/// The words for degrees in remarks. See also [`mentions_degrees`].
+/// The words for degrees in comments of a table. See also [`mentions_degrees`].
 const DEGREES: [&str; 4] = ["deg", "degs", "degree", "degrees"];
-/// The words for radians in remarks.
+/// The words for radians in comments of a table.
 const RADIANS: [&str; 3] = ["rad", "radian", "radians"];
-/// The degree sign, and two characters that look like it.
+/// The degree sign, and two other characters that look like it.
 const DEGREE_SIGNS: [char; 3] = ['°', 'º', '˚'];
 /// Units that are not supported, as they appear in remarks and names of columns.
 const OTHER_UNITS: [&str; 32] = [
@@ -83,14 +83,14 @@ const OTHER_UNITS: [&str; 32] = [
 /// Unsupported units that are also words of a text. They count as units only in brackets, or after "in", `/` or `_`.
 const UNITS_IN_PLACE: [&str; 9] =
     ["us", "ns", "minutes", "minuten", "hours", "stunden", "revolutions", "turns", "umdrehungen"];
-/// The first parts of units that are written as two words.
+/// The first words of units that are written as two words, such as `milli second`.
 const MULTIPLES: [&str; 3] = ["milli", "micro", "nano"];
-/// The second parts of units that are written as two words.
+/// The second words of units that are written as two words, such as `milli second`.
 const MULTIPLIED: [&str; 11] =
     ["second", "seconds", "sec", "secs", "sekunden", "radian", "radians", "rad", "degree", "degrees", "deg"];
-/// The advice for numbers that are cut in two.
+/// The advice for numbers that are cut in two by decimal commas.
 pub(super) const DECIMAL_COMMAS: &str = "; for decimal commas, separate columns by semicolons or tabs";
-/// The advice for a last column without a name or number.
+/// The advice for an empty last column of a table, which has no name or number.
 pub(super) const NO_SEPARATOR: &str = "; remove the separator at the end of the line";
 const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
                       remove other columns, or leave out the header";
@@ -172,10 +172,10 @@ impl Columns {
     }
 }
 
-/// The meaning of a `#` comment.
+/// The meaning of a `#` comment in a table with a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Comment {
-    /// A header that names the columns.
+    /// A header line that names the columns of the table.
     Header(Columns),
     /// A text that mentions degrees, and names no columns or other unit.
     Degrees,
@@ -266,10 +266,10 @@ fn mentions_degrees(text: &str) -> bool {
             .any(|(place, word)| is_unit(place, word) && !word.is_behind_number && !is_excluded(place))
 }
 
-/// A word of a text, with its context.
+/// A word in a comment of a table, with its context.
 struct TextWord<'a> {
     text: &'a str,
-    /// The text between it and the word before.
+    /// The text between this word and the word before.
     between: &'a str,
     is_in_brackets: bool,
     is_behind_in: bool,
@@ -283,7 +283,7 @@ impl TextWord<'_> {
     }
 }
 
-/// Returns the words of a text: letters and digits, without underscores.
+/// Returns the words of a comment's text: letters and digits, without underscores.
 fn words(text: &str) -> Vec<TextWord<'_>> {
     let mut words: Vec<TextWord<'_>> = vec![];
     let mut rest = text;
@@ -341,7 +341,7 @@ fn check_count<const N: usize>(count: usize) -> Result<(), Wrong> {
     ))
 }
 
-/// Returns `true` if a table can have this many columns.
+/// Returns `true` if a table of a motion for `N` joints can have `count` columns.
 pub(super) fn may_be<const N: usize>(count: usize) -> bool {
     check_count::<N>(count).is_ok()
 }

@@ -22,7 +22,7 @@ const FARTHEST: f32 = 5.0;
 /// line \[m/s, m/s²\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoveRequest<const N: usize> {
-    /// The goal of the move.
+    /// The goal of the move: joint positions or a pose.
     pub target: MoveTarget<N>,
     /// The highest speed: of the joint with the longest way \[rad/s\], or of the tool on a line \[m/s\].
     pub speed: f32,
@@ -181,18 +181,18 @@ pub(crate) struct MoveExecutor<const N: usize> {
 /// The progress of a move that the controller executes.
 #[derive(Clone, Copy, Debug)]
 pub struct MoveProgress<const N: usize> {
-    /// The measured joint positions \[rad\].
+    /// The newest measured joint positions \[rad\].
     pub at: Option<JointPositions<N>>,
     pub(crate) tool: Option<Pose>,
     /// The joint angles and the pose of the goal, as located by the controller. `None` until they are known.
     pub destination: Option<Destination<N>>,
     /// The mode of the session that executes the move.
     pub mode: Mode,
-    /// The progress of the move on the controller.
+    /// The step of the move's execution that the controller has reached.
     pub step: MoveStep,
     /// `true` if the controller has started the move.
     pub(crate) begun: bool,
-    /// `true` if the move was cancelled.
+    /// `true` if the move was cancelled on request.
     pub(crate) cancelled: bool,
     /// `true` if a contact of the tool has ended the move.
     pub(crate) touched: bool,
@@ -200,18 +200,18 @@ pub struct MoveProgress<const N: usize> {
     pub held: Option<Reason>,
 }
 
-/// The progress of a move that the controller executes.
+/// The step that a move which the controller executes has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveStep {
-    /// The move was not passed to the controller yet.
+    /// The move was not passed to the controller yet, and waits.
     Waiting,
     /// The controller executes the move.
     Runs,
     /// The program has reported the end of the move, and the arm is at standstill.
     Ended,
-    /// The move was rejected, for this reason.
+    /// The move was rejected before it started, for this reason.
     Refused(Reason),
-    /// The controller could not locate the goal, for this reason.
+    /// The controller could not locate the goal of the move, for this reason.
     NotFound(LocateError),
 }
 
@@ -249,7 +249,7 @@ impl<const N: usize> MoveExecutor<N> {
         }
     }
 
-    /// Returns the goal of each joint \[rad\], once it is known.
+    /// Returns the goal position of each joint \[rad\], once it is known.
     pub(super) const fn goal(&self) -> Option<&JointPositions<N>> {
         match &self.destination {
             Some(Destination { joints, .. }) => Some(joints),
@@ -262,7 +262,7 @@ impl<const N: usize> MoveExecutor<N> {
         self.cancelled = true;
     }
 
-    /// Records that a contact of the tool ends the move.
+    /// Records that a contact of the tool ends the move from now on.
     pub(super) const fn touch(&mut self) {
         self.touched = true;
     }

@@ -199,12 +199,12 @@ fn most_decimals(fields: &[&str]) -> usize {
     decimals
 }
 
-/// Returns a number without its sign.
+/// Returns a number of a table without its sign.
 fn unsigned(number: &str) -> &str {
     number.strip_prefix(['-', '+']).unwrap_or(number)
 }
 
-/// Returns `true` if each comma is between two digits.
+/// Returns `true` if each comma in `text` is between two digits, as a decimal comma is.
 fn has_decimal_commas(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digit = |place: Option<usize>| place.and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_digit);
@@ -216,7 +216,7 @@ fn at(line: usize, column: usize, what: &str) -> String {
     format!("line {line}, column {column}: {what}")
 }
 
-/// A column separator.
+/// A separator between the columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Separator {
     Semicolon,
@@ -259,7 +259,7 @@ impl Separator {
         Ok(())
     }
 
-    /// Returns the separator of a table with this first line.
+    /// Returns the column separator of a table whose first line is `line`.
     fn of<const N: usize>(line: &str) -> Self {
         let has = |separator| line.contains(separator);
         match (has(';'), has(',')) {

@@ -11,7 +11,7 @@ use super::motion_text::{Piece, Pieces, waypoint};
 use super::spaced::thinned;
 use super::{Motion, Reading};
 
-/// The maximum length of an error text for people \[characters\].
+/// The maximum length of an error text about a motion file \[characters\].
 const LONGEST_ERROR: usize = 8_192;
 
 /// The largest number in the motions that are converted and compared here.
@@ -22,7 +22,7 @@ pub fn scratch(kind: &str) -> PathBuf {
     std::env::temp_dir().join(format!("outrigger-fuzz-{}.{kind}", std::process::id()))
 }
 
-/// Writes these bytes to a file, and returns its path.
+/// Writes these bytes to a scratch file for fuzzing, and returns its path.
 pub fn file(kind: &str, bytes: &[u8]) -> PathBuf {
     let path = scratch(kind);
     std::fs::write(&path, bytes).expect("room for a file");
@@ -79,7 +79,7 @@ fn motion_of<const N: usize>(how: u8, bytes: &[u8]) {
     }
 }
 
-/// Asserts the properties that every accepted motion has.
+/// Asserts the properties of every motion that is accepted from a file.
 pub fn assert_motion<const N: usize>(motion: &Motion<N>) {
     let waypoints = motion.waypoints();
     let (first, last) = (waypoints.first().expect("a waypoint"), waypoints.last().expect("a waypoint"));
@@ -134,7 +134,7 @@ pub fn assert_motion<const N: usize>(motion: &Motion<N>) {
     }
 }
 
-/// Formats a motion as a table.
+/// Formats a motion as a table of waypoints.
 fn table<const N: usize>(motion: &Motion<N>, has_accelerations: bool) -> String {
     let groups = if has_accelerations { &["q", "qd", "qdd"][..] } else { &["q", "qd"] };
     let mut text = String::from("t");

@@ -17,7 +17,7 @@ pub(crate) const SET: &str = "in every command from now on";
 pub struct Impedance {
     /// The new stiffness, in the unit of the control scheme in force.
     pub stiffness: Option<Numbers>,
-    /// The new damping, as a normalised factor without a unit.
+    /// The new damping of the arm, as a normalised factor without a unit.
     pub damping: Option<Numbers>,
 }
 
@@ -28,10 +28,10 @@ pub struct Numbers {
     count: usize,
 }
 
-/// A reason why stiffness and damping are not changed.
+/// A reason why the arm's stiffness and damping are not changed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ImpedanceRefusal {
-    /// This kind of controller has neither stiffness nor damping.
+    /// Neither stiffness nor damping can be set for this kind of controller.
     #[error("this controller has neither stiffness nor damping: a KUKA LWR has them")]
     NoImpedance,
     /// The control scheme in force has neither stiffness nor damping.
@@ -42,20 +42,20 @@ pub enum ImpedanceRefusal {
     /// The number of values differs from the number of joints or axes in the control scheme in force.
     #[error("{what}: expected {expected} numbers, or one for all, found {found}")]
     Count {
-        /// The name of the value: `stiffness` or `damping`.
+        /// The name of the wrong value: `stiffness` or `damping`.
         what: &'static str,
-        /// The number of values that the control scheme has.
+        /// The number of values that the control scheme expects, one per axis or joint.
         expected: usize,
-        /// The number of values in the request.
+        /// The number of values in the client's request.
         found: usize,
     },
     /// The value is not sent to the KRC, because the KRL program decides it.
     #[error("{0} is set by the KRL program (robot.expert.left_to_krl)")]
     LeftToKrl(&'static str),
-    /// A number is outside of its range.
+    /// A stiffness or damping value is outside of its range.
     #[error(transparent)]
     BadValue(#[from] BadValue),
-    /// The control scheme is being changed at this moment.
+    /// The control scheme of the arm is being changed at this moment.
     #[error("the control scheme is changing: try again")]
     Changed,
 }

@@ -28,7 +28,7 @@ const AROUND: [&str; 7] = [
     "joint_trajectory",
 ];
 
-/// Reads a trajectory, or a message that contains one.
+/// Reads a trajectory in JSON, or a message in JSON that contains one.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
     let Object(mut level) = serde_json::from_str::<Object<Level>>(text).map_err(|error| placed(&error))?;
     let (mut tolerances, mut given, mut arm) = (Tolerances::DEFAULT, vec![], None);
@@ -119,7 +119,7 @@ fn is_empty(level: &Level) -> bool {
         && level.joint_trajectory.as_ref().is_none_or(|inner| is_empty(&inner.0))
 }
 
-/// Returns the entries of a list. A missing list has none.
+/// Returns the entries of a list in JSON. A missing list has none.
 fn of<T, const MOST: usize>(list: &Option<List<T, MOST>>) -> &[T] {
     list.as_ref().map_or(&[], |List(all)| all)
 }
@@ -243,14 +243,14 @@ fn joint_tolerances<const N: usize>(
     Ok(())
 }
 
-/// The arm to which the names in a file belong.
+/// The arm to which the joint names in a motion file belong.
 #[derive(Debug)]
 struct Arm {
-    /// The first name that was found.
+    /// The first joint name that was found in the file.
     name: String,
-    /// The prefix before the joint's own name.
+    /// The prefix in the file before the joint's own name.
     prefix: String,
-    /// The number of the first joint, if names end in numbers.
+    /// The number of the first joint, if joint names end in numbers.
     base: usize,
 }
 

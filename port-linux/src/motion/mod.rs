@@ -65,13 +65,13 @@ pub struct Motion<const N: usize> {
 /// A reason why waypoints are not a motion that an arm can follow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MotionError {
-    /// The list of waypoints is empty.
+    /// The motion's list of waypoints is empty.
     Empty,
     /// The waypoints are not a trajectory, for this reason.
     Waypoints(TrajectoryError),
     /// On the way to waypoint `to`, counted from 0, the arm would exceed a limit.
     Beyond {
-        /// The number of the waypoint, counted from 0.
+        /// The number of the waypoint on the way to which a limit is exceeded, counted from 0.
         to: u32,
         /// The limit that would be exceeded, with the joint and the value.
         excess: Excess,
@@ -91,7 +91,7 @@ impl fmt::Display for MotionError {
 impl std::error::Error for MotionError {}
 
 impl MotionError {
-    /// Returns the reason in words, with advice.
+    /// Returns the reason why the motion is not possible as text for people, with advice.
     pub fn with_remedy(&self) -> String {
         match self {
             Self::Empty | Self::Waypoints(_) => self.to_string(),
@@ -214,26 +214,26 @@ impl<const N: usize> Motion<N> {
         &self.waypoints
     }
 
-    /// Returns the tolerances of the joints.
+    /// Returns the tolerances of the joints, by which a motion is judged.
     #[must_use]
     pub const fn tolerances(&self) -> &Tolerances<N> {
         &self.tolerances
     }
 
-    /// Replaces the tolerances.
+    /// Replaces the tolerances of the joints in this motion.
     #[must_use]
     pub const fn with_tolerances(mut self, tolerances: Tolerances<N>) -> Self {
         self.tolerances = tolerances;
         self
     }
 
-    /// Returns the duration from start to end, at full speed.
+    /// Returns the duration of the motion from start to end, at full speed.
     #[must_use]
     pub fn duration(&self) -> StdDuration {
         StdDuration::from_micros(self.waypoints.last().map_or(0, |last| last.at.as_micros()))
     }
 
-    /// Returns the joint positions at the end.
+    /// Returns the joint positions at the end of the motion \[rad\].
     #[must_use]
     pub fn goal(&self) -> JointPositions<N> {
         self.waypoints.last().map_or(JointPositions::ZERO, |last| last.setpoint.positions)
@@ -313,13 +313,13 @@ fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {
 
 /// A waypoint as other sources give it: time and position, and optionally speed and acceleration.
 pub struct Row<const N: usize> {
-    /// The time since the start of the motion \[s\].
+    /// The time of the waypoint since the start of the motion \[s\].
     pub at: f64,
-    /// Joint positions \[rad\].
+    /// The joint positions at the waypoint \[rad\].
     pub positions: [f32; N],
-    /// The joint speeds \[rad/s\], if they are given.
+    /// The joint speeds at the waypoint \[rad/s\], if they are given.
     pub velocities: Option<[f32; N]>,
-    /// The joint accelerations \[rad/s²\], if they are given.
+    /// The joint accelerations at the waypoint \[rad/s²\], if they are given.
     pub accelerations: Option<[f32; N]>,
 }
 
@@ -333,10 +333,10 @@ const BEGINNING: u64 = 64 << 10;
 /// positions and speeds.
 const MOST_POINTS: usize = 2_000_000;
 
-/// The longest motion \[s\]: a day.
+/// The longest duration of a motion \[s\]: a day.
 const LONGEST: f64 = 86_400.0;
 
-/// Converts a time in seconds to the resolution of waypoints.
+/// Converts a waypoint's time in seconds to microseconds, the resolution of waypoints.
 fn micros(seconds: f64) -> Duration {
     Duration::from_micros((seconds * 1e6).round() as u64)
 }

@@ -16,18 +16,18 @@ use outrigger_wire::robot::{JointPositions, JointVelocities};
 
 use super::Motion;
 
-/// Joint positions closer than this count as equal \[rad\].
+/// Joint positions that differ by less than this count as equal \[rad\].
 pub(crate) const SAME: f32 = 1e-4;
 
 /// The highest measured joint speed at which an arm counts as being at standstill \[rad/s\].
 const RESTS: f32 = 0.02;
 
-/// The result of [`Motion::start_at`].
+/// The result of [`Motion::start_at`]: the motion to follow, or none if the arm is already at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Start<const N: usize> {
     /// The motion has no length, and the arm is already there. Contains the distance of each joint \[rad\].
     There(JointPositions<N>),
-    /// The motion to follow. Its first waypoint is at 0 s.
+    /// The motion that the arm has to follow. Its first waypoint is at 0 s.
     Moves(Motion<N>),
 }
 

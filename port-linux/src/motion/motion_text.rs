@@ -15,33 +15,33 @@ use outrigger_wire::time::Duration;
 use super::reading::{number, quoted, short};
 use super::{LONGEST, MOST_POINTS, Motion, micros};
 
-/// The longest piece \[B\]. A request of 1024 bytes has room for it and for its other keys.
+/// The longest piece of a motion \[B\]. A request of 1024 bytes has room for it and for its other keys.
 const LONGEST_PIECE: usize = 900;
-/// The number of characters of a piece that an error message repeats.
+/// The number of characters of a motion's piece that an error message repeats.
 const SHOWN: usize = 40;
 
 /// The first piece of a motion: the number of waypoints, and the tolerances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Heading<const N: usize> {
-    /// The number of waypoints that follow.
+    /// The number of waypoints that follow in further pieces.
     pub(crate) count: usize,
-    /// The tolerances of the motion.
+    /// The joint tolerances of the motion.
     pub(crate) tolerances: Tolerances<N>,
 }
 
 /// A piece of a motion that a client sends in several lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Piece<'t, const N: usize> {
-    /// The beginning of a motion.
+    /// The beginning of a motion, before its waypoints.
     Begin(Heading<N>),
-    /// Waypoints, separated by blanks. See [`waypoint`].
+    /// Waypoints of a motion, separated by blanks. See [`waypoint`].
     Rows(&'t str),
-    /// The end of a motion.
+    /// The end of a motion, after its waypoints.
     End,
 }
 
 impl<'t, const N: usize> Piece<'t, N> {
-    /// Parses a piece. Returns `None` for text that is not a piece.
+    /// Parses a line of a motion that is sent in pieces. Returns `None` for any other text.
     ///
     /// # Errors
     /// Returns what was expected, for a beginning that is not valid.
@@ -123,19 +123,19 @@ pub(crate) fn waypoint<const N: usize>(row: &str) -> Result<Waypoint<N>, String>
     Ok(Waypoint { setpoint, accelerations, at })
 }
 
-/// A motion as pieces to be sent.
+/// A motion as the sequence of text pieces in which a client sends it.
 pub struct Pieces {
-    /// The first piece of the motion.
+    /// The first piece of the motion: the number of waypoints, and the tolerances.
     pub begin: String,
-    /// The pieces with waypoints. They are created on demand.
+    /// The pieces of the motion that contain its waypoints. They are created on demand.
     pub rows: Box<dyn Iterator<Item = String>>,
 }
 
 impl Pieces {
-    /// The last piece of every motion.
+    /// The last piece of every motion, which contains no waypoints.
     pub const END: &'static str = "end";
 
-    /// Creates the pieces of a motion.
+    /// Creates the text pieces in which a motion is sent.
     ///
     /// # Errors
     /// Returns a message for more waypoints than a run accepts.

@@ -26,12 +26,12 @@ pub(crate) struct PlaybackExecutor<const N: usize> {
     number: Option<MoveNumber>,
     offer: Offer,
     newest: Option<ControllerTime>,
-    /// `true` if the motion was cancelled.
+    /// `true` if the motion was cancelled on request.
     cancelled: bool,
     /// Two facts about a contact of the tool: `true` if a contact ends the motion; and `true` if it has done so,
     /// with the arm at standstill.
     touched: (bool, bool),
-    /// `true` if the arm is at standstill after a cancellation.
+    /// `true` if the arm is at standstill after the motion was cancelled.
     is_over: bool,
     /// The reason why the motion was not started or not resumed, or why it ended early.
     against: Option<Reason>,
@@ -42,7 +42,7 @@ pub(crate) struct PlaybackExecutor<const N: usize> {
 #[derive(Debug, Default)]
 pub(crate) struct PlaybackProgress<const N: usize> {
     pub(crate) trace: Trace<N>,
-    /// The reason why the motion was not started, or ended early.
+    /// The reason why the controller's motion was not started, or ended early.
     pub(crate) against: Option<Reason>,
     /// The reason why the motion was not resumed, although that was requested.
     pub(crate) refused: Option<Reason>,
@@ -78,12 +78,12 @@ impl<const N: usize> PlaybackExecutor<N> {
         }
     }
 
-    /// Returns the duration of the motion at full speed.
+    /// Returns the duration of the whole motion at full speed.
     pub(super) fn whole(&self) -> Duration {
         self.waypoints.last().map_or(Duration::ZERO, |last| last.at)
     }
 
-    /// Returns the current setpoint. `None` before the start.
+    /// Returns the current setpoint of the motion. `None` before its start.
     pub(super) fn wanted(&self) -> Option<Setpoint<N>> {
         self.number.map(|_| self.playback.wanted(&self.waypoints))
     }
@@ -213,7 +213,7 @@ impl<const N: usize> PlaybackExecutor<N> {
     }
 }
 
-/// Returns the reason for an exceeded limit.
+/// Returns the reason to report for a limit that a motion exceeds.
 const fn reason_of(excess: &Excess) -> Reason {
     match excess.quantity {
         Quantity::Position => Reason::PositionLimit,

@@ -59,7 +59,7 @@ pub(super) fn quoted(text: &str, most: usize) -> String {
 /// The time in a file from which the times of its waypoints are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zero {
-    /// `true` if times are counted from the first one.
+    /// `true` if times in the file are counted from the first one.
     pub(super) is_first: bool,
     first: Option<f64>,
 }

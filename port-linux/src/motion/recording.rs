@@ -17,7 +17,7 @@ const STILL: f32 = 1e-3;
 /// The maximum number of waypoints: those of the longest motion, a day.
 const MOST: usize = (LONGEST / STEP) as usize;
 
-/// Reads the states of the most precise interface in the recording.
+/// Reads a motion from the states of the most precise interface in a recording.
 pub(super) fn read<const N: usize>(path: &Path) -> Result<Motion<N>, Failure> {
     let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
     for port in WireFormat::STATES_BY_PRECISION {

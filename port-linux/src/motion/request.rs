@@ -15,26 +15,26 @@ use super::spaced::thinned;
 use super::timed::seconds;
 use super::{Motion, SAME, Start, begins_beside, rests};
 
-/// The description of accepted requests, for error messages.
+/// The description of accepted requests for a move, for error messages.
 const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, optionally with linear, speed= and acceleration=, or time= \
                         with q=; or a motion in pieces, begin=, rows= and end";
-/// The error text for clients that name a file.
+/// The error text for clients that name a motion file instead of sending its waypoints.
 const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ctl ROBOT move FILE` of this version \
                        sends it: a run opens no file";
 
-/// The component that executes the motions requested in a session.
+/// The component that executes the motions which clients request in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MotionExecutor {
-    /// The law follows the motions, cycle by cycle.
+    /// The control law follows the motions, cycle by cycle.
     Law,
-    /// The controller executes the motions by itself.
+    /// The controller executes the requested motions by itself.
     Controller,
 }
 
 /// The kinds of client motions that a law never accepts. The default is that of a law that accepts all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RejectedMotions {
-    /// `true` if the law follows no trajectory.
+    /// `true` if the control law follows no trajectory.
     pub trajectories: bool,
     /// The reason why the law rejects every stream of speeds. `None` if it accepts them.
     pub speeds: Option<ForwardError>,
@@ -68,11 +68,11 @@ impl RejectedMotions {
 /// The facts about a session that are needed to prepare a motion for it.
 #[derive(Clone, Debug)]
 pub struct Moving<const N: usize> {
-    /// The limits of the arm's motions.
+    /// The limits of the arm's joint positions, speeds and accelerations.
     pub limits: Limits<N>,
-    /// The component that executes the motions.
+    /// The component that executes the motions: the law or the controller.
     pub by: MotionExecutor,
-    /// The motions that the law rejects.
+    /// The kinds of motions that the control law rejects.
     pub refuses: RejectedMotions,
 }
 
@@ -81,11 +81,11 @@ pub struct Moving<const N: usize> {
 pub struct ArmMotionState<const N: usize> {
     /// The newest measured joint positions \[rad\].
     pub at: Option<JointPositions<N>>,
-    /// The newest measured joint speeds \[rad/s\].
+    /// The newest measured joint speeds of the arm \[rad/s\].
     pub speed: JointVelocities<N>,
-    /// The setpoint of the active motion, if there is one.
+    /// The setpoint (joint positions and speeds) of the active motion, if there is one.
     pub wanted: Option<Setpoint<N>>,
-    /// The time between two states.
+    /// The time between two states of the arm.
     pub cycle: Option<Duration>,
 }
 
@@ -95,7 +95,7 @@ impl<const N: usize> Default for ArmMotionState<N> {
     }
 }
 
-/// A motion that is ready to start.
+/// A motion that is checked and ready to start.
 #[derive(Debug)]
 pub struct Ready<const N: usize> {
     pub(super) how: PreparedExecution<N>,
@@ -119,7 +119,7 @@ pub(super) enum PreparedExecution<const N: usize> {
 }
 
 impl<const N: usize> Ready<N> {
-    /// The plan for an arm that is already at the goal.
+    /// The prepared motion for an arm that is already at the goal: nothing is sent.
     const STAY: Self = Self { how: PreparedExecution::Stay, whole: Duration::ZERO, replaces: false };
 
     /// Returns `true` if the arm is already at the goal, so that nothing is sent.
@@ -128,12 +128,12 @@ impl<const N: usize> Ready<N> {
     }
 }
 
-/// The content of a request for a motion.
+/// The content of a client's request for a motion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MotionRequest<const N: usize> {
-    /// A motion with all its waypoints.
+    /// A requested motion with all its waypoints.
     Motion(Box<Motion<N>>),
-    /// A move to one goal, without intermediate waypoints.
+    /// A requested move to one goal, without intermediate waypoints.
     Place(MoveRequest<N>),
 }
 
@@ -206,7 +206,7 @@ pub fn ready<const N: usize>(
     }
 }
 
-/// Prepares a motion with all its waypoints.
+/// Prepares the execution of a motion with all its waypoints.
 fn along<const N: usize>(
     motion: Motion<N>,
     moving: &Moving<N>,

@@ -12,7 +12,7 @@ use super::Motion;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Missed {
     number: usize,
-    /// The distance of the thinned motion from the waypoint \[rad\].
+    /// The distance at which the thinned motion passes the waypoint \[rad\].
     off: f32,
     least: Duration,
 }

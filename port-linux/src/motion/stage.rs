@@ -1,4 +1,4 @@
-//! The stage of a motion, with the words that answers use.
+//! The stage of a motion, with the words for it in answers to clients.
 
 use outrigger_core::command::LocateError;
 use outrigger_core::robot::Reason;
@@ -7,24 +7,24 @@ use outrigger_core::trajectory::Progress;
 /// The stage of a requested motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MotionStage {
-    /// The motion waits for the arm's standstill, and then starts.
+    /// The requested motion waits for the arm's standstill, and then starts.
     Waits,
-    /// The motion is being executed: the arm follows it.
+    /// The requested motion is being executed: the arm follows it.
     Runs,
     /// The motion was completed, with the arm at standstill at its end.
     Done,
-    /// The motion was cancelled on request.
+    /// The motion was cancelled on request, before its end.
     Cancelled,
     /// The motion is suspended, because commanding ended during it. A request to resume continues it.
     Suspended,
-    /// The motion ended together with commanding, and cannot be continued.
+    /// The requested motion ended together with commanding, and cannot be continued.
     Stopped,
     /// The motion was ended early by a contact of the tool. The arm is at standstill, and still commanded.
     Touched,
     /// The motion ended short of its goal, or because a joint exceeded the motion's own tolerance. The arm came to
     /// rest, and is still commanded.
     Missed(Reason),
-    /// The motion was not started, for this reason.
+    /// The requested motion was not started, for this reason.
     Refused(Reason),
     /// The move was not started, because the controller could not locate its goal.
     NotFound(LocateError),
@@ -36,7 +36,7 @@ impl MotionStage {
         matches!(self, Self::Waits | Self::Runs)
     }
 
-    /// Returns the word for the stage in answers.
+    /// Returns the word for the stage of a motion in answers to clients.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Waits => "waiting",
@@ -52,7 +52,7 @@ impl MotionStage {
     }
 }
 
-/// The state of a motion, for a client.
+/// The state of a requested motion, for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MotionReport {
     /// The number of the motion in this session, from 1.

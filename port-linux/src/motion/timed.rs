@@ -9,12 +9,12 @@ use outrigger_wire::time::Duration;
 
 use super::controller_move::MoveRequest;
 
-/// The longest move \[s\], as for motions from files.
+/// The longest duration of a move \[s\], as for motions from files.
 const LONGEST: f64 = 86_400.0;
 /// The lowest speed of a move in a given time \[rad/s\]. At lower speeds the resolution of the sent numbers, a
 /// millionth, would be noticeable.
 const SLOWEST: f64 = 1e-4;
-/// The lowest acceleration of a move in a given time \[rad/s²\].
+/// The lowest acceleration of a move that has to take a given time \[rad/s²\].
 const GENTLEST: f64 = 1e-5;
 /// The usual acceleration of a move in a given time, if it does not need more \[rad/s²\].
 const RAMP: f64 = 0.8;
@@ -39,7 +39,7 @@ impl<const N: usize> MoveRequest<N> {
     /// Checks that the arm can move from `from` to the goal in the requested [time](Self::time).
     ///
     /// # Errors
-    /// Returns the shortest or the longest possible time, in words.
+    /// Returns the shortest or the longest possible time of the move, as text for people.
     pub(crate) fn check_time(&self, from: &JointPositions<N>, limits: &Limits<N>) -> Result<(), String> {
         let (Some(time), Some(destination)) = (self.time, self.target.known()) else { return Ok(()) };
         let way = destination.joints.zip_with(from.as_array(), |to, from| (to - from).abs());

@@ -9,7 +9,7 @@ use outrigger_wire::time::Duration;
 /// The maximum number of samples in the record. When it is reached, every second sample is removed.
 const KEPT: usize = 16_384;
 
-/// A record of how an arm follows a motion.
+/// A record of how closely an arm follows a motion.
 #[derive(Clone, Debug)]
 pub struct Trace<const N: usize> {
     /// The samples: the reference and the measured positions, with the controller's time since the first of them.
@@ -27,9 +27,9 @@ pub struct Trace<const N: usize> {
     pub held: Option<Reason>,
     /// The newest measured joint positions, in any mode \[rad\].
     pub(crate) at: Option<JointPositions<N>>,
-    /// `true` if the motion was cancelled.
+    /// `true` if the motion was cancelled on request.
     pub(crate) cancelled: bool,
-    /// The number of states per sample: every `stride`th state is recorded.
+    /// The number of robot states per sample: every `stride`th state is recorded.
     stride: u32,
     skipped: u32,
     first: Option<ControllerTime>,
@@ -38,11 +38,11 @@ pub struct Trace<const N: usize> {
 /// A sample of the arm's positions in one state while the motion runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<const N: usize> {
-    /// The time since the first sample, by the controller's clock \[s\].
+    /// The time since the first sample of the motion, by the controller's clock \[s\].
     pub seconds: f64,
-    /// The joint positions of the reference at this time \[rad\].
+    /// The joint positions of the motion's reference at this time \[rad\].
     pub wanted: JointPositions<N>,
-    /// The measured joint positions at this time \[rad\].
+    /// The measured joint positions in the robot state at this time \[rad\].
     pub actual: JointPositions<N>,
     /// The fraction of the speed that the robot's slider and limiter permit.
     pub scaling: f32,

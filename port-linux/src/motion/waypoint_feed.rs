@@ -18,7 +18,7 @@ use super::trace::{Moment, Trace};
 #[derive(Debug)]
 pub(crate) struct WaypointFeed<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
-    /// The index of the next waypoint.
+    /// The index of the next waypoint to be fed to the law.
     next: usize,
     trace: Option<Arc<Mutex<Trace<N>>>>,
     newest: Option<ControllerTime>,
@@ -31,11 +31,11 @@ pub(crate) struct WaypointFeed<const N: usize> {
 /// A motion that is executed in a session, by one of three ways.
 #[derive(Debug)]
 pub(crate) enum Task<const N: usize> {
-    /// Waypoints are fed to the engine's law.
+    /// The waypoints of the motion are fed to the engine's law.
     Feed(WaypointFeed<N>),
-    /// A single move is given to the controller.
+    /// The motion is a single move that is given to the controller.
     Give(MoveExecutor<N>),
-    /// A motion is given to the controller waypoint by waypoint.
+    /// The motion is given to the controller waypoint by waypoint.
     Play(PlaybackExecutor<N>),
 }
 
@@ -74,7 +74,7 @@ impl<const N: usize> WaypointFeed<N> {
         self.missed
     }
 
-    /// Stops feeding, because the engine now brings the arm to rest.
+    /// Stops feeding waypoints, because the engine now brings the arm to rest.
     pub(super) const fn cancel(&mut self) {
         (self.cancelled, self.next) = (true, usize::MAX);
     }

@@ -23,7 +23,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// Binds the socket at `at`.
+    /// Binds the UDP socket at the local address `at`.
     pub(super) fn listen(at: SocketAddr, clock: Clock, pace: Pace) -> Result<Self, Failure> {
         let socket = reactor::Datagrams::bind(at).map_err(|error| {
             let hint = match error.kind() {
@@ -40,7 +40,7 @@ impl Datagrams {
         self.socket.local_addr()
     }
 
-    /// Copies all traffic of the socket to `tap` from now on.
+    /// Copies all traffic of the UDP socket to `tap` from now on.
     pub(super) fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }

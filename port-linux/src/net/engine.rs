@@ -7,7 +7,7 @@ use outrigger_wire::time::Duration;
 
 use crate::net::Net;
 
-/// The longest time for writing one command to the socket.
+/// The longest time for writing one command to the robot's socket.
 const WRITE_LIMIT: Duration = Duration::from_millis(100);
 
 /// Runs `engine` until the application has shut it down, with a recorder of `recorder` bytes.

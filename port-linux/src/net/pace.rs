@@ -5,7 +5,7 @@ use outrigger_wire::time::{Duration, Instant};
 use crate::host::clock::Clock;
 use crate::host::reactor;
 
-/// The time within which arrivals of data count as one state.
+/// The time within which arrivals of data count as one state of the robot.
 const TOGETHER: Duration = Duration::from_micros(200);
 
 /// Keeps the loop awake around the time at which each state is due: from `margin` before it to `margin` after it.
@@ -29,7 +29,7 @@ impl Pace {
         self.margin.is_some()
     }
 
-    /// Records a state that was read at `now`.
+    /// Records the arrival of a robot state that was read at `now`.
     pub(super) fn arrived(&mut self, now: Instant) {
         let Some(margin) = self.margin else { return };
         let Some(newest) = self.newest else { return self.newest = Some(now) };

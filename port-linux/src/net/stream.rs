@@ -1,4 +1,4 @@
-//! TCP connections to a robot, one after another on each link.
+//! TCP connections to a robot. Each link uses one connection after another.
 
 use std::future::poll_fn;
 use std::io::{self, Read as _, Write as _};
@@ -68,7 +68,7 @@ pub struct Link {
 enum LinkState {
     Closed,
     Opening(SocketAddr, Watched<TcpStream>),
-    /// The controller may connect to this port of this process.
+    /// The controller may connect to this local port, at which this process listens.
     Listening(u16),
     Open(SocketAddr, Watched<TcpStream>),
 }
@@ -123,7 +123,7 @@ impl Link {
     }
 }
 
-/// Describes why a connection attempt failed, and what to check.
+/// Describes why a connection to the controller failed, and what to check.
 #[must_use]
 pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
     let advice = match error.kind() {
@@ -295,7 +295,7 @@ fn newest(listener: &TcpListener, first: (TcpStream, SocketAddr), robot: IpAddr)
 /// A port of the controller, to find the route to it. Any port serves for that.
 const FIRST: u16 = 30_003;
 
-/// Describes why the port cannot be opened, and what to do.
+/// Describes why the port for the controller cannot be opened, and what to do.
 fn cannot_listen(at: SocketAddr, error: &io::Error) -> String {
     let advice = match error.kind() {
         io::ErrorKind::AddrInUse => "another program has this port: end it, or choose another by `program.expert.port`",
@@ -316,7 +316,7 @@ fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
     Ok(Watched::new(stream))
 }
 
-/// Returns the error of an attempt to connect, if it failed.
+/// Returns the error of a TCP connection attempt, if it failed.
 fn connected(stream: &TcpStream) -> io::Result<()> {
     match stream.take_error()? {
         Some(error) => Err(error),

@@ -40,7 +40,7 @@ pub(crate) trait Ends {
     fn released(&self) -> Option<ReleasedBy>;
 }
 
-/// The operator interface of a session with the controller `vendor`.
+/// The operator interface of a session: it displays events and receives inputs.
 #[derive(Debug)]
 pub struct Panel<M> {
     clock: Clock,
@@ -53,13 +53,13 @@ pub struct Panel<M> {
     /// The time at which the session ends by itself. `None` if it does not.
     end_at: Option<Instant>,
     first_session_by: Option<Instant>,
-    /// `true` if there was a session.
+    /// `true` if there was a session with the controller.
     begun: bool,
     ending: bool,
     next_snapshot: Instant,
     accepted: (Instant, u64),
     episodes: Episodes,
-    /// The link grade that commanding requires.
+    /// The grade of the link that commanding requires.
     needed: Grade,
     /// The cause of a low link grade, for the event that follows.
     low: Option<GradeLow>,
@@ -71,7 +71,7 @@ pub struct Panel<M> {
     /// The unmet preconditions, for commands whose operator needs to know why commanding does not start.
     unmet: Option<Unmet>,
     last_fallback: Option<Reason>,
-    /// A feed that also receives events and figures.
+    /// A feed that also receives the session's events and link figures.
     feed: Option<Feed>,
     /// The figures of the last seconds, which explain a low link grade.
     last_seconds: LastSeconds,
@@ -125,12 +125,12 @@ impl<M: VendorUi> Panel<M> {
         self
     }
 
-    /// Returns `true` if there was a session.
+    /// Returns `true` if there was a session with the controller.
     pub(crate) const fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Returns the feed that also receives events and figures.
+    /// Returns the feed that also receives the session's events and link figures.
     pub(crate) const fn feed(&self) -> Option<&Feed> {
         self.feed.as_ref()
     }
@@ -158,7 +158,7 @@ impl<M: VendorUi> Panel<M> {
         wish
     }
 
-    /// Requests the end of the session from inside the program.
+    /// Requests the end of the session from inside this process.
     pub(crate) fn end_now(&mut self) {
         end_is_under_way();
         self.ending = true;
@@ -240,7 +240,7 @@ impl<M: VendorUi> Panel<M> {
         }
     }
 
-    /// Displays an event of the command itself.
+    /// Displays an event of the command itself, not of the engine.
     pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
         let notice = Notice { at: self.clock.now(), kind, text, fields };
         if let Some(feed) = &self.feed {
@@ -276,7 +276,7 @@ impl<M: VendorUi> Panel<M> {
         self.vendor.variables(engine)
     }
 
-    /// Observes the session without displaying it.
+    /// Observes the session's engine without displaying it.
     pub fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
     where
         P: Controller<N, Event = M::Event>,

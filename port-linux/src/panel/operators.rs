@@ -1,4 +1,4 @@
-//! The operators of a session, and their inputs.
+//! The operators of a session, and their inputs by keys, signals or handles.
 
 use outrigger_core::engine::Input;
 use outrigger_core::mode::Epoch;
@@ -13,17 +13,18 @@ use crate::show::Key;
 /// An input of a session's operator, by a key, a line or a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorInput {
-    /// Ends the command, for this cause.
+    /// Ends the command of the operator, for this cause.
     End(ReleasedBy),
-    /// Requests to command. Contains the epoch that the operator has seen.
+    /// Requests that the arm is commanded. Contains the session's epoch (a counter of connections and losses of
+    /// authority) that the operator has seen.
     Request(Epoch),
     /// Requests to resume a suspended motion. Contains the epoch that the operator has seen.
     Resume(Epoch),
-    /// Releases the arm, for this cause.
+    /// Releases the arm for this cause: commanding ends, and the arm is brought to rest.
     Release(ReleasedBy),
-    /// Clears the latched reason.
+    /// Clears the latched reason of the last fallback.
     Acknowledge,
-    /// Observes the session. Has no effect on the engine.
+    /// Observes the session, which has no effect on the engine.
     Look,
 }
 
@@ -79,7 +80,7 @@ impl From<Key> for OperatorInput {
 /// process.
 #[derive(Debug)]
 pub struct Operators {
-    /// The signals to this process. `None` if other code handles them.
+    /// The signals to this process. `None` if code outside of the session handles them.
     pub(super) signals: Option<Signals>,
     pub(super) sender: UnboundedSender<Key>,
     pub(super) keys: UnboundedReceiver<Key>,
@@ -95,14 +96,14 @@ impl Operators {
         Ok(Self { signals: Some(Signals::listen(leaves)?), ..Self::elsewhere() })
     }
 
-    /// Creates inputs that are sent by [`sender`](Self::sender) only.
+    /// Creates operator inputs that are sent by [`sender`](Self::sender) only, without signals.
     #[must_use]
     pub(crate) fn elsewhere() -> Self {
         let (sender, keys) = unbounded_channel();
         Self { signals: None, sender, keys }
     }
 
-    /// Returns `true` if a signal has requested the end.
+    /// Returns `true` if a signal has requested the end of the command.
     pub fn has_ended(&mut self) -> bool {
         self.signals.as_mut().is_some_and(|signals| signals.heard().is_some())
     }

@@ -21,9 +21,9 @@ use crate::vendor::{VendorObserve, VendorUi};
 #[derive(Debug)]
 pub(crate) struct SessionObserver<M> {
     panel: Panel<M>,
-    /// The progress of each companion.
+    /// The progress of each companion of the session.
     progress: Vec<Arc<Progress>>,
-    /// Messages about the connection for additional RTDE variables.
+    /// The messages about the connection for additional RTDE variables.
     remarks: Option<UnboundedReceiver<String>>,
     /// The messages of companions for the operator.
     companions: Option<Receiver<Remark>>,
@@ -52,7 +52,7 @@ impl<M: VendorUi> SessionObserver<M> {
         Self { progress, remarks: variables, companions, ..self }
     }
 
-    /// Returns `true` if there was a session.
+    /// Returns `true` if there was a session with the controller.
     pub(crate) const fn has_begun(&self) -> bool {
         self.panel.has_begun()
     }

@@ -31,7 +31,7 @@ pub(super) struct Modes {
     cb2: bool,
 }
 
-/// The masks of digital inputs and outputs.
+/// The bit masks of the controller's digital inputs and outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Io {
     inputs: Option<u64>,
@@ -88,7 +88,7 @@ impl FieldVisitor for State {
 }
 
 impl State {
-    /// Passes the joints to `visitor`: rad, rad/s, A.
+    /// Passes the position, speed and current of each joint to `visitor`: rad, rad/s, A.
     pub(super) fn joints(&self, visitor: &mut dyn FieldVisitor) {
         let fields = [
             ("position", self.position),
@@ -105,7 +105,7 @@ impl State {
         vectors(&[("pose", self.pose), ("speed", self.speed), ("force", self.force)], visitor);
     }
 
-    /// Returns `true` if there is a tool pose to draw.
+    /// Returns `true` if the state contains a tool pose to draw.
     pub(super) fn has_pose(&self) -> bool {
         self.pose.is_some_and(|pose| pose.iter().all(|value| value.is_finite()))
     }
@@ -148,7 +148,7 @@ fn vectors(fields: &[(&str, Option<[f64; 6]>)], visitor: &mut dyn FieldVisitor) 
     }
 }
 
-/// A time in the form of Foxglove's schemas.
+/// A time since 1970 in the form of Foxglove's schemas.
 #[derive(Serialize)]
 pub(super) struct Timestamp {
     sec: u64,
@@ -156,7 +156,7 @@ pub(super) struct Timestamp {
 }
 
 impl Timestamp {
-    /// Converts the time `nanos` since 1970 \[ns\].
+    /// Converts `nanos`, the time since 1970 \[ns\], to a timestamp.
     pub(super) const fn of(nanos: u64) -> Self {
         const SECOND: u64 = 1_000_000_000;
         Self { sec: nanos / SECOND, nsec: nanos % SECOND }
@@ -172,7 +172,7 @@ pub(super) fn timestamp(nanos: u64, visitor: &mut dyn FieldVisitor) {
     visitor.end();
 }
 
-/// Converts a rotation vector to a quaternion x, y, z, w.
+/// Converts a rotation vector \[rad\] to a quaternion x, y, z, w.
 fn quaternion(vector: [f64; 3]) -> [f64; 4] {
     let angle = vector.iter().map(|v| v * v).sum::<f64>().sqrt();
     // The limit of sin(angle / 2) / angle at zero is 1/2.
@@ -182,7 +182,7 @@ fn quaternion(vector: [f64; 3]) -> [f64; 4] {
 }
 
 impl Modes {
-    /// Passes the numbers, and the controller's names for them, to `visitor`.
+    /// Passes the modes, as numbers and by the controller's names, to `visitor`.
     pub(super) fn visit(&self, visitor: &mut dyn FieldVisitor) {
         let generation = if self.cb2 { Generation::Cb2 } else { Generation::Cb3 };
         let mut named = |key: &str, name_key: &str, raw: Option<i32>, name: &dyn Fn(i32) -> String| {
@@ -204,7 +204,7 @@ impl Modes {
 }
 
 impl Io {
-    /// Passes the masks, and each input and output separately, to `visitor`.
+    /// Passes the bit masks, and each input and output separately, to `visitor`.
     pub(super) fn visit(&self, visitor: &mut dyn FieldVisitor) {
         /// The number of digital inputs or outputs: standard 0–7, configurable 8–15, tool 16–17.
         const COUNT: u32 = 18;

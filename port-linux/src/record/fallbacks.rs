@@ -20,7 +20,7 @@ use crate::host::worker::{Joined, Worker};
 
 /// The number of recordings that can wait for the disk or be written at a time.
 const WAITING: usize = 2;
-/// The time for writing the remaining recordings at the end.
+/// The time for writing the remaining recordings at the end of the process.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The suffix of the file name of a finished recording.
 const SUFFIX: &str = ".outrigger";
@@ -29,11 +29,11 @@ pub const BEFORE_RESET: &str = "before-reset";
 /// The suffix of the file name of a recording that is being written.
 const UNFINISHED: &str = ".outrigger.part";
 
-/// A running writer of recordings.
+/// A running writer of recordings of fallbacks.
 #[derive(Debug)]
 pub struct Recordings {
     sender: SyncSender<Job>,
-    /// The buffers that are free for further recordings.
+    /// The memory buffers that are free for further recordings.
     spare: Receiver<Vec<u8>>,
     reports: UnboundedReceiver<Report>,
     worker: Worker,
@@ -46,10 +46,10 @@ struct Job {
     bytes: Vec<u8>,
 }
 
-/// The result of writing a recording.
+/// The result of writing a recording to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// The recording is in this file.
+    /// The recording was written to the file at `path`.
     Written {
         /// A description of the recorded event, e.g. a fallback by its reason.
         of: String,
@@ -60,13 +60,14 @@ pub enum Report {
     Failed {
         /// A description of the recorded event, e.g. a fallback by its reason.
         of: String,
-        /// The reason why the recording could not be written.
+        /// The operating system's reason why the recording could not be written.
         why: String,
     },
 }
 
 impl Report {
-    /// Returns the result in words, and the path of the file as a field for scripts if there is one.
+    /// Returns the result of writing a recording as text, and the path of the file, if there is one, as a field for
+    /// scripts.
     #[must_use]
     pub fn words(&self) -> (String, Vec<(&'static str, String)>) {
         match self {
@@ -124,7 +125,7 @@ impl Recordings {
         })
     }
 
-    /// Waits for the next result. Dropping the future loses nothing.
+    /// Waits for the result of the next recording. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Report {
         match self.reports.recv().await {
             Some(report) => report,

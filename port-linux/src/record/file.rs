@@ -16,7 +16,7 @@ use crate::feed::recorded::LOG;
 use crate::json;
 use crate::json::fields::Fields;
 
-/// The severity of a log line, by Foxglove's numbers.
+/// The severity of a log line in the recording, by Foxglove's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Info = 2,
@@ -30,7 +30,7 @@ const COMPRESSION: Option<Compression> = Some(Compression::Lz4);
 #[cfg(not(feature = "lz4"))]
 const COMPRESSION: Option<Compression> = None;
 
-/// A line of the log, as `foxglove.Log`.
+/// A log line in a recording, as `foxglove.Log`.
 #[derive(Serialize)]
 struct Line<'l> {
     timestamp: Timestamp,
@@ -53,7 +53,7 @@ pub(super) struct File<W: Write + Seek> {
     fields: Fields,
     /// The time at the start of the process's clock, since 1970 \[ns\].
     origin: u64,
-    /// The size of the messages before compression \[B\].
+    /// The size of the messages written so far, before compression \[B\].
     bytes: u64,
     messages: u64,
 }
@@ -104,7 +104,7 @@ impl<W: Write + Seek> File<W> {
         self.write(topic, at, bytes)
     }
 
-    /// Writes a line of the log, as `foxglove.Log`.
+    /// Writes a log line to the recording, as `foxglove.Log`.
     pub(super) fn log(&mut self, level: Level, at: Instant, name: &str, text: &str) -> Result<(), McapError> {
         let nanos = self.nanos(at);
         self.described(LOG, "foxglove.Log", &|visitor| {
@@ -120,7 +120,7 @@ impl<W: Write + Seek> File<W> {
         self.write(LOG, at, json::text(&line).as_bytes())
     }
 
-    /// Writes facts about the recording, as a metadata record.
+    /// Writes facts about the recording to its file, as a metadata record.
     pub(super) fn facts(&mut self, name: &str, facts: &[(&str, String)]) -> Result<(), McapError> {
         let metadata: BTreeMap<_, _> = facts.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         self.writer.write_metadata(&Metadata { name: name.to_owned(), metadata })

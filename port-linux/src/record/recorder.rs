@@ -17,7 +17,7 @@ use crate::host::clock::{Clock, utc_now};
 use crate::host::worker::{Joined, Worker};
 use mcap::McapError;
 
-/// The time for writing the remaining entries at the end.
+/// The time for writing the remaining entries at the end of a recording.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running recorder of a feed: its thread, its file and its progress.
@@ -58,7 +58,7 @@ impl Recorder {
         &self.path
     }
 
-    /// Returns the progress of the recorder.
+    /// Returns the progress of the recording, which is updated while it is written.
     #[must_use]
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)

@@ -27,7 +27,7 @@ pub(super) struct Recording<'m, W: Write + Seek> {
     /// The values last written. Modes, inputs and outputs are written when they change.
     modes: Option<Modes>,
     io: Option<Io>,
-    /// The time of the previous entry of the feed.
+    /// The time of the previous entry of the feed in the recording.
     at: Instant,
 }
 
@@ -40,14 +40,14 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         &mut self.file
     }
 
-    /// Writes that this many entries of the feed were lost.
+    /// Writes to the recording that this many entries of the feed were lost.
     pub(super) fn lost(&mut self, lost: u64) -> Result<(), McapError> {
         self.streams.lost();
         let text = format!("{lost} entries lost: the file could not be written as fast");
         self.file.log(Level::Warning, self.at, "recorder", &text)
     }
 
-    /// Writes an entry of the feed.
+    /// Writes an entry of the feed to the recording.
     pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), McapError> {
         let at = entry.at;
         self.at = at;

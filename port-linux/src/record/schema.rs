@@ -19,7 +19,7 @@ pub(super) fn schema_of(title: &str, visit: &dyn Fn(&mut dyn FieldVisitor)) -> S
     json::text(&Schema { dialect: "https://json-schema.org/draft/2020-12/schema", title, root })
 }
 
-/// A JSON Schema of one kind of message, under a title.
+/// A JSON Schema of one kind of message in a recording, under a title.
 #[derive(Serialize)]
 struct Schema<'s> {
     #[serde(rename = "$schema")]
@@ -36,7 +36,7 @@ enum Node {
     /// An array of this type, with its unit if it is known.
     Array(&'static str, Option<&'static str>),
     Record(Vec<(String, Self)>),
-    /// A list of groups. The first item describes all of them.
+    /// A list of groups of fields. The first item describes all of them.
     List(Option<Box<Self>>),
 }
 

@@ -22,32 +22,33 @@ use crate::show::reason_text::{self, Observer};
 /// The result of a client's request, from which its answer is formatted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// The request was carried out, or its effect has started.
+    /// The client's request was carried out, or its effect has started.
     Done,
-    /// The request was rejected, because its sender has seen this epoch, which is not the current one.
+    /// The request was rejected, because its sender has seen this epoch of the session (a counter of connections and
+    /// losses of authority), which is not the current one.
     WrongEpoch(Epoch),
     /// The request was rejected for this reason. The set contains all unmet preconditions.
     Refused(Reason, ReasonSet),
-    /// The request was rejected, because the run is about to end.
+    /// The client's request was rejected, because the run is about to end.
     Ending,
     /// The upload of a program was rejected, because the run may start commanding without a request while the
     /// program would be running.
     BeginsUnasked,
-    /// The result of setting an output.
+    /// The result of setting an output of the controller.
     Output(Write, WriteOutcome),
-    /// The result of changing stiffness and damping.
+    /// The result of changing the arm's stiffness and damping.
     Impedance(Result<(), ImpedanceRefusal>),
-    /// No confirmation of an output arrived within its timeout.
+    /// No confirmation of an output by the controller arrived within its timeout.
     NoNews,
     /// The output was not set, because too many outputs are waiting for confirmation.
     Full,
-    /// The motion was started. The status in the answer describes it.
+    /// The motion of the request was started. The status in the answer describes it.
     Moves,
-    /// The motion was not started, or not cancelled, for this reason.
+    /// The motion of the request was not started, or not cancelled, for this reason.
     Motion(MotionRefusal),
     /// The motion was rejected, because another one is being received or checked.
     Reads,
-    /// The result of a command to the controller's dashboard server.
+    /// The result of a client's command to the controller's dashboard server.
     Dashboard(Outcome),
     /// The request was rejected, because it causes motion and had no challenge that is still valid.
     NotFresh,
@@ -57,14 +58,14 @@ pub(super) enum Verdict {
     Withdrew(Effect),
 }
 
-/// The effect of withdrawing an earlier request.
+/// The effect of a client's withdrawal of an earlier request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The earlier request was still queued, and is not carried out.
+    /// The withdrawn request was still queued, and is not carried out.
     TakenBack,
-    /// The earlier request had started commanding. The arm is being stopped.
+    /// The withdrawn request had started commanding. The arm is being stopped.
     Released,
-    /// The withdrawal had no effect.
+    /// The withdrawal had no effect on the earlier request or on the arm.
     Nothing,
 }
 
@@ -78,7 +79,7 @@ impl Effect {
     }
 }
 
-/// The control loop's answer to a request.
+/// The control loop's answer to a client's request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) id: Option<u32>,
@@ -87,13 +88,13 @@ pub(super) struct Answer {
     pub(super) verdict: Verdict,
 }
 
-/// A line that is sent to a client.
+/// A line of text that is sent to a client of the run.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "an answer is made in the loop, which allocates nothing for it")]
 pub(super) enum Line {
     /// An answer of the control loop, which is formatted when it is sent.
     Answer(Answer),
-    /// A line of text that is complete already.
+    /// A text for the client that is complete already.
     Text(String),
 }
 
@@ -118,7 +119,7 @@ struct Object<'l> {
     outcome: Option<OutcomeMembers<'l>>,
 }
 
-/// The members of the JSON object that only a status has.
+/// The members of the JSON object for an answer that only a status has.
 #[derive(Serialize)]
 struct InFull {
     grade: String,
@@ -190,25 +191,25 @@ impl<'w> Wrong<'w> {
     }
 }
 
-/// The JSON object for a reason, with advice.
+/// The JSON object for a reason of the engine, with advice.
 #[derive(Serialize)]
 struct ReasonObject {
     name: &'static str,
     text: String,
     advice: &'static str,
-    /// The cause, if the reason is a release.
+    /// The cause of the release, if the reason is a release.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'static str>,
 }
 
-/// The JSON object for the reason why a motion is held.
+/// The JSON object for the reason why a motion is held while commanding continues.
 #[derive(Serialize)]
 struct Held {
     name: &'static str,
     text: &'static str,
 }
 
-/// The JSON object for the state of a motion.
+/// The JSON object for the state of a requested motion.
 #[derive(Serialize)]
 struct Moving {
     number: u32,
@@ -298,7 +299,7 @@ impl Verdict {
     }
 }
 
-/// Returns the members for the result `news` of setting an output.
+/// Returns the JSON members for the result `news` of setting an output.
 fn of_output<'l>(write: &Write, news: &WriteOutcome) -> OutcomeMembers<'l> {
     let (output, name, text) =
         (reason_text::of_write(write), reason_text::name_of_news(news), reason_text::of_news(news));
@@ -318,7 +319,7 @@ fn of_output<'l>(write: &Write, news: &WriteOutcome) -> OutcomeMembers<'l> {
     }
 }
 
-/// Returns the members for the result of changing stiffness and damping.
+/// Returns the JSON members for the result of changing stiffness and damping.
 fn of_impedance<'l>(set: Result<(), ImpedanceRefusal>) -> OutcomeMembers<'l> {
     let output = "impedance".to_owned();
     match set {
@@ -361,7 +362,7 @@ pub(super) fn status(
     })
 }
 
-/// Describes why a motion is not started, or not cancelled.
+/// Describes why a motion is not started, or not cancelled, in an answer.
 fn not_moved<'w>(word: &'w str, against: &MotionRefusal) -> Wrong<'w> {
     let (expected, mut found, text) = match against {
         // A reason is reported like any other rejection.
@@ -416,7 +417,7 @@ fn moving(MotionReport { number, stage, percent, tenths }: MotionReport, here: b
     Moving { number, state: stage.name(), percent, seconds: f64::from(tenths) / 10.0, reason }
 }
 
-/// Formats the answer to a line that is not valid.
+/// Formats the answer to a client's line that is not a valid request.
 pub(super) fn fault(fault: &Fault<'_>, now: &Status) -> String {
     let place = fault.key.map_or("line", |key| key.name());
     let wrong = Wrong::new(fault.kind.name(), place, fault.expected, fault.to_string());
@@ -449,7 +450,7 @@ pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
 }
 
 impl<'l> Object<'l> {
-    /// Creates an answer for a run with this status.
+    /// Creates an answer with this number and this status of the run.
     fn of(id: Option<u32>, status: &Status) -> Self {
         Self { id, epoch: Some(status.epoch.number()), mode: Some(name(status.mode)), ..Self::default() }
     }

@@ -16,17 +16,17 @@ const CHALLENGES: usize = 4;
 /// The number of requests that one client can withdraw: its newest.
 const REMEMBERED: usize = 32;
 
-/// The state of a request that waits for the control loop.
+/// The state of a motion request that waits for the control loop.
 const WAITS: u8 = 0;
-/// The state of a request that the control loop has taken.
+/// The state of a motion request that the control loop has taken.
 const TAKEN: u8 = 1;
-/// The state of a request that its client has withdrawn.
+/// The state of a motion request that its client has withdrawn.
 const WITHDRAWN: u8 = 2;
 
 /// The identity of a request: the number of its client, and its own number among the requests of that client.
 pub(super) type Named = (ClientNumber, u32);
 
-/// A request that causes motion, with its state and validity.
+/// A client's request that causes motion, with its state and the end of its validity.
 #[derive(Clone, Debug)]
 pub(super) struct MotionClaim {
     pub(super) named: Named,
@@ -66,7 +66,7 @@ impl MotionClaim {
     }
 }
 
-/// The challenges that were issued to one client.
+/// The challenges that were issued to one client, each for one request that causes motion.
 #[derive(Debug)]
 pub(super) struct Issued(Mutex<Challenges<CHALLENGES>>);
 
@@ -88,7 +88,7 @@ impl Issued {
     }
 }
 
-/// The result of a client's wish to withdraw a request.
+/// The result of a client's withdrawal of a request that causes motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Withdrawal {
     /// The request was still queued, and is not carried out.
@@ -99,13 +99,13 @@ pub(super) enum Withdrawal {
     Unknown,
 }
 
-/// The requests of one client that cause motion.
+/// The list of one client's newest requests that cause motion.
 #[derive(Debug)]
 pub(super) struct Claims<'c> {
     asker: ClientNumber,
     issued: &'c Issued,
     next: u32,
-    /// The newest requests, with the `id` of each.
+    /// The newest requests of the client that cause motion, with the `id` of each.
     newest: VecDeque<(Option<u32>, MotionClaim)>,
 }
 
@@ -131,7 +131,7 @@ impl<'c> Claims<'c> {
         Some(claim)
     }
 
-    /// Withdraws the newest request with this `id`.
+    /// Withdraws the client's newest request with the `id` in `what`.
     pub(super) fn withdraw(&self, what: u32) -> Withdrawal {
         match self.newest.iter().rev().find(|(id, _)| *id == Some(what)) {
             None => Withdrawal::Unknown,

@@ -30,7 +30,7 @@ use crate::host::rate_limit::Pace;
 const LINES: (f32, f32) = (200.0, 50.0);
 /// The maximum number of answers waiting for one client.
 const OWED: usize = 20;
-/// The minimum interval between status messages to a client that watches.
+/// The minimum interval between status messages to a client that watches the run.
 const WATCH: StdDuration = StdDuration::from_millis(100);
 /// The time for which a client that sends no more can receive its remaining answers.
 const LAST_ANSWERS: StdDuration = StdDuration::from_secs(11);
@@ -53,7 +53,7 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// Returns the current use, for the decision which client is disconnected.
+    /// Returns how the client uses its connection, for the decision which client is disconnected.
     pub(super) fn of(&self) -> Use {
         let spoke = self.spoke.load(Ordering::Relaxed).checked_sub(1).map(Instant::from_micros);
         let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);

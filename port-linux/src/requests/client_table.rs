@@ -6,7 +6,7 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The maximum number of clients.
+/// The maximum number of clients that are connected to a run.
 pub(super) const PLACES: usize = 100;
 /// The maximum number of clients of one process. Other processes keep their places, however many clients it
 /// connects.
@@ -18,7 +18,7 @@ const _: () = assert!(NEWEST < OF_ONE_PROCESS && OF_ONE_PROCESS < PLACES);
 /// The time without a line after which a client counts as silent.
 const SILENT: Duration = Duration::from_secs(2);
 
-/// The use that a client makes of its connection.
+/// The use that a client of a run makes of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Use {
     /// The time of the client's newest complete line. `None` before the first.
@@ -29,7 +29,7 @@ pub(super) struct Use {
     pub(super) answers_for: bool,
 }
 
-/// A connected client, with its process.
+/// A connected client of a run, with its process.
 #[derive(Debug)]
 struct Placed<T> {
     process: Option<i32>,
@@ -48,7 +48,7 @@ enum Rank {
     AnswersFor,
 }
 
-/// The connected clients, in the order of their arrival.
+/// The connected clients of a run, in the order of their arrival.
 #[derive(Debug)]
 pub(super) struct Places<T> {
     most: usize,
@@ -93,7 +93,7 @@ impl<T> Places<T> {
         Some(self.here.remove(index).client)
     }
 
-    /// Removes the clients that have disconnected.
+    /// Removes the clients from the table that have disconnected.
     pub(super) fn leave(&mut self, gone: impl Fn(&T) -> bool) {
         self.here.retain(|placed| !gone(&placed.client));
     }

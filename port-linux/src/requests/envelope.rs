@@ -16,41 +16,42 @@ use crate::released::ReleasedBy;
 /// A parsed request of a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RequestKind {
-    /// Requests to command. Contains the epoch that the sender has seen.
+    /// Requests that the arm is commanded. Contains the session's epoch (a counter of connections and losses of
+    /// authority) that the sender has seen.
     Request(Epoch),
-    /// Requests to command, and to resume a suspended motion.
+    /// Requests that the arm is commanded, and that a suspended motion is resumed.
     Resume(Epoch),
-    /// Releases the arm, for this cause.
+    /// Releases the arm for this cause: commanding ends, and the arm is brought to rest.
     Release(ReleasedBy),
-    /// Acknowledges the latched reason.
+    /// Acknowledges the latched reason of the last fallback.
     Acknowledge,
-    /// Sets an output.
+    /// Sets an output of the controller.
     Set(Epoch, Write),
-    /// Changes stiffness and damping.
+    /// Changes the arm's stiffness and damping.
     Impedance(Epoch, Impedance),
-    /// Passes on a reading of a source whose input is requests.
+    /// Passes on a reading of a sensor whose input is requests.
     Sample(Epoch, Sample),
     /// Returns control of a program on the controller to the pendant.
     HandBack(Epoch),
-    /// Sends our program to the controller once more.
+    /// Sends our program (the one that moves the arm) to the controller once more.
     Resend(Epoch),
     /// A permit to upload a third-party program: see [`UploadPermit`](super::upload_permit::UploadPermit).
     Script(Epoch),
-    /// Starts freedrive or force mode, within these limits.
+    /// Starts freedrive or force mode of the arm, within these limits.
     Guide(Epoch, ClientNumber, Guidance, GuideLimits),
-    /// Sets whether a contact of the tool ends motions.
+    /// Sets whether a contact of the tool ends the arm's motions.
     ToolContact(Epoch, bool),
-    /// Renews the freedrive or force mode of its sender.
+    /// Renews the freedrive or force mode that its sender has started.
     Renew(ClientNumber),
-    /// Ends freedrive or force mode.
+    /// Ends freedrive or force mode of the arm.
     Stiffen,
-    /// Starts the prepared motion in the letter.
+    /// Starts the prepared motion that the envelope contains.
     Move(Epoch, ClientNumber),
-    /// Cancels the requested motion.
+    /// Cancels the requested motion that is active.
     Cancel,
     /// Withdraws an earlier request of its sender that the control loop has already taken.
     Withdraw(Named),
-    /// Reports that this client has disconnected.
+    /// Reports that the client with this number has disconnected.
     Gone(ClientNumber),
 }
 
@@ -108,7 +109,7 @@ pub(super) struct Envelope<const N: usize> {
     pub(super) reply: Reply,
     /// The prepared motion, if the request is an [`RequestKind::Move`].
     pub(super) motion: Option<Ready<N>>,
-    /// The validity of the request, if it causes motion.
+    /// The state and validity of the request, if it causes motion.
     pub(super) claim: Option<MotionClaim>,
 }
 
@@ -118,7 +119,7 @@ impl<const N: usize> Envelope<N> {
     }
 }
 
-/// The destination of an answer.
+/// The destination of the answer to a client's request.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) id: Option<u32>,

@@ -1,4 +1,4 @@
-//! Describes in words why a request was not carried out, from its answer.
+//! Describes for people why a request was not carried out, from its answer.
 
 use outrigger_core::robot::Reason;
 use serde_json::Value;
@@ -11,7 +11,7 @@ pub fn text<'v>(of: &'v Value, key: &str) -> &'v str {
     of.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Formats the reason in an answer for people, with advice.
+/// Formats a reason in an answer as text for people, with advice.
 pub fn reason(of: &Value) -> String {
     format!("{} ({}); {}", text(of, "text"), text(of, "name"), text(of, "advice"))
 }

@@ -4,9 +4,9 @@ use outrigger_core::command::{ForceMode, ForceType, Guidance};
 use outrigger_core::mode::GuideLimits;
 use outrigger_wire::time::Duration;
 
-/// The names of the axes of a force.
+/// The names of the axes of a force in a request for force mode.
 const AXES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
-/// The description of all limits, for error messages.
+/// The description of all limits of freedrive and force mode, for error messages.
 const LIMITS: &str = "renew=S, tool-speed=M/S, joint-speed=RAD/S, deviation=M";
 
 /// Parses the parameters of freedrive.

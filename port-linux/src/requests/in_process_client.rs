@@ -19,7 +19,7 @@ use super::upload_permit::UploadPermit;
 use crate::motion::request::{ArmMotionState, Moving, Ready};
 use crate::released::ReleasedBy;
 
-/// The maximum number of outstanding answers.
+/// The maximum number of this client's requests without an answer yet.
 const OWED: usize = 32;
 
 /// A client of a session in the same process. It sends the requests of `outrigger ctl`, and never blocks.
@@ -34,14 +34,14 @@ pub struct Client<const N: usize> {
     gone: Option<OwnedPermit<Envelope<N>>>,
 }
 
-/// The result of a request of this client.
+/// The result of a request of the client in this process.
 #[derive(Debug)]
 pub struct Decided {
     /// The number of the request, as returned by [`ask`](Client::ask) or [`begin`](Client::begin).
     pub id: u32,
-    /// The status of the run when the request was decided.
+    /// The status of the run at the time when the request was decided.
     pub status: Status,
-    /// The reason why the request was not carried out, in the words of `outrigger ctl`.
+    /// The reason why the request was not carried out, as text like that of `outrigger ctl`.
     pub done: Result<(), String>,
 }
 
@@ -65,7 +65,7 @@ impl<const N: usize> Client<N> {
         self.shared.is_releasing() || self.pass_on(RequestKind::Release(ReleasedBy::Program), None, None).is_some()
     }
 
-    /// Acknowledges the reason of the last fallback. Returns `false` like [`request`](Self::request).
+    /// Acknowledges the latched reason of the last fallback. Returns `false` like [`request`](Self::request).
     pub fn acknowledge(&mut self) -> bool {
         self.pass_on(RequestKind::Acknowledge, None, None).is_some()
     }
@@ -115,7 +115,7 @@ impl<const N: usize> Client<N> {
         self.pass_on_for_an_answer(asked, None)
     }
 
-    /// Requests the start of a prepared motion, by a caller that has seen this epoch.
+    /// Requests the start of a prepared motion, by a caller that has seen this epoch of the session.
     pub fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
         self.pass_on_for_an_answer(RequestKind::Move(epoch, self.asker), Some(motion))
     }

@@ -74,7 +74,7 @@ const FAREWELL: Duration = Duration::from_millis(100);
 pub(crate) struct Local<const N: usize>(Arc<Shared<N>>);
 
 impl<const N: usize> Local<N> {
-    /// Creates a client in this process.
+    /// Creates a client of the run in this process.
     pub(crate) fn client(&self) -> Client<N> {
         Client::new(Arc::clone(&self.0))
     }
@@ -87,7 +87,7 @@ pub(crate) struct Requests {
     place: Option<RequestSocket>,
     /// The reason why there is no socket for other processes, although they were to be accepted.
     refused: Option<Failure>,
-    /// Ends the thread when it is dropped.
+    /// The sender that keeps the thread of clients alive, which ends when it is dropped.
     open: watch::Sender<()>,
     worker: Worker,
 }
@@ -149,7 +149,7 @@ impl Requests {
         self.refused.as_ref()
     }
 
-    /// Disconnects all clients, and removes the socket.
+    /// Disconnects all clients of the run, and removes its socket.
     pub(crate) fn finish(self) {
         let Self { place, refused: _, open, worker } = self;
         drop((place, open));
@@ -220,7 +220,7 @@ async fn serve<const N: usize>(
     Ok(())
 }
 
-/// Accepts the next client. Never returns without a listener.
+/// Accepts the next client of the run. Never returns without a listener.
 async fn accept(listener: Option<&Listener>) -> std::io::Result<Option<(local::Stream, Option<i32>)>> {
     match listener {
         Some(listener) => listener.accept().await,

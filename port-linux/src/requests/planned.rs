@@ -1,4 +1,4 @@
-//! Answers the pieces of a motion that a client sends.
+//! Answers each piece of a motion that a client sends, until the motion is complete.
 
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::Reason;

@@ -12,7 +12,7 @@ use outrigger_wire::time::{Duration, Instant};
 use crate::motion::Motion;
 use crate::motion::motion_text::{Heading, waypoint};
 
-/// The longest time between two pieces of a plan.
+/// The longest time between two pieces of a motion's plan from a client.
 const SILENT: Duration = Duration::from_secs(5);
 /// The longest time for a whole plan: a fixed part, and a part for each waypoint.
 const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_micros(500));
@@ -20,7 +20,7 @@ const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mic
 pub(super) const LATE: &str = "the waypoints did not arrive in time: send each piece within 5 s, and all of them at \
                                2000 waypoints per second or more";
 
-/// A plan that is not complete yet.
+/// A motion that a client sends piece by piece, and that is not complete yet.
 #[derive(Debug)]
 pub(super) struct Plan<const N: usize> {
     asker: ClientNumber,
@@ -29,12 +29,12 @@ pub(super) struct Plan<const N: usize> {
     heading: Heading<N>,
     waypoints: Vec<Waypoint<N>>,
     began: Instant,
-    /// The time at which the newest piece of the plan was received.
+    /// The time at which the newest piece of the motion's plan was received.
     newest: Instant,
 }
 
 impl<const N: usize> Plan<N> {
-    /// Returns the time at which the next piece of the plan is due.
+    /// Returns the time at which the next piece of the motion's plan is due.
     fn until(&self) -> Instant {
         let (least, each) = WHOLE;
         let count = u64::try_from(self.heading.count).unwrap_or(u64::MAX);
@@ -47,7 +47,7 @@ impl<const N: usize> Plan<N> {
     }
 }
 
-/// The plan that is being collected.
+/// The motion (plan) that is being received piece by piece, if there is one.
 #[derive(Debug)]
 pub(super) struct Plans<const N: usize>(Mutex<Option<Plan<N>>>);
 
@@ -69,7 +69,7 @@ impl<const N: usize> Plans<N> {
 pub(super) struct Planner<'s, const N: usize> {
     plans: &'s Plans<N>,
     pub(super) asker: ClientNumber,
-    /// `true` while this client is sending a plan.
+    /// `true` while this client is sending the pieces of a motion.
     collects: bool,
     /// `true` after an error of the plan was reported. The rest of the plan is then discarded without an answer.
     pub(super) failed: bool,
@@ -91,7 +91,7 @@ impl<'s, const N: usize> Planner<'s, N> {
         self.collects.then(|| self.own(Plan::until)).flatten()
     }
 
-    /// Returns `true` if further pieces belong to a plan that has failed.
+    /// Returns `true` if further pieces of the client belong to a motion's plan that has failed.
     pub(super) const fn is_dropping(&self) -> bool {
         self.failed
     }

@@ -35,7 +35,7 @@ use crate::motion::{ActiveMotion, MotionRefusal, MotionReport};
 use crate::released::ReleasedBy;
 use crate::show::Variables;
 
-/// The interval for updating the unmet preconditions if nothing else changes.
+/// The interval for updating the unmet preconditions of commanding if nothing else changes.
 const UNMET: Duration = Duration::from_millis(50);
 /// The longest wait for the result of an output. It is longer than the engine's own timeout.
 const NEWS: Duration = Duration::from_secs(10);
@@ -64,15 +64,15 @@ pub(crate) struct RequestQueue<const N: usize> {
     /// The status after the engine's last input. `told` is `true` if it has been published to clients.
     status: Status,
     told: bool,
-    /// The time of the next update of the unmet preconditions.
+    /// The time of the next update of the unmet preconditions of commanding.
     look_at: Instant,
     /// The request whose input is about to be given to the engine, or was given since the last observation.
     deciding: Option<(RequestKind, Reply)>,
     /// The identity of the request in `deciding`, and `true` if the arm was already commanded before it.
     requests: Option<(Named, bool)>,
-    /// The identity of the request that started commanding.
+    /// The identity of the client's request that started commanding.
     armed: Armed<Named>,
-    /// The motion to be started by the request in `deciding`.
+    /// The motion that the request in `deciding` starts.
     motion: Option<Ready<N>>,
     /// The position of the arm and the period of its states, and the controller's time of the newest state.
     seen: (ArmMotionState<N>, Option<ControllerTime>),
@@ -169,7 +169,7 @@ impl<const N: usize> RequestQueue<N> {
         self.newest.clone()
     }
 
-    /// Returns the input for a queued release, before any other request.
+    /// Returns the engine input for a queued release, before any other request.
     pub(crate) fn release(&mut self) -> Option<Input> {
         if !self.bell.is_rung() {
             return None;
@@ -195,7 +195,7 @@ impl<const N: usize> RequestQueue<N> {
         }
     }
 
-    /// Waits for the next input. Dropping the future loses nothing.
+    /// Waits for the next input for the engine. Dropping the future loses nothing.
     async fn next(&mut self) -> Input {
         poll_fn(|context| {
             self.bell.wake(&mut self.waker, context);
@@ -214,7 +214,7 @@ impl<const N: usize> RequestQueue<N> {
         .await
     }
 
-    /// Returns the next queued request of a client, releases first.
+    /// Returns the next queued request of a client for the control loop, releases first.
     fn letter(&mut self) -> Option<Envelope<N>> {
         if !self.bell.is_rung() {
             return None;
@@ -489,7 +489,7 @@ impl<const N: usize> RequestQueue<N> {
         }
     }
 
-    /// Answers the request that belongs to the engine's last input.
+    /// Answers the client's request that belongs to the engine's last input.
     fn decided(&mut self, asked: RequestKind, reply: Reply, now: Instant, unmet: impl Fn() -> ReasonSet) {
         let status = self.status;
         let refused =

@@ -11,7 +11,7 @@ use crate::motion::MotionReport;
 use crate::released::ReleasedBy;
 use crate::show::Variables;
 
-/// The handling of contacts of the tool.
+/// The handling of contacts of the arm's tool with an obstacle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contacts {
     /// `true` if a contact ends motions that the program on the controller executes. Requested by a client, until
@@ -24,13 +24,14 @@ pub struct Contacts {
 /// The status of a run after its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status {
-    /// The epoch of the mode state machine. Requests contain the epoch that their sender has seen.
+    /// The session's epoch, a counter of connections and losses of authority. Requests contain the epoch that their
+    /// sender has seen.
     pub epoch: Epoch,
-    /// The mode of the control state machine.
+    /// The mode of the control state machine, e.g. monitor or command.
     pub mode: Mode,
-    /// The grade of the link that carries states.
+    /// The grade of the link that carries robot states.
     pub grade: Grade,
-    /// The first reason since the last acknowledgement.
+    /// The first reason for which commanding ended since the last acknowledgement.
     pub latch: Option<Reason>,
     /// The reason that ended commanding last, whether it is latched or not.
     pub left: Option<Reason>,
@@ -44,15 +45,15 @@ pub struct Status {
     pub ending: bool,
     /// The variables of a program on the controller, at the last update.
     pub variables: Option<Variables>,
-    /// The requested motion that was started last.
+    /// The state of the requested motion that was started last.
     pub motion: Option<MotionReport>,
-    /// `true` if the next command overrides a stop at the pendant.
+    /// `true` if the next command of this process overrides a stop at the pendant.
     pub overrides_pendant: bool,
     /// The reason for which the motion is held while commanding continues.
     pub held: Option<Reason>,
-    /// The handling of the tool's contacts.
+    /// The handling of the tool's contacts: watched or not, and how many were seen.
     pub contacts: Contacts,
-    /// The progress of streams of speeds and positions.
+    /// The progress of the clients' streams of speeds, positions or torques.
     pub streaming: Streaming,
 }
 
@@ -83,7 +84,7 @@ impl Default for Status {
 pub(super) struct LatestStatus(Arc<Mutex<Status>>);
 
 impl LatestStatus {
-    /// Stores the status. Returns `false` if a reader holds the lock.
+    /// Stores the status of the run. Returns `false` if a reader holds the lock.
     pub(super) fn put(&self, status: Status) -> bool {
         self.0.try_lock().is_ok_and(|mut slot| {
             *slot = status;

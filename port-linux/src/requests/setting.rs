@@ -115,7 +115,7 @@ impl FromStr for Setting {
     }
 }
 
-/// Parses the number of a variable, counted from 1.
+/// Parses the number of a variable of the controller's program, counted from 1.
 fn counted(name: &str, index: Option<&str>) -> Result<u8, String> {
     let number = index.and_then(|index| index.parse().ok()).filter(|index| (1..=VARIABLES).contains(index));
     number.ok_or_else(|| format!("expected {name}.1 to {name}.{VARIABLES}"))

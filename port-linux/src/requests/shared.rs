@@ -56,7 +56,7 @@ struct Source {
 /// streamed command.
 type LoopSide<const N: usize> = (LatestStatus, Notify, Arc<Mutex<ArmMotionState<N>>>, UploadPermits, LatestCommand<N>);
 
-/// The state that all clients share.
+/// The state of a run that all clients share.
 #[derive(Debug)]
 pub(super) struct Shared<const N: usize> {
     robot: String,
@@ -74,17 +74,17 @@ pub(super) struct Shared<const N: usize> {
     moving: Moving<N>,
     /// The motion that a client is sending piece by piece.
     pub(super) plans: Plans<N>,
-    /// `true` while a motion is checked: see [`ReadPermit`].
+    /// `true` while the motion of a client is checked: see [`ReadPermit`].
     reads: Arc<AtomicBool>,
     pub(super) releases: mpsc::Sender<Envelope<N>>,
     pub(super) asks: mpsc::Sender<Envelope<N>>,
-    /// The rate limit of requests to the control loop.
+    /// The rate limit of clients' requests that are passed to the control loop.
     pub(super) passed_on: Mutex<Pace>,
-    /// The rate limit of lines of all clients together.
+    /// The rate limit of text lines of all clients together.
     pub(super) lines: Mutex<Pace>,
-    /// The rate limit of pieces of motions of all clients together.
+    /// The rate limit of the pieces in which all clients together send motions.
     pub(super) pieces: Mutex<Pace>,
-    /// The number of clients so far.
+    /// The number of clients that have connected to the run so far.
     pub(super) askers: AtomicU32,
 }
 
@@ -154,12 +154,12 @@ impl<const N: usize> Shared<N> {
         sent
     }
 
-    /// Wakes the control loop after a request was queued.
+    /// Wakes the control loop after a client's request was queued.
     pub(super) fn ring(&self) {
         self.bell.ring();
     }
 
-    /// Returns `true` if a release is queued.
+    /// Returns `true` if a client's release is queued.
     pub(super) fn is_releasing(&self) -> bool {
         !self.releases.is_closed() && self.releases.capacity() < self.releases.max_capacity()
     }
@@ -172,14 +172,14 @@ impl<const N: usize> Shared<N> {
         may && self.pass_on_now(lane, letter)
     }
 
-    /// Passes the newest command of a stream to the control loop.
+    /// Passes the newest command of a client's stream to the control loop.
     pub(super) fn stream(&self, forward: Forward<N>) {
         let (epoch, at) = (self.newest().epoch, self.clock.now());
         self.newest.put(Streamed { forward, epoch, at });
         self.bell.ring();
     }
 
-    /// Returns the identity of a new client.
+    /// Returns the number that identifies a new client.
     pub(super) fn next_asker(&self) -> ClientNumber {
         ClientNumber(self.askers.fetch_add(1, Ordering::Relaxed))
     }
@@ -208,7 +208,7 @@ impl<const N: usize> Shared<N> {
         answer::status(id, word, now, (&self.robot, self.here), challenge)
     }
 
-    /// Returns `true` if a motion is being checked.
+    /// Returns `true` if the motion of a client is being checked.
     pub(super) fn is_reading(&self) -> bool {
         self.reads.load(Ordering::Acquire)
     }
@@ -252,7 +252,7 @@ impl<const N: usize> Shared<N> {
         asked.store(false, Ordering::Relaxed);
     }
 
-    /// Interprets a line of this client that was received at `at`.
+    /// Interprets a line of text of this client that was received at `at`.
     pub(super) fn understand(
         &self,
         (planner, claims): (&mut Planner<'_, N>, &mut Claims<'_>),

@@ -13,7 +13,7 @@ use outrigger_wire::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Streamed<const N: usize> {
     pub(super) forward: Forward<N>,
-    /// The epoch of the session that the sender had seen.
+    /// The session's epoch (a counter of connections and losses of authority) that the sender had seen.
     pub(super) epoch: Epoch,
     pub(super) at: Instant,
 }
@@ -43,14 +43,14 @@ impl<const N: usize> LatestCommand<N> {
     }
 }
 
-/// A reason why a streamed command is ignored.
+/// A reason why a command that a client has streamed is ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StreamRejection {
-    /// The law rejects the command.
+    /// The control law rejects the streamed command, for this reason.
     Law(ForwardError),
     /// A motion is active, or the run is for a single motion.
     Motion,
-    /// Freedrive or force mode moves the arm.
+    /// The streamed command is ignored while freedrive or force mode moves the arm.
     Guided,
     /// The mode of the session has changed since the command was sent.
     Epoch,
@@ -59,7 +59,7 @@ pub enum StreamRejection {
 }
 
 impl StreamRejection {
-    /// Returns the name of the reason in status messages.
+    /// Returns the name of the reason for the rejection in status messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Law(error) => error.name(),
@@ -87,13 +87,13 @@ impl fmt::Display for StreamRejection {
 /// The progress of the streams of clients: the active one, lapses and rejections.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Streaming {
-    /// The kind of stream that is active.
+    /// The kind of the clients' stream that is active.
     pub stage: Forwarding,
-    /// The number of times that speeds or torques have lapsed.
+    /// The number of times that streamed speeds or torques have lapsed.
     pub lapses: u32,
-    /// The number of commands that were rejected.
+    /// The number of streamed commands that were rejected.
     pub refused: u32,
-    /// The reason for which the last command was rejected.
+    /// The reason for which the last rejected command of a stream was rejected.
     pub why: Option<StreamRejection>,
 }
 

@@ -8,11 +8,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// No client has a permit at present.
+/// The state of the upload permit while no client has it.
 const NONE: u8 = 0;
-/// A client has an unused permit.
+/// The state of the upload permit while a client has it, and has not used it.
 const GRANTED: u8 = 1;
-/// A client has used the permit: an upload is in progress.
+/// The state of the upload permit while a client uploads a program with it.
 const USED: u8 = 2;
 
 /// The control loop's side of the permit. One client at a time can have it.
@@ -32,22 +32,22 @@ impl UploadPermits {
         self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Grants the permit. Returns `false` if a client already has it.
+    /// Grants the permit to upload a program. Returns `false` if a client already has it.
     pub(super) fn grant(&self) -> bool {
         self.turn(NONE, GRANTED)
     }
 
-    /// Revokes the permit if it is unused.
+    /// Revokes the permit to upload a program if it is unused.
     pub(super) fn revoke(&self) {
         self.turn(GRANTED, NONE);
     }
 
-    /// Returns `true` if an upload is in progress.
+    /// Returns `true` if an upload of a program is in progress.
     pub(super) fn is_used(&self) -> bool {
         self.0.load(Ordering::Acquire) == USED
     }
 
-    /// Returns the client's side of the permit.
+    /// Returns the client's side of the permit to upload a program.
     pub(super) fn permit(&self) -> UploadPermit {
         UploadPermit(self.clone())
     }

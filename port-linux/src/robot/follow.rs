@@ -29,26 +29,26 @@ const LONGEST: CoreDuration = CoreDuration::from_millis(100);
 /// An arm that was stopped during a motion, and is at standstill.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopped {
-    /// The reason for the stop, if it is known.
+    /// The reason why the arm was stopped, if it is known.
     pub reason: Option<Reason>,
-    /// The cause of the stop, if it was a requested release.
+    /// The cause of the release, if the arm was stopped by a requested release.
     pub released: Option<ReleasedBy>,
-    /// The preconditions that currently prevent resuming.
+    /// The unmet preconditions that currently prevent resuming the motion.
     pub unmet: ReasonSet,
     /// The part of the motion that was completed, as time since its start at full speed.
     pub elapsed: Duration,
 }
 
-/// The result of following a motion.
+/// The result of making the arm follow a motion.
 #[derive(Clone, Debug)]
 pub struct Followed<const N: usize> {
-    /// The way in which the session ended.
+    /// The way in which the session of the motion ended.
     pub ended: Ended,
     /// `true` if the motion was completed, with each measured joint within the goal tolerance.
     pub is_done: bool,
     /// The part of the motion that was completed, as time since its start at full speed.
     pub elapsed: Duration,
-    /// The largest tracking error of each joint \[rad\].
+    /// The largest tracking error of each joint during the motion \[rad\].
     pub worst: JointPositions<N>,
     /// The distance of each measured joint from the goal after the session has ended \[rad\].
     pub end_error: JointPositions<N>,
@@ -235,15 +235,15 @@ pub(super) struct FollowProgress {
     pub(super) elapsed: CoreDuration,
     /// The reason why the motion has ended for good, with the arm still commanded.
     pub(super) against: Option<Reason>,
-    /// The reason why a stopped motion is not resumed.
+    /// The reason why a stopped motion is not resumed, although that was requested.
     pub(super) refused: Option<Reason>,
     /// `true` if a contact of the tool has ended the motion, with the arm still commanded.
     pub(super) touched: bool,
-    /// `true` if the motion was cancelled.
+    /// `true` if the motion was cancelled on request.
     pub(super) cancelled: bool,
 }
 
-/// Waits until the motion is done, or abandoned.
+/// Waits until the session's motion is completed, or abandoned after a stop.
 pub(super) fn attended<const N: usize, E: Send + 'static>(
     running: Running<N, E>,
     stands: impl Fn() -> FollowProgress,

@@ -15,7 +15,7 @@ use crate::host::clock::Clock;
 use crate::motion::{MoveExecutor, MoveProgress, MoveRequest, MoveStep, Off, SAME, Task, is_within, rests};
 use crate::released::ReleasedBy;
 
-/// The interval at which the progress is checked.
+/// The interval at which the progress of the move is checked.
 const GLANCE: Duration = Duration::from_millis(50);
 /// The distance \[m\] and the rotation \[rad\] within which a tool is already at its goal.
 const TOOL_THERE: [f32; 2] = [1e-4, 1e-3];
@@ -23,13 +23,13 @@ const TOOL_THERE: [f32; 2] = [1e-4, 1e-3];
 /// The result of a move to one goal.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// The way in which the session ended.
+    /// The way in which the session of the move ended.
     pub ended: Ended,
-    /// `true` if the controller has started the move.
+    /// `true` if the controller has started the move to the goal.
     pub has_begun: bool,
     /// `true` if the controller has completed the move, and the arm is at the goal.
     pub is_done: bool,
-    /// The time from the request to the end of the session.
+    /// The time from the request for the move to the end of the session.
     pub elapsed: Duration,
     /// The distance of each measured joint from the goal at the end \[rad\]. The goal is the requested joint angles,
     /// or those that the controller has located for a pose; `None` if it has located none. At the end of a line the
@@ -164,7 +164,7 @@ fn arrival(
     Arrival { ended, has_begun: given.begun, is_done, elapsed, end_error, tool_error }
 }
 
-/// Returns `true` if the arm is already at the target.
+/// Returns `true` if the arm is already at the target of the move.
 fn is_there(target: &MoveTarget<6>, stood: &State<6>) -> bool {
     match target.place() {
         ArmPosition::Joints(goal) => {

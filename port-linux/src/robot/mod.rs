@@ -62,7 +62,7 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Returns the engine's configuration.
+    /// Returns the engine's configuration for sessions with this robot.
     #[must_use]
     pub const fn config(&self) -> &Config<N, P::Options> {
         &self.config
@@ -106,7 +106,7 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Accepts `outrigger ctl` from other processes, like a run.
+    /// Makes the session accept `outrigger ctl` from other processes, like a run.
     #[must_use]
     pub const fn answering(mut self) -> Self {
         self.asked = true;
@@ -144,7 +144,7 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self.companions.clone()
     }
 
-    /// Disables the output of events to standard error.
+    /// Disables the output of the session's events to standard error.
     #[must_use]
     pub const fn quiet(mut self) -> Self {
         self.format = Format::Silent;

@@ -122,7 +122,7 @@ impl Sensor {
         self
     }
 
-    /// Expects readings in the binary form.
+    /// Sets that the sensor sends its readings in the binary form (postcard).
     #[must_use]
     pub const fn postcard(mut self) -> Self {
         self.format = Format::Postcard;

@@ -88,7 +88,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         self.events.recv_timeout(within).ok()
     }
 
-    /// Returns the events that were not read so far.
+    /// Returns the events of the session that were not read so far.
     pub fn events(&self) -> impl Iterator<Item = Event<E>> {
         self.events.try_iter()
     }
@@ -115,7 +115,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         self.tell(Key::Release(ReleasedBy::Program));
     }
 
-    /// Clears the latched reasons. The caller must have seen them.
+    /// Clears the latched reasons of the last fallback. The caller must have seen them.
     pub fn acknowledge(&self) {
         self.tell(Key::Acknowledge);
     }
@@ -156,7 +156,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     }
 }
 
-/// Starts a thread for a session that may command the arm.
+/// Starts a new thread for a session that may command the arm.
 pub(super) fn in_thread<T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Failure> {

@@ -32,7 +32,7 @@ pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) host: HostSettings,
     pub(super) format: Format,
     pub(super) task: Option<Task<N>>,
-    /// `true` if other processes may query and stop the session.
+    /// `true` if other processes may query and stop the session through `outrigger ctl`.
     pub(super) asked: bool,
     pub(super) companions: Companions<N>,
 }
@@ -102,7 +102,7 @@ where
     }
 }
 
-/// Creates the sessions of a controller of Universal Robots.
+/// Creates the runner of sessions with the Universal Robots controller at `target`.
 fn ur(target: Target) -> Arc<dyn SessionRunner<6, Ur<'static>>> {
     Arc::new(Making { controller: move || UrController::new(target.clone()), judging: judging_as })
 }

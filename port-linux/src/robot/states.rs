@@ -1,4 +1,4 @@
-//! A stream of a robot's states.
+//! A stream of a robot's newest states.
 
 use std::fmt;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl<const N: usize> States<N> {
 impl<const N: usize> Iterator for States<N> {
     type Item = Result<State<N>, Failure>;
 
-    /// Waits for the next state. Returns `None` after an error.
+    /// Waits for the next state of the robot. Returns `None` after an error.
     fn next(&mut self) -> Option<Self::Item> {
         if let Ok(state) = self.states.recv() {
             return Some(Ok(state));

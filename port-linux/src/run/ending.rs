@@ -13,11 +13,11 @@ use crate::released::ReleasedBy;
 pub(super) enum Ending {
     /// The run ends for this cause: its end was requested, or the motion is done.
     By(ReleasedBy),
-    /// The run ends with its first fallback.
+    /// The run ends with its first fallback (end of commanding by a fault).
     Fallback,
-    /// The run ends with its first release.
+    /// The run ends with its first requested release of the arm.
     Release,
-    /// The run ends because its single request was not granted.
+    /// The run ends because its single request to command was not granted.
     NotGranted,
 }
 
@@ -30,7 +30,7 @@ impl Ending {
         }
     }
 
-    /// Returns the name of the cause in machine-readable output.
+    /// Returns the name of the end's cause in machine-readable output.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::By(by) => by.name(),
@@ -58,9 +58,9 @@ impl fmt::Display for Ending {
 pub(super) struct Releases {
     /// The cause of the input that is about to be given to the engine.
     waiting: Option<ReleasedBy>,
-    /// The cause of the input that the engine is handling.
+    /// The cause of the operator's input that the engine is handling.
     handled: Option<ReleasedBy>,
-    /// The cause of the last release since commanding started.
+    /// The cause of the last release of the arm since commanding started.
     last: Option<ReleasedBy>,
 }
 
@@ -75,12 +75,12 @@ impl Releases {
         self.handled = self.waiting.take();
     }
 
-    /// Records that the engine has handled the input.
+    /// Records that the engine has handled the operator's input.
     pub(super) const fn looked(&mut self) {
         self.handled = None;
     }
 
-    /// Returns the cause of `transition`, if it is a release.
+    /// Returns the cause of the mode change `transition`, if it is a release.
     pub(super) fn of(&mut self, transition: &Transition) -> Option<ReleasedBy> {
         if matches!(transition.to, Mode::Arming | Mode::Command) {
             self.last = None;

@@ -1,4 +1,4 @@
-//! The result of a run.
+//! The result of a run, from which the exit code of the command follows.
 
 use outrigger_core::link::GradeLow;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -7,7 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::released::ReleasedBy;
 use crate::show::reason_text::{self, Observer};
 
-/// The result of a run: its last fallback, release or rejection.
+/// The result of a run: its last fallback, its release, or the rejection of its request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunResult {
     /// The last fallback, unless it was acknowledged or commanding started again since.

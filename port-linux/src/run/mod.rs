@@ -121,7 +121,7 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     }
 }
 
-/// The feeds of a session that its companions read.
+/// The feeds of traffic and events that a session's companions read.
 struct Feeds {
     feed: Feed,
     /// The feed of the connection for additional variables. It has a thread of its own, which the control thread does

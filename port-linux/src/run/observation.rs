@@ -1,4 +1,4 @@
-//! A session that is only observed.
+//! A session that is only observed, and never commands the arm.
 
 use outrigger_core::engine::Config;
 
@@ -16,9 +16,9 @@ use crate::vendor::{Vendor, Wanted};
 
 /// The settings of a session that is only observed.
 pub struct ObservationSettings<const N: usize> {
-    /// The name of the command that observes.
+    /// The name of the command that observes, in the view and in messages.
     pub title: &'static str,
-    /// The format of the command's output.
+    /// The format of the observing command's output.
     pub format: Format,
     /// The time after which the session ends by itself \[s\]. `None` if it does not.
     pub seconds: Option<u64>,

@@ -1,4 +1,4 @@
-//! The help for the operator of a run.
+//! The help for the operator of a run: its keys and other inputs.
 
 use outrigger_config::Start;
 

@@ -20,18 +20,18 @@ pub(super) const AROUND: usize = 4096;
 
 /// The settings of a run with any controller, and its companions.
 pub struct Plan<const N: usize> {
-    /// The name of the controller for other processes.
+    /// The name of the controller by which other processes find the run.
     robot: String,
     pub(super) sources: Vec<SourceSettings>,
     variables: Vec<VariableSettings>,
     pub(super) run: RunSettings,
     pub(super) host: HostSettings,
-    /// The text of the configuration.
+    /// The text of the run's configuration file.
     pub(super) text: String,
     pub(super) format: Format,
     /// The time after which the run ends by itself \[s\]. `None` if it does not.
     pub(super) seconds: Option<u64>,
-    /// `true` if the run accepts requests of other processes.
+    /// `true` if the run accepts requests of other processes through `outrigger ctl`.
     asked: bool,
     pub(super) companions: Companions<N>,
 }
@@ -56,12 +56,12 @@ impl<const N: usize> Plan<N> {
         Self { asked, ..self }
     }
 
-    /// Adds the text of the configuration, for recordings.
+    /// Adds the text of the configuration file, for recordings.
     pub fn with_text(self, text: String) -> Self {
         Self { text, ..self }
     }
 
-    /// Makes the run end by itself after `seconds`.
+    /// Makes the run end by itself after `seconds`, if given.
     pub fn ending_after(self, seconds: Option<u64>) -> Self {
         Self { seconds, ..self }
     }
@@ -71,7 +71,7 @@ impl<const N: usize> Plan<N> {
         Self { variables, ..self }
     }
 
-    /// Adds companions, which run beside the session.
+    /// Adds companions to the run, which read the traffic and events of its session.
     pub fn with_companions(self, companions: impl IntoIterator<Item = Arc<dyn Companion<N>>>) -> Self {
         Self { companions: self.companions.into_iter().chain(companions).collect(), ..self }
     }
@@ -97,7 +97,7 @@ impl<const N: usize> Plan<N> {
         (listens || commands).then(|| Requests::start(seat, listens, &self.robot, told, moving, clock))
     }
 
-    /// Starts the writer of fallbacks, if it is configured.
+    /// Starts the thread that writes recordings of fallbacks, if it is configured.
     pub(super) fn recordings(&self) -> Option<Result<Recordings, Failure>> {
         let directory = self.run.recordings.as_ref()?;
         let files = usize::try_from(self.run.recordings_kept).unwrap_or(usize::MAX);

@@ -45,10 +45,10 @@ use crate::show::values::lines;
 use crate::show::{Format, reason_text};
 use crate::vendor::{Summary, Tally, VendorObserve, VendorUi};
 
-/// The interval for reporting invalid readings of one source.
+/// The interval for reporting invalid readings of the same sensor.
 const COMPLAINTS: Duration = Duration::from_secs(5);
 
-/// A function that returns the worst-case coast of the arm (its motion after commanding has failed) in words, for
+/// A function that returns the worst-case coast of the arm (its motion after commanding has failed) as text, for
 /// the event after which the coast is known.
 type Coast<E> = Box<dyn Fn(&E) -> Option<String>>;
 
@@ -60,7 +60,7 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     settings: RunSettings,
     source_settings: Vec<SourceSettings>,
     complained: Vec<Option<Instant>>,
-    /// Inputs that the engine must receive before any input from outside.
+    /// The inputs that the engine must receive before any input from outside.
     inputs: VecDeque<Input>,
     coast: Coast<M::Event>,
     /// The time at which the end of the motion will have been held long enough for the run to end.
@@ -69,13 +69,13 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     moves: bool,
     /// The cause of the run's end, once it was decided.
     ending: Option<Ending>,
-    /// The causes of the run's releases.
+    /// The causes of the run's releases of the arm.
     releases: Releases,
     /// The reason why commanding ended last, unless its end was requested.
     fell_back: Option<Reason>,
-    /// The latched reason that was not acknowledged.
+    /// The latched reason of the last fallback that was not acknowledged.
     latch: Option<Reason>,
-    /// `true` if the run's single request has timed out.
+    /// `true` if the run's single request to command has timed out.
     lapsed: bool,
     /// The unmet preconditions of the run's single request, if the run ends because it was not granted.
     refused: Option<(ReasonSet, GradeLow)>,
@@ -84,13 +84,13 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     recordings: Option<Recordings>,
     /// The number of fallbacks that were to be recorded so far.
     recorded: u32,
-    /// The progress of companions that have not failed.
+    /// The progress of those companions that have not failed.
     pub(super) progress: Vec<Counting>,
     /// The copy of the engine's recorder to the feed, if a companion needs it.
     tail: Option<Tail>,
     /// Messages about the connection for additional RTDE variables.
     pub(super) remarks: Option<UnboundedReceiver<String>>,
-    /// The messages of companions for the operator.
+    /// The messages of companions that are displayed to the operator.
     pub(super) companions: Option<Receiver<Remark>>,
     /// The queue of requests of other processes. `None` if they are not accepted.
     pub(super) desk: Option<RequestQueue<N>>,
@@ -158,12 +158,12 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         })
     }
 
-    /// Starts to copy the engine's inputs and outputs into the feed.
+    /// Starts to copy the engine's inputs and outputs into the feed, for recordings.
     pub(super) fn record(&mut self) {
         self.tail = self.panel.feed().cloned().map(Tail::new);
     }
 
-    /// Returns the size of the engine's recorder \[B\].
+    /// Returns the size of the engine's recorder of inputs and outputs \[B\].
     pub(super) const fn recorder(&self) -> usize {
         if self.recordings.is_some() || self.tail.is_some() { RECORDER } else { 0 }
     }
@@ -198,7 +198,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         Some(input)
     }
 
-    /// Converts an input from another source than a client.
+    /// Converts an input of anyone but a client, such as a line of the operator, to an input of the engine.
     fn wished(&mut self, wish: OperatorInput) -> Option<Input> {
         let input = self.wish(wish);
         self.desk.iter_mut().zip(&input).for_each(|(desk, input)| desk.taken_over(input));
@@ -299,7 +299,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         }
     }
 
-    /// Passes the content of the recorder to the writer of recordings.
+    /// Passes the content of the engine's recorder to the writer of recordings.
     fn write_recording<P: Controller<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
         let Some(recordings) = &self.recordings else { return };
@@ -315,7 +315,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         }
     }
 
-    /// Reports the result of a recording.
+    /// Reports the result of writing a recording of a fallback.
     fn recorded(&mut self, report: &Report) {
         let (text, fields) = report.words();
         self.panel.say("recording", text, fields);
@@ -488,7 +488,7 @@ impl<M: VendorUi, T, const N: usize> Ends for Service<M, T, N> {
     }
 }
 
-/// Returns the newest reading of each source.
+/// Returns the newest reading of each sensor, as text with its name.
 fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(String, String)> {
     let of = |monitor: &SourceMonitor| {
         let name = settings.get(usize::from(monitor.config().id.0)).map(|settings| settings.name.clone());

@@ -16,7 +16,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Creates a copier that has put nothing into `feed` yet.
+    /// Creates a copier that has copied nothing of the recorder into `feed` yet.
     pub const fn new(feed: Feed) -> Self {
         Self { feed, begun: false, taken: 0 }
     }

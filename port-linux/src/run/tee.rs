@@ -18,21 +18,22 @@ use crate::released::ReleasedBy;
 /// The state of a session after its engine's last input.
 #[derive(Clone, Debug)]
 pub struct SessionState<const N: usize> {
-    /// The mode of the control state machine.
+    /// The mode of the control state machine, e.g. monitor or command.
     pub mode: Mode,
-    /// The first reason since the last acknowledgement.
+    /// The first reason for which commanding ended since the last acknowledgement.
     pub latch: Option<Reason>,
-    /// The reasons for which a request would be rejected.
+    /// The unmet preconditions, for which a request to command would be rejected.
     pub unmet: ReasonSet,
-    /// The grade of the link that carries states.
+    /// The grade of the link that carries robot states.
     pub grade: Grade,
     /// The newest state of the robot. `None` while there is no session.
     pub state: Option<State<N>>,
     /// `true` if the session is about to end.
     pub(crate) ending: bool,
-    /// The cause of the last release since commanding started.
+    /// The cause of the last release of the arm since commanding started.
     pub(crate) released: Option<ReleasedBy>,
-    /// The epoch in which a request based on this state is valid.
+    /// The session's epoch, a counter of connections and losses of authority. A request based on this state is valid
+    /// only in this epoch.
     pub(crate) epoch: Epoch,
 }
 

@@ -25,21 +25,21 @@ const STOP: &[u8] = b"stopj(2.0)\n";
 /// The addresses of the two ports of a controller that interpreter mode needs.
 #[derive(Clone, Copy, Debug)]
 pub struct InterpreterPorts {
-    /// The address of the primary interface, 30001.
+    /// The address of the controller's primary interface, port 30001.
     pub program: SocketAddr,
-    /// The address of interpreter mode, 30020.
+    /// The address of the controller's interpreter mode, port 30020.
     pub statements: SocketAddr,
 }
 
 /// An observer of a program in interpreter mode, and of its statements.
 pub trait InterpreterObserver {
-    /// Receives an event of the statements' connection.
+    /// Receives an event of the connection over which statements are sent.
     fn statements(&mut self, event: &InterpreterEvent);
 
-    /// Receives an event of the program's connection.
+    /// Receives an event of the connection over which the program is sent.
     fn program(&mut self, event: &UploadEvent<'_>);
 
-    /// Receives the operating system's error of a connection.
+    /// Receives the operating system's error of one of the two connections.
     fn trouble(&mut self, trouble: String);
 
     /// Decides whether the execution continues. Called often.
@@ -54,7 +54,7 @@ pub trait InterpreterObserver {
 /// The result of a program in interpreter mode, and of its statements.
 #[derive(Clone, Copy, Debug)]
 pub struct Interpreted {
-    /// The result of the statements' execution.
+    /// The result of executing the statements in interpreter mode.
     pub statements: InterpreterOutcome,
     /// The result of the program in interpreter mode. `None` if it was not sent, or did not end; in the latter case
     /// another program has replaced it and stopped the arm.
@@ -66,11 +66,11 @@ pub struct Interpreted {
 /// The notifications between the tasks of the program's connection and of the statements' connection.
 #[derive(Default)]
 struct Between {
-    /// The controller accepts statements, so the program can be sent.
+    /// The signal that the controller accepts statements, so the program can be sent.
     send: Notify,
-    /// The program in interpreter mode runs.
+    /// The signal that the program in interpreter mode runs.
     runs: Notify,
-    /// The program in interpreter mode has ended.
+    /// The signal that the program in interpreter mode has ended.
     over: Notify,
 }
 
@@ -124,7 +124,7 @@ pub async fn interpret(
     Ok(Interpreted { statements, program: program?, by })
 }
 
-/// Returns `true` if the program is known to have ended.
+/// Returns `true` if the program in interpreter mode is known to have ended.
 const fn is_over(program: &UploadOutcome) -> bool {
     matches!(program, UploadOutcome::Ended(_) | UploadOutcome::Failed { .. } | UploadOutcome::Replaced)
 }
@@ -133,7 +133,7 @@ fn script(text: &[u8]) -> Result<ScriptFile<'_>, Failure> {
     ScriptFile::new(text).map_err(|error| Failure::BadInput(error.to_string()))
 }
 
-/// The observer of the program's connection.
+/// The observer of the connection over which the program in interpreter mode is sent.
 struct ConnectionObserver<'a, 'o, O> {
     observer: &'a RefCell<&'o mut O>,
     runs: Option<&'a Notify>,

@@ -20,13 +20,13 @@ pub struct InterpreterReport<'t> {
     shown: String,
     at: SocketAddr,
     file: StatementFile<'t>,
-    /// The description of the program that executes the statements.
+    /// The description of the program in interpreter mode, which executes the statements.
     program: Words<'static>,
-    /// The operating system's error of a connection.
+    /// The operating system's error of a connection to the controller.
     trouble: Option<String>,
     /// The error of a failed write to standard output.
     unprinted: Option<io::Error>,
-    /// The number of statements that were executed.
+    /// The number of statements that the controller has executed.
     executed: u32,
 }
 
@@ -218,7 +218,7 @@ impl<'t> InterpreterReport<'t> {
     }
 }
 
-/// Formats a number of statements, as in `1 statement`.
+/// Formats a number of statements as text, as in `1 statement`.
 fn statements(count: u32) -> String {
     format!("{count} statement{}", if count == 1 { "" } else { "s" })
 }
@@ -227,7 +227,7 @@ fn of(reason: &Text<128>) -> String {
     if reason.as_str().is_empty() { String::new() } else { format!(": {reason}") }
 }
 
-/// The JSON object of an event, for scripts.
+/// The JSON object of an event of interpreter mode, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "event")]
 struct EventReport {
@@ -252,7 +252,7 @@ fn told(event: &InterpreterEvent) -> EventReport {
     EventReport { kind, line, id, reason }
 }
 
-/// The JSON object of the result, for scripts.
+/// The JSON object of the result of the execution, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "outcome")]
 struct Ended {

@@ -1,4 +1,4 @@
-//! Uploads a program file to a controller, or its statements to interpreter mode, and describes the results in words.
+//! Uploads a program file to a controller, or its statements to interpreter mode, and describes the results.
 //!
 //! [`outrigger_core::client::script`] and [`outrigger_core::client::interpreter`] define the meaning of the
 //! controller's messages; this module transfers bytes.

@@ -1,4 +1,4 @@
-//! Uploads one program over one connection.
+//! Uploads one program to a controller over one connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,12 +14,12 @@ use crate::net::cannot_connect;
 /// The receive buffer \[B\]: for a first robot state, pop-ups and variables. Longer messages are skipped.
 const MEMORY: usize = 64 * 1024;
 
-/// An observer of an upload, which may also end it.
+/// An observer of a program's upload, which may also end it.
 pub trait UploadListener {
-    /// Receives an event of the upload.
+    /// Receives an event of the program's upload.
     fn event(&mut self, event: &UploadEvent<'_>);
 
-    /// Receives the operating system's error of the connection.
+    /// Receives the operating system's error of the upload's connection.
     fn trouble(&mut self, trouble: String);
 
     /// Decides whether the program may be sent. Called once, before any of it is sent.
@@ -119,7 +119,7 @@ fn was_interrupted(by: &str, sent: bool) -> Failure {
     Failure::Fault(format!("{by}: {what}"))
 }
 
-/// The readiness of a socket: it can receive or send.
+/// The readiness of a connection's socket: it can receive or send.
 #[derive(Clone, Copy)]
 pub(crate) enum Ready<'s> {
     ToRead(&'s TcpStream),
@@ -128,11 +128,11 @@ pub(crate) enum Ready<'s> {
 
 /// The result of one read or write of a socket that was [`Ready`].
 pub(crate) enum Carried {
-    /// The number of bytes that were received.
+    /// The number of bytes that the socket has received.
     Received(usize),
-    /// No bytes were received. Some may have been sent.
+    /// No bytes were received from the socket. Some may have been sent.
     Nothing,
-    /// The connection was closed by the other side.
+    /// The connection was closed by the controller, or has failed.
     Closed,
 }
 

@@ -1,4 +1,4 @@
-//! Describes an upload: lines for people, or JSON.
+//! Describes the upload of a program: lines for people, or JSON.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use super::upload::UploadListener;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json;
 
-/// The description, for people or scripts, of one upload.
+/// The description, for people or scripts, of the upload of one program.
 pub struct Words<'t> {
     json: bool,
     /// The name of the file in messages, as the user gave it.
@@ -23,18 +23,18 @@ pub struct Words<'t> {
     at: SocketAddr,
     file: ScriptFile<'t>,
     software: Option<SoftwareVersion>,
-    /// The operating system's error of the connection.
+    /// The operating system's error of the upload's connection.
     trouble: Option<String>,
-    /// The error of a failed write to standard output.
+    /// The error of a failed write of the description to standard output.
     unprinted: Option<io::Error>,
-    /// `true` after the program has started.
+    /// `true` after the uploaded program has started.
     started: bool,
     /// `true` if the reader of the output has closed it after the start.
     unread: bool,
 }
 
 impl UploadListener for Words<'_> {
-    /// Prints an event of the upload.
+    /// Prints a description of an event of the upload.
     fn event(&mut self, event: &UploadEvent<'_>) {
         self.learn(event);
         if self.json {
@@ -71,7 +71,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Stores the facts of an event that later texts depend on.
+    /// Stores the facts of an upload's event on which later descriptions depend.
     pub fn learn(&mut self, event: &UploadEvent<'_>) {
         match event {
             UploadEvent::Software(software) => self.software = Some(*software),

@@ -27,37 +27,38 @@ const WAITING: usize = 64;
 /// The longest accepted datagram or line on standard input \[B\]. Longer ones are skipped to their end.
 const LONGEST: usize = 512;
 
-/// An input from outside the robot.
+/// An input from outside the robot: a sensor's reading, or a line of the operator.
 #[derive(Debug)]
 pub enum Arrival {
     /// A reading of the source with the index `source` in the configuration, in SI units.
     Reading {
-        /// The index of the source in the configuration.
+        /// The index of the reading's source in the configuration.
         source: usize,
-        /// The reading, scaled to SI units.
+        /// The sensor's reading, scaled to SI units.
         reading: Reading,
-        /// The time at which the reading was received.
+        /// The time at which the sensor's reading was received.
         at: Instant,
     },
-    /// A source sent data that is not a valid reading.
+    /// A sensor sent data that is not a valid reading.
     NotAReading {
-        /// The index of the source in the configuration.
+        /// The index of the faulty data's source in the configuration.
         source: usize,
         /// The reason why the data is not a valid reading, with the invalid word.
         why: String,
     },
     /// A source has ended: its device was removed, or standard input was closed.
     Ended {
-        /// The index of the source in the configuration.
+        /// The index of the ended source in the configuration.
         source: usize,
-        /// The error of the operating system. `None` for a normal end.
+        /// The operating system's error that ended the source. `None` for a normal end.
         why: Option<std::io::Error>,
     },
-    /// A line on standard input for the operator's commands.
+    /// A line that the operator has entered on standard input.
     Line {
-        /// The text of the line, trimmed.
+        /// The text of the operator's line, trimmed.
         text: String,
-        /// The epoch of the session that the operator had seen when the line was entered.
+        /// The session's epoch, a counter of connections and losses of authority, that the operator had seen when the
+        /// line was entered.
         seen: Epoch,
     },
 }
@@ -70,7 +71,7 @@ pub struct Sources {
     reading: Vec<Reader>,
 }
 
-/// A task that reads one source to its end.
+/// A task that reads one source of sensor readings to its end.
 type Reader = Pin<Box<dyn Future<Output = ()>>>;
 
 impl fmt::Debug for Sources {

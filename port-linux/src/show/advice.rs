@@ -1,21 +1,21 @@
-//! Advice about reasons and figures of the link.
+//! Advice for people about reasons of the engine and figures of the link.
 
 use outrigger_core::link::Metric;
 use outrigger_core::robot::Reason;
 
-/// The kind of program that judges a link.
+/// The kind of program that observes a link and judges its grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observer {
-    /// A command on this machine.
+    /// A command of Outrigger on this machine.
     Process,
-    /// A board that reports by telemetry.
+    /// A board that reports about its session by telemetry.
     Board,
     /// A process or a board whose recording is analysed.
     Recorded,
 }
 
 impl Observer {
-    /// Returns the name of the program in a sentence.
+    /// Returns the name of the program that judges the link, for use in a sentence.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ pub const fn advice(reason: Reason, here: bool) -> &'static str {
     }
 }
 
-/// Returns advice about a grade that `metric` keeps low.
+/// Returns advice about a low grade of the link that the figure `metric` keeps low.
 #[must_use]
 pub const fn of_metric(metric: Metric, here: bool, observer: Observer) -> &'static str {
     match metric {

@@ -11,22 +11,22 @@ use outrigger_wire::time::Instant;
 use super::reason_text::Observer;
 use super::{Notice, grade, reason_text};
 
-/// The data that a description needs in addition to the event.
+/// The data that the description of an event needs in addition to the event.
 pub struct Surroundings<'a> {
-    /// The time of the event.
+    /// The time of the described event since the start of the process.
     pub at: Instant,
     /// `true` if the controller runs on this machine.
     pub here: bool,
     /// Returns the socket address of one of the controller's ports.
     pub address: &'a dyn Fn(u16) -> SocketAddr,
-    /// The program that reports the events.
+    /// The program that reports the events, such as a process or a board.
     pub observer: Observer,
     /// Returns the operating system's last error of a link.
     pub trouble: &'a dyn Fn(LinkId) -> Option<String>,
 }
 
 impl Surroundings<'_> {
-    /// Creates the data for a controller without connections.
+    /// Creates the data for describing an event of a controller without connections.
     #[must_use]
     pub const fn without_links(at: Instant, here: bool) -> Self {
         let observer = Observer::Process;
@@ -43,7 +43,7 @@ pub trait PeerEvent {
     /// Describes the event for people and scripts. Returns `None` if the event is not shown.
     fn words(&self, around: &Surroundings<'_>) -> Option<EventText>;
 
-    /// Returns `true` if the event is the start of a session.
+    /// Returns `true` if the event is the start of a session with the controller.
     fn begins(&self) -> bool;
 
     /// Returns `true` if the event is a contact of the tool that ended a motion.
@@ -127,7 +127,7 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
     Some(Notice { at: around.at, kind, text, fields })
 }
 
-/// Returns the time of `event`, if the event contains it.
+/// Returns the time of `event` by this process's clock, if the event contains it.
 #[must_use]
 pub const fn time_of<E>(event: &Event<E>) -> Option<Instant> {
     match event {

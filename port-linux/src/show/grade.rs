@@ -84,13 +84,13 @@ pub(crate) fn fell_by(fell: &GradeChange, observer: Observer) -> String {
     }
 }
 
-/// Describes a wake-up that was later than permitted.
+/// Describes a wake-up of this program that was later than permitted.
 fn not_scheduled(observer: Observer, cause: GradeCause) -> String {
     let [late, limit] = [cause.measured, cause.limit].map(|micros| Duration::from_micros(micros.into()));
     local_stall(observer, late, limit)
 }
 
-/// Describes a wake-up that was late by `late`, which exceeds `limit`.
+/// Describes a wake-up of this program that was late by `late`, which exceeds `limit`.
 pub(crate) fn local_stall(observer: Observer, late: Duration, limit: Duration) -> String {
     format!("{} was not scheduled for {} (limit {})", observer.name(), span(late), span(limit))
 }
@@ -127,7 +127,7 @@ pub fn next_grade(low: &GradeLow) -> Option<String> {
     Some(format!("next grade ({}) needs {needs} {side} {}; now {is}", better.name(), value(metric, limit)))
 }
 
-/// Describes the link's grade, and the grade that commanding needs.
+/// Describes the link's low grade, and the grade that commanding needs.
 pub(crate) fn quality(low: &GradeLow) -> String {
     let GradeLow { grade, needed, .. } = low;
     let needs = if grade < needed { format!(", needs {}", needed.name()) } else { String::new() };
@@ -149,19 +149,19 @@ pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     }
 }
 
-/// Describes the link's grade and its cause, in one sentence.
+/// Describes the link's low grade and its cause, in one sentence.
 pub fn of_link(low: &GradeLow, observer: Observer) -> String {
     let cause = cause(low, observer);
     let colon = if cause.is_empty() { "" } else { ": " };
     format!("{}{colon}{cause}", quality(low))
 }
 
-/// Describes the grade with its cause and advice, in one sentence.
+/// Describes the link's low grade with its cause and advice, in one sentence.
 pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String {
     format!("{}; {}", of_link(low, observer), remedy(low, here, observer))
 }
 
-/// Returns advice about a low grade of the link.
+/// Returns advice about the cause of a low grade of the link.
 pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     match &low.fell {
         Some(fell) if low.next.is_within() || fell.cause.metric == low.next.metric => remedy_of(fell, here, observer),
@@ -169,7 +169,7 @@ pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     }
 }
 
-/// Returns advice about a fall of the link's grade.
+/// Returns advice about the cause of a fall of the link's grade.
 pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &'static str {
     let own = fell.late > Duration::ZERO;
     advice::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
@@ -201,7 +201,7 @@ fn deciding(low: &GradeLow) -> &GradeCause {
     }
 }
 
-/// Describes a change of the link's grade in one line.
+/// Describes a change of the link's grade as one line of text.
 pub(crate) fn of_change(change: &GradeChange, observer: Observer) -> String {
     let GradeChange { from, to, .. } = change;
     let text = format!("link {} \u{2192} {}", from.name(), to.name());
@@ -255,7 +255,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Returns the JSON members for the grade `low`.
+    /// Returns the JSON members that describe the low grade of a link.
     pub(crate) fn of(low: &GradeLow, observer: Observer) -> Self {
         let fields = low_fields(low).into_iter().skip(1).map(|(name, text)| {
             let of = if name.starts_with("next_") { "" } else { "grade_" };
@@ -311,7 +311,7 @@ impl Second {
         self.answered = rate.map(|rate| self.answered.map_or(rate, |least| least.min(rate)));
     }
 
-    /// Formats the figure for `metric` in this second.
+    /// Formats the link's figure for `metric` in this second.
     fn of(&self, metric: Metric) -> String {
         let millis = |span: Duration| format!("{:.2}", span.as_secs_f64() * 1e3);
         let percent = |share: u16| format!("{:.2}", f64::from(share) / 100.0);
@@ -333,7 +333,7 @@ fn totals(figures: &Figures) -> [u64; 4] {
     [figures.sequence.accepted, figures.sequence.lost, figures.late, figures.local_stalls.into()]
 }
 
-/// Returns the heading for `metric` in the table of [`LastSeconds`].
+/// Returns the heading for the figure `metric` in the table of [`LastSeconds`].
 const fn of_seconds(metric: Metric) -> &'static str {
     match metric {
         Metric::Samples | Metric::Epoch => "states",
@@ -354,17 +354,17 @@ const fn of_seconds(metric: Metric) -> &'static str {
 pub struct LastSeconds {
     seconds: VecDeque<Second>,
     next: Option<Instant>,
-    /// The epoch and the totals of the last sample. `None` before the first.
+    /// The epoch of the controller's clock, and the totals of the last sample. `None` before the first.
     before: Option<(u32, [u64; 4])>,
 }
 
 impl LastSeconds {
-    /// Returns `true` if the next sample of the figures is due.
+    /// Returns `true` if the next sample of the link's figures is due.
     pub fn is_due(&self, now: Instant) -> bool {
         self.next.is_none_or(|next| now >= next)
     }
 
-    /// Samples the figures of the link.
+    /// Samples the figures of the link for the table of the last seconds.
     pub fn look(&mut self, now: Instant, figures: &Figures) {
         self.next = Some(now + LOOK);
         // A clock that restarts counts from zero.
@@ -381,7 +381,7 @@ impl LastSeconds {
         }
     }
 
-    /// Formats the figure for `metric` in each second, oldest first.
+    /// Formats the link's figure for `metric` in each stored second, oldest first.
     pub(crate) fn of(&self, metric: Metric) -> String {
         let each: Vec<_> = self.seconds.iter().map(|second| second.of(metric)).collect();
         format!("last {} s, oldest first: {} {}", each.len(), of_seconds(metric), each.join(" "))
@@ -436,7 +436,7 @@ impl LastSeconds {
         notice.fields.push(("last_seconds", self.of_low(low)));
     }
 
-    /// Formats the decisive figure of a low grade in each second.
+    /// Formats the figure that causes a low grade, in each stored second.
     pub(crate) fn of_low(&self, low: &GradeLow) -> String {
         self.of(deciding(low).metric)
     }

@@ -1,10 +1,10 @@
-//! A histogram as text.
+//! A histogram of durations as text.
 
 use outrigger_core::link::Histogram;
 use outrigger_wire::time::Duration;
 use serde::Serialize;
 
-/// Formats a duration in a suitable unit.
+/// Formats a duration as text, in µs below 1 ms and otherwise in ms.
 #[must_use]
 pub fn span(span: Duration) -> String {
     let micros = span.as_micros();
@@ -28,7 +28,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Returns the quantiles of `histogram`.
+    /// Returns the count and the quantiles of the durations in `histogram`.
     #[must_use]
     pub fn of(histogram: &Histogram) -> Self {
         let at = |share| histogram.quantile(share).map_or(0, Duration::as_micros);

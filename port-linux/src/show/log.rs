@@ -8,9 +8,9 @@ use outrigger_wire::time::{Duration, Instant};
 use super::reason_text::{self, Observer};
 use super::{Notice, Snapshot, grade};
 
-/// The minimum interval at which frequent events are displayed to people.
+/// The minimum interval at which events that may be frequent are displayed to people.
 pub(crate) const PACE: Duration = Duration::from_secs(1);
-/// The interval at which unmet preconditions are repeated.
+/// The interval at which lines about unmet preconditions are repeated.
 const AGAIN: Duration = Duration::from_secs(5);
 /// The duration after which an episode of a low grade is reported once while it lasts.
 const LONG: Duration = Duration::from_secs(5);
@@ -27,15 +27,15 @@ pub struct Episodes {
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     since: Instant,
-    /// The first fall to the worst grade of the episode.
+    /// The first fall of the link's grade to the worst grade of the episode.
     worst: GradeChange,
-    /// The number of falls below the needed grade in the episode.
+    /// The number of falls below the grade that commanding needs in the episode.
     falls: u32,
     end: Option<(Instant, End)>,
     told: bool,
 }
 
-/// The way in which an episode ended.
+/// The way in which an episode of a low link grade ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Recovered,

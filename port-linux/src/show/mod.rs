@@ -46,7 +46,7 @@ use crate::host::signals::before_exit;
 use crate::host::worker::{Joined, LOOK, Worker, within};
 use crate::released::ReleasedBy;
 
-/// `true` if all details are to be displayed to people.
+/// `true` if all details (option `--verbose`) are to be displayed to people.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 
 /// Displays all details to people from now on: each change of the grade, each histogram.
@@ -54,7 +54,7 @@ pub fn be_verbose() {
     VERBOSE.store(true, Ordering::Relaxed);
 }
 
-/// Returns `true` if all details are to be displayed to people.
+/// Returns `true` if all details (option `--verbose`) are to be displayed to people.
 pub fn is_verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
 }
@@ -75,9 +75,9 @@ fn is_quiet() -> bool {
 /// The number of messages that can wait for the output thread: a second of snapshots and a burst of events. Older
 /// messages are of no use any more.
 const WAITING: usize = 256;
-/// The time for writing the last messages at the end.
+/// The time for writing the last messages to the output at the end of the command.
 const LAST_WORDS: StdDuration = StdDuration::from_secs(1);
-/// The time for restoring the terminal, if the view is blocked.
+/// The time for restoring the terminal at the end, if the full-screen view is blocked.
 const GIVEN_BACK: StdDuration = StdDuration::from_millis(100);
 
 /// Prints like `println!`, for commands without a view. If the reader has closed the output (`| head`) the line is
@@ -110,18 +110,18 @@ macro_rules! eprintln_lossy {
 }
 pub use crate::eprintln_lossy;
 
-/// The form of a command's output.
+/// The form of a command's output, for people or scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A full-screen view on the terminal.
     View,
-    /// One line of text per event and per second.
+    /// One line of text per event and per second, for people.
     Lines,
-    /// One JSON object per event and per second.
+    /// One JSON object per event and per second, for scripts.
     Json,
     /// One line per event on standard error. Standard output is left to the application.
     Remarks,
-    /// No output at all.
+    /// No output of the command at all.
     Silent,
 }
 
@@ -154,21 +154,22 @@ impl Format {
 /// [`Signals`](crate::host::signals::Signals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The terminal was closed, which ends the command.
+    /// The terminal of the view was closed, which ends the command.
     HangUp,
     /// A key that ends the command, for this cause.
     End(ReleasedBy),
-    /// A key that requests to command. Contains the epoch that the operator has seen.
+    /// A key that requests to command. Contains the session's epoch, a counter of connections and losses of
+    /// authority, that the operator has seen.
     Request(Epoch),
     /// A key that requests to resume a suspended motion. Contains the epoch that the operator has seen.
     Resume(Epoch),
-    /// A key that releases the arm, for this cause.
+    /// A key that releases the arm for this cause: it is brought to rest, and the session continues.
     Release(ReleasedBy),
-    /// A key that clears the latched reason.
+    /// A key that clears the latched reason of the last fallback.
     Acknowledge,
 }
 
-/// A message for the output, and the epoch of the session at that time.
+/// A message to the output thread, and the session's epoch at that time.
 type Dated = (Epoch, Message);
 
 /// A message to the thread that writes a command's output.
@@ -176,20 +177,20 @@ type Dated = (Epoch, Message);
 pub enum Message {
     /// The displayed state of the session at one instant.
     Snapshot(Box<Snapshot>),
-    /// An event of the session, in words.
+    /// An event of the session, with a text for people and values for scripts.
     Notice(Notice),
-    /// Lines that are printed unchanged.
+    /// Lines that are printed to the output unchanged.
     Text(String),
     /// A reader of the session's feed, for a full-screen view.
     Feed(Reader),
 }
 
-/// The messages for a full-screen view.
+/// The messages for a full-screen view, which a receiver delivers.
 #[derive(Debug)]
 pub struct Messages(Receiver<Dated>);
 
 impl Messages {
-    /// Waits for the next message, at most for `wait`. Returns it with its epoch, or `None`.
+    /// Waits for the next message, at most for `wait`. Returns it with the session's epoch, or `None`.
     ///
     /// # Errors
     /// Returns [`Over`] when the session has ended.
@@ -197,7 +198,7 @@ impl Messages {
         next(&self.0, wait).map_err(|()| Over)
     }
 
-    /// Records that the operator has seen this epoch. Later input was decided with this knowledge.
+    /// Records that the operator has seen this epoch of the session. Later input was decided with this knowledge.
     pub fn show(&self, epoch: Epoch) {
         seen_epoch::show(epoch);
     }
@@ -228,7 +229,7 @@ pub fn use_screen(screen: &'static dyn Screen) {
     before_exit(give_back);
 }
 
-/// Restores the terminal if a full-screen view uses it.
+/// Restores the terminal if a full-screen view uses it, before the process exits.
 fn give_back() {
     if let Some(screen) = SCREEN.get() {
         screen.give_back();
@@ -241,7 +242,7 @@ pub struct Show {
     sender: Option<SyncSender<Dated>>,
     speaker: Option<Worker>,
     format: Format,
-    /// The epoch of the session for the messages that follow.
+    /// The session's epoch, which is attached to the messages that follow.
     epoch: Epoch,
     lost: Arc<Lost>,
     unread: Arc<AtomicBool>,
@@ -259,7 +260,7 @@ impl Lost {
         self.count.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Records that a write to the output failed.
+    /// Records that a write to the command's output failed.
     fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -318,12 +319,12 @@ impl Show {
         self.format
     }
 
-    /// Sets the epoch of the robot's state machine. A reader of later messages has seen it.
+    /// Sets the session's epoch. A reader of later messages has seen it.
     pub const fn epoch(&mut self, epoch: Epoch) {
         self.epoch = epoch;
     }
 
-    /// Displays the state of the session.
+    /// Displays the state of the session at one instant.
     pub fn snapshot(&mut self, snapshot: Snapshot) {
         self.send(Message::Snapshot(Box::new(snapshot)));
     }
@@ -341,7 +342,7 @@ impl Show {
         }
     }
 
-    /// Prints lines unchanged, without a time.
+    /// Prints lines to the output unchanged, without a time.
     pub fn text(&mut self, text: String) {
         self.send(Message::Text(text));
     }
@@ -410,7 +411,7 @@ fn json(message: &Message) -> Option<String> {
     }
 }
 
-/// Formats a notice as a line, without the line end.
+/// Formats the notice of an event as a line of text, without the line end.
 #[must_use]
 pub fn notice_line(notice: &Notice) -> String {
     format!("{:9.3} s  {}", notice.at.since(Instant::ZERO).as_secs_f64(), notice.text)

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::is_quiet;
 use super::unbuffered_output::{Standard, Straight};
 
-/// The progress line that the terminal displays.
+/// The progress line that the terminal displays at present.
 static LINE: Mutex<Option<String>> = Mutex::new(None);
 
 /// The escape sequence that returns to the start of the line and erases it.
@@ -46,7 +46,7 @@ impl Progress {
         let _ = LINE.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Ends the line, and continues below it.
+    /// Ends the progress line, and continues below it.
     pub fn end(&mut self) {
         if self.terminal && LINE.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
             let _ = Straight::new(Standard::Error).write_all(b"\n");

@@ -1,4 +1,4 @@
-//! Descriptions of reasons, holds and outputs of the controller.
+//! Descriptions of reasons, of holds of a motion, and of outputs of the controller.
 
 use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteOutcome, WriteRefusal,
@@ -44,7 +44,7 @@ pub fn causes_first(reasons: ReasonSet) -> Vec<Reason> {
     reasons
 }
 
-/// Formats one line for each unmet precondition, causes first.
+/// Formats one line for each unmet precondition of commanding, causes first.
 #[must_use]
 pub(crate) fn of_unmet(unmet: ReasonSet, low: Option<&GradeLow>, observer: Observer, here: bool) -> Vec<String> {
     let line = |reason: Reason| {
@@ -118,7 +118,7 @@ fn rounded(value: f32) -> f32 {
     (value * 1e4).round() / 1e4
 }
 
-/// Describes the result of setting an output, for people.
+/// Describes the result of setting an output of the controller, for people.
 #[must_use]
 pub fn of_news(news: &WriteOutcome) -> String {
     match news {
@@ -132,7 +132,7 @@ pub fn of_news(news: &WriteOutcome) -> String {
     }
 }
 
-/// Returns the result of setting an output, for scripts.
+/// Returns the name of the result of setting an output, for scripts.
 #[must_use]
 pub const fn name_of_news(news: &WriteOutcome) -> &'static str {
     match news {

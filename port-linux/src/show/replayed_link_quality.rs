@@ -11,12 +11,12 @@ use super::reason_text::Observer;
 #[derive(Debug, Default)]
 pub struct LinkHistory {
     last_seconds: LastSeconds,
-    /// The reports as lines of text, with their times.
+    /// The reports about the link as lines of text, with their times.
     pub lines: Vec<(Instant, String)>,
 }
 
 impl LinkHistory {
-    /// Records the reports of the replayed engine since the last call.
+    /// Records what the replayed engine has reported about the link since the last call.
     pub(crate) fn watch<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,

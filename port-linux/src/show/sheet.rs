@@ -4,7 +4,7 @@
 use super::{is_verbose, say};
 use crate::exit::{Failure, Outcome};
 
-/// The result of an examination, before it is printed.
+/// The result of an examination such as `outrigger doctor`, before it is printed.
 #[derive(Debug, Default)]
 pub struct Sheet {
     fixes: Vec<String>,
@@ -14,27 +14,27 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Creates an empty result, with details if they were requested.
+    /// Creates an empty result of an examination, with details if they were requested.
     pub fn new() -> Self {
         Self { verbose: is_verbose(), ..Self::default() }
     }
 
-    /// Adds the description of a problem that must be fixed.
+    /// Adds the description of a problem that must be fixed before commanding.
     pub fn fix(&mut self, text: impl Into<String>) {
         self.fixes.push(text.into());
     }
 
-    /// Adds advice that is not required for commanding.
+    /// Adds advice to the result that is not required for commanding.
     pub fn suggest(&mut self, text: impl Into<String>) {
         self.suggestions.push(text.into());
     }
 
-    /// Adds a line to the result.
+    /// Adds a line to the result of the examination.
     pub fn line(&mut self, text: impl Into<String>) {
         self.lines.push(text.into());
     }
 
-    /// Adds lines that are printed only if details were requested.
+    /// Adds lines to the result that are printed only if details were requested.
     pub fn detail(&mut self, text: &str) {
         if self.verbose {
             self.lines.push(text.trim_end().to_owned());
@@ -73,7 +73,7 @@ impl Sheet {
         }
     }
 
-    /// Prints an unfinished examination, without a verdict.
+    /// Prints the result of an unfinished examination, without a verdict.
     pub fn show_unfinished(self) {
         for line in self.lines {
             say!("{line}");

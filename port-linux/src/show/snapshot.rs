@@ -12,7 +12,7 @@ use super::reason_text::{self, Observer};
 use super::{States, Terminals, Variables, grade};
 use crate::json::{self, Number};
 
-/// The displayed data of a session at one instant.
+/// The data of a session at one instant that displays show.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The time of the snapshot since the start of the process.
@@ -21,11 +21,11 @@ pub struct Snapshot {
     pub robot: String,
     /// `true` if the controller runs on this machine, without a network in between.
     pub here: bool,
-    /// The program that judges the link.
+    /// The program that judges the link: a command, a board or a recorded process.
     pub observer: Observer,
     /// The identity of the controller, e.g. `ur5e, software 5.15.0`. `None` until it was reported.
     pub identity: Option<String>,
-    /// The mode of the control state machine.
+    /// The mode of the control state machine, e.g. monitor or command.
     pub mode: Mode,
     /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
@@ -33,9 +33,9 @@ pub struct Snapshot {
     pub latch: Option<Reason>,
     /// The reason that was latched last, even if it was acknowledged since.
     pub last_fallback: Option<Reason>,
-    /// The unmet preconditions of commanding.
+    /// The unmet preconditions of commanding the arm.
     pub unmet: ReasonSet,
-    /// The arm in its newest state. `None` without a state.
+    /// The state of the arm in the newest message. `None` without a state.
     pub state: Option<Arm>,
     /// The figures of the link that carries states. `None` without a session.
     pub figures: Option<Figures>,
@@ -43,13 +43,13 @@ pub struct Snapshot {
     pub states: Option<States>,
     /// The histogram of the time between states since the start of the link: bins that are not empty.
     pub intervals: Vec<Bin>,
-    /// The states per second since the previous snapshot.
+    /// The number of robot states per second since the previous snapshot.
     pub rate: f32,
-    /// The last error of a link that is down.
+    /// The operating system's last error of a link that is down.
     pub trouble: Option<String>,
-    /// Further values for people, with their names.
+    /// Further named values of the session, for people.
     pub values: Vec<(String, String)>,
-    /// Further counters for scripts, with their JSON keys.
+    /// Further named counters of the session for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
     /// The variables that a program on the controller sends. `None` if this kind of controller shares none.
     pub variables: Option<Variables>,
@@ -63,7 +63,7 @@ pub struct Snapshot {
 
 #[cfg(test)]
 impl Snapshot {
-    /// Creates a snapshot that contains only `arm`.
+    /// Creates a snapshot of a session that contains only `arm`.
     pub(crate) fn of(arm: Arm) -> Self {
         Self {
             at: Instant::ZERO,
@@ -95,7 +95,7 @@ impl Snapshot {
 /// The control error of a law: how far the arm is from its setpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LawError {
-    /// The largest difference of a joint from its setpoint \[rad\].
+    /// The largest difference of a joint position from its setpoint \[rad\].
     Joint(f32),
     /// The largest of the law's errors that have the unit of the first one. Values in different units cannot be
     /// compared.
@@ -130,27 +130,27 @@ impl LawError {
 pub struct Arm {
     /// The time of the state by the controller's clock, if it is reported.
     pub controller_time: Option<ControllerTime>,
-    /// The joints, base joint first.
+    /// The joints of the arm, base joint first.
     pub joints: Vec<Joint>,
-    /// The pose of the tool centre point.
+    /// The pose of the tool centre point in the base frame.
     pub tcp_pose: Option<Pose>,
-    /// The speed of the tool centre point in the base frame.
+    /// The speed of the tool centre point in the base frame \[m/s, rad/s\].
     pub tcp_speed: Option<Twist>,
-    /// The force and torque at the tool centre point.
+    /// The force and torque at the tool centre point \[N, Nm\].
     pub tcp_force: Option<Wrench>,
     /// The mass and the centre of gravity of the payload that the controller takes into account.
     pub payload: Option<Payload>,
-    /// The position of the speed slider, 0 … 1.
+    /// The position of the controller's speed slider, 0 … 1.
     pub speed_slider: Option<f32>,
     /// The factor by which slider and limiter reduce speeds, 0 … 1.
     pub speed_scaling: Option<f32>,
-    /// The state of the program on the controller.
+    /// The state of the program on the controller, if it is known.
     pub program: Option<ProgramState>,
-    /// The modes that the controller reports.
+    /// The modes that the controller reports, such as its safety mode.
     pub words: Vec<ReportedState>,
 }
 
-/// The known values of a joint.
+/// The known values of one joint of the arm.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Joint {
     /// The measured angle of the joint \[rad\].
@@ -166,21 +166,21 @@ pub struct Joint {
 /// A function that returns one value of a joint, such as its speed.
 pub type Field = fn(&Joint) -> Option<f32>;
 
-/// A mode or a state that the controller reports, by name.
+/// A mode or a state of the robot that the controller reports, by name.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedState {
-    /// The key of the mode in JSON for scripts.
+    /// The key of the mode or state in JSON for scripts.
     pub key: &'static str,
-    /// The name of the mode for people.
+    /// The name of the mode or state for people.
     pub name: &'static str,
     /// The controller's own name for the current value. `None` if the number has no known name.
     pub value: Option<&'static str>,
-    /// The current value as a number, if it has no name.
+    /// The current value of the mode as a number, if it has no name.
     pub number: i64,
 }
 
 impl ReportedState {
-    /// Creates a mode whose value has a name.
+    /// Creates a reported mode whose current value has a name.
     #[must_use]
     pub const fn named(key: &'static str, name: &'static str, value: &'static str) -> Self {
         Self { key, name, value: Some(value), number: 0 }
@@ -218,7 +218,7 @@ impl Arm {
         }
     }
 
-    /// Adds the angles that the controller moves to \[rad\].
+    /// Adds the joint angles that the controller moves to \[rad\].
     #[must_use]
     pub fn with_setpoints(mut self, angles: impl IntoIterator<Item = f32>) -> Self {
         for (joint, angle) in self.joints.iter_mut().zip(angles) {
@@ -244,7 +244,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns advice about `reason`.
+    /// Returns advice about `reason`, which depends on the observer and the place of the controller.
     pub const fn advice(&self, reason: Reason) -> &'static str {
         match self.observer {
             Observer::Process => reason_text::advice(reason, self.here),
@@ -252,7 +252,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the time since the newest state was received.
+    /// Returns the time since the newest state of the robot was received.
     #[must_use]
     pub fn age(&self) -> Option<Duration> {
         self.figures.and_then(|figures| figures.age)
@@ -264,7 +264,7 @@ impl Snapshot {
         self.figures.map_or("-", |figures| figures.grade.name())
     }
 
-    /// Formats the snapshot as one line for people.
+    /// Formats the snapshot of the session as one line for people.
     #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!("{:9.3} s  {:<8}", self.at.since(Instant::ZERO).as_secs_f64(), self.mode.name());
@@ -314,7 +314,7 @@ impl Snapshot {
     }
 }
 
-/// The JSON object of a snapshot, for scripts.
+/// The JSON object of a session's snapshot, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "status")]
 struct Status<'s> {

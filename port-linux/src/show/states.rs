@@ -10,11 +10,11 @@ use serde::{Serialize, Serializer};
 /// The connection that carries states, the reason for its choice, and its counters.
 #[derive(Clone, Debug)]
 pub struct States {
-    /// The connection that carries states: the real-time interface or RTDE.
+    /// The connection that carries robot states: the real-time interface or RTDE.
     pub by: LinkId,
-    /// The reason why this connection carries the states.
+    /// The reason why this connection carries the robot states.
     pub why: String,
-    /// The counters of messages on the current connection for states.
+    /// The counters of messages on the current connection for robot states.
     pub stream: StreamCounts,
     /// The number of bytes that were skipped, because they were part of no valid message.
     pub dropped_bytes: u64,
@@ -22,7 +22,7 @@ pub struct States {
     pub rtde: Option<(RtdeCounts, Cadence)>,
 }
 
-/// The JSON members for the source of states.
+/// The JSON members for the connection that carries states.
 #[derive(Serialize)]
 struct Members<'s> {
     states_by: &'static str,
@@ -69,7 +69,7 @@ impl Serialize for States {
 }
 
 impl States {
-    /// Formats the source of states as one line for people.
+    /// Formats the connection that carries states, and why, as one line for people.
     pub fn line(&self) -> String {
         match &self.rtde {
             // These counters of one connection, by the controller's clock, differ from those of the link, and so have

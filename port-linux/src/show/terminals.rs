@@ -1,4 +1,4 @@
-//! The state of the controller's terminals, for people and for scripts.
+//! The state of the controller's electrical terminals, for people and for scripts.
 
 use outrigger_core::command::outputs::digital_levels;
 use outrigger_core::engine::Engine;
@@ -15,22 +15,22 @@ use crate::json::Number;
 pub struct Terminals {
     /// The version of the controller's software.
     pub software: SoftwareVersion,
-    /// The levels of the digital inputs, with the bits of `digital_bit`.
+    /// The levels of the digital inputs, one per bit as in `digital_bit`.
     pub inputs: u32,
-    /// The levels of the digital outputs, with the bits of `digital_bit`.
+    /// The levels of the digital outputs, one per bit as in `digital_bit`. `None` if they are not known.
     pub outputs: Option<u32>,
     /// The analog inputs and outputs, and the supply, of the control box.
     pub board: Option<BoardIo>,
-    /// The analog inputs and the supply of the tool.
+    /// The analog inputs and the supply at the tool's connector.
     pub tool: Option<ToolIo>,
-    /// The position of the speed slider, 0 to 1.
+    /// The position of the controller's speed slider, 0 to 1.
     pub speed_slider: Option<f32>,
-    /// The mass and the centre of gravity of the payload.
+    /// The mass and the centre of gravity of the payload on the flange.
     pub payload: Option<Payload>,
 }
 
 impl Terminals {
-    /// Returns the state that `engine` has received. `None` without a session.
+    /// Returns the terminals' state that `engine` has received. `None` without a session.
     #[must_use]
     pub fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
         let (identity, state, facts) = (engine.peer().identity()?, engine.state()?, engine.peer().facts());
@@ -82,7 +82,7 @@ impl Terminals {
         Some([format!("{a:.3}, {b:.3}"), format!("{} V, {:.0} mA", tool.output_voltage, tool.current * 1e3)])
     }
 
-    /// Formats the terminals as a few lines for people.
+    /// Formats the state of the terminals as a few lines for people.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("software {}\n", self.software);
@@ -162,13 +162,13 @@ impl Serialize for Terminals {
     }
 }
 
-/// Formats levels as `0 1 0 …`, the first bit first.
+/// Formats the levels of terminals as `0 1 0 …`, the first bit first.
 fn levels(bits: u32, first: u32, count: u32) -> String {
     let levels: Vec<_> = (first..first + count).map(|bit| if bits >> bit & 1 == 1 { "1" } else { "0" }).collect();
     levels.join(" ")
 }
 
-/// Converts a current to milliamperes. The interface sends amperes.
+/// Converts the current of a terminal to milliamperes. The interface sends amperes.
 fn milliamperes(value: f32) -> f32 {
     if value.abs() > 0.1 { value } else { value * 1e3 }
 }

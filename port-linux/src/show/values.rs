@@ -1,11 +1,11 @@
-//! The named values of a law, for people and for scripts.
+//! The named values of a control law, for people and for scripts.
 
 use outrigger_core::law::{Unit, Value, Values};
 use serde::Serialize;
 
 use crate::json::Number;
 
-/// Returns a value's name for people, such as `standoff error`.
+/// Returns the name of a law's value for people, such as `standoff error`.
 #[must_use]
 pub fn label(value: &Value) -> String {
     value.name.replace('_', " ")
@@ -49,7 +49,7 @@ pub fn named<'v>(values: &'v Values, name: &'static str) -> impl Iterator<Item =
     values.iter().filter(move |value| value.name == name).filter_map(|value| Some((value.part, value.value?)))
 }
 
-/// A named value as a JSON object for scripts.
+/// A named value of a control law as a JSON object for scripts.
 #[derive(Debug, Serialize)]
 pub struct ScriptValue {
     name: &'static str,
@@ -60,7 +60,7 @@ pub struct ScriptValue {
 }
 
 impl ScriptValue {
-    /// Returns the JSON objects of these values.
+    /// Returns the JSON objects of a control law's values.
     #[must_use]
     pub fn all(values: &Values) -> Vec<Self> {
         let object = |value: &Value| Self {

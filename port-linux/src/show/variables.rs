@@ -9,7 +9,7 @@ use crate::json::Number;
 pub struct Variables {
     /// The values of the boolean variables. Bit 0 is the first one.
     pub bools: u16,
-    /// The values of the integer variables.
+    /// The values of the integer variables of a program on the controller.
     pub ints: [i32; 16],
     /// The values of the real variables as bits, so that a NaN that does not change compares as equal.
     pub reals: [u32; 16],

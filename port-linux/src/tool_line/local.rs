@@ -11,7 +11,7 @@ use super::pty::Pty;
 use super::{LocalEnd, Turn};
 use crate::exit::Failure;
 
-/// The local end of the tool's serial line, opened.
+/// The open local end of the tool's serial line: a TCP port or a pseudo-terminal.
 #[derive(Debug)]
 pub(super) enum Local {
     Tcp {

@@ -34,22 +34,22 @@ const WITH_BASE: u16 = 17;
 /// The kind and place of the local end of the tool's serial line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LocalEnd {
-    /// A TCP port at this local address.
+    /// A TCP port at this local address, which clients connect to.
     Tcp(SocketAddr),
-    /// A pseudo-terminal with a symbolic link of this name.
+    /// A pseudo-terminal at the local end, with a symbolic link of this name.
     Pty(PathBuf),
 }
 
-/// An event at the local end.
+/// An event at the local end of the tool's serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// A client at this address has connected.
+    /// A client at this address has connected to the local end.
     Came(SocketAddr),
     /// A client at this address was rejected, because another client is connected.
     Refused(SocketAddr),
-    /// The client has sent bytes, or has disconnected.
+    /// The client at the local end has sent bytes, or has disconnected.
     Readable,
-    /// The client's connection has room for bytes.
+    /// The connection of the client at the local end has room for bytes.
     Writable,
     /// The reader of the pseudo-terminal has accepted no bytes for a while, so bytes for it are discarded.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no pseudo-terminals"))]
@@ -61,11 +61,11 @@ enum Turn {
 /// The settings for forwarding the tool's serial line: robot, line parameters and local end.
 #[derive(Clone, Debug)]
 pub struct Forwarding {
-    /// The robot with the tool.
+    /// The address of the robot with the tool.
     pub robot: Target,
     /// The parameters of the serial line: rate, parity, stop bits and tool voltage.
     pub line: ToolCommunication,
-    /// The local end at which clients use the line.
+    /// The local end at which clients use the tool's serial line.
     pub place: LocalEnd,
     /// The time between two attempts to reach the robot again. 1 s is usual.
     pub retry: Duration,

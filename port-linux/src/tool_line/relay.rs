@@ -16,10 +16,10 @@ use crate::script::{Carried, ready};
 /// The size of each read \[B\]. Bytes that one end has not accepted yet are kept, and no more are read for that end
 /// meanwhile.
 const ROOM: usize = 4096;
-/// The longest wait for the connection to the robot's end.
+/// The longest time to wait for the connection to the robot's end of the tool line.
 pub(super) const OPENING: Duration = Duration::from_secs(3);
 
-/// A reason why the relay has ended.
+/// A reason why the relay of the tool's serial line has ended.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// The user has interrupted the relay, e.g. by the signal with this name.

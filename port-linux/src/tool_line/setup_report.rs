@@ -64,7 +64,7 @@ pub(super) fn outcome(
     }
 }
 
-/// Formats the requested parameters of the line for people.
+/// Formats the requested parameters of the tool's serial line for people.
 fn asked(line: &ToolCommunication) -> String {
     let parity = i32::from(line.parity.number());
     let voltage = line.voltage.map(ToolVoltage::volts);
@@ -79,7 +79,7 @@ fn asked(line: &ToolCommunication) -> String {
     })
 }
 
-/// Formats the line parameters that the controller reports for people.
+/// Formats the parameters of the tool's serial line that the controller reports, for people.
 fn shown(now: &Shown) -> String {
     format!("{}{}", if now.enabled { "" } else { "the line off, " }, settings(now))
 }

@@ -1,6 +1,6 @@
-//! Formats lines about the effect of a configuration.
+//! Formats lines about the effect of a configuration, for people.
 
-/// A line about a configuration: a name, and a text.
+/// A line about a configuration's effect: a name, and a text.
 pub type Line = (&'static str, String);
 
 /// Formats one value per joint, or a single value if all joints have the same.

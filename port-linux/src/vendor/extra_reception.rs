@@ -13,7 +13,7 @@ use crate::host::clock::Clock;
 use crate::host::worker::Worker;
 use crate::vendor::{Vendor, Wanted};
 
-/// The longest time to wait for the end of the thread.
+/// The longest time to wait for the end of the receiving thread.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A thread that receives additional data for a recorder. It ends when this is dropped.

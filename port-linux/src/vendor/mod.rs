@@ -1,4 +1,4 @@
-//! The vendors of controllers: connection, session, events in words, arm, figures and counters of each kind. All code
+//! The vendors of controllers: connection, session, texts of events, arm, figures and counters of each kind. All code
 //! that runs, shows and records a session is the same for every vendor.
 
 pub mod effect_lines;
@@ -31,7 +31,7 @@ use crate::show::reason_text::Observer;
 use crate::show::sheet::Sheet;
 use crate::show::{Arm, Notice, ReportedState, Snapshot, States, Terminals, Variables};
 
-/// The description of a controller for user interfaces.
+/// The description of one kind of controller for user interfaces.
 pub trait VendorUi {
     /// The type of events that only this kind of controller reports.
     type Event: PeerEvent;
@@ -44,7 +44,7 @@ pub trait VendorUi {
     /// Returns `true` if the controller runs on this machine, without a network in between.
     fn is_here(&self) -> bool;
 
-    /// Describes an event in words. Returns `None` if the event is not shown.
+    /// Describes an event of the session for people and scripts. Returns `None` if the event is not shown.
     fn notice(&self, event: &Event<Self::Event>, at: Instant) -> Option<Notice>;
 
     /// Stores the content of `event`, which has the description `notice`. Returns the way in which the event is
@@ -92,29 +92,29 @@ pub trait VendorUi {
 /// The state of a session at one instant. `seen` is the data that only its vendor can interpret.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionStatus<S> {
-    /// The time of this state since the start of the process.
+    /// The time of this session's state since the start of the process.
     pub(crate) at: Instant,
     /// `true` if the controller runs on this machine.
     pub(crate) here: bool,
     pub(crate) mode: Mode,
     pub(crate) overrides_pendant: bool,
-    /// The latched reason that has not been acknowledged.
+    /// The latched reason of the last fallback that has not been acknowledged.
     pub(crate) latch: Option<Reason>,
     /// The reason that was latched last, even if it was acknowledged since.
     pub(crate) last_fallback: Option<Reason>,
-    /// The unmet preconditions of commanding. Empty while commanding.
+    /// The unmet preconditions of commanding the arm. Empty while commanding.
     pub(crate) unmet: ReasonSet,
-    /// The figures of the link. `None` without a session.
+    /// The figures of the link that carries states. `None` without a session.
     pub(crate) figures: Option<Figures>,
-    /// The number of states per second \[1/s\].
+    /// The number of robot states per second \[1/s\].
     pub(crate) rate: f32,
     pub(crate) seen: S,
 }
 
-/// The way in which an event of a controller is shown.
+/// The way in which an event of a controller is shown to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventDisplay {
-    /// The event is shown at once.
+    /// The event of the controller is shown at once.
     Always,
     /// The event is not shown, because it was shown before in the same words.
     Never,
@@ -124,7 +124,7 @@ pub enum EventDisplay {
 
 /// The part of a controller's description that reads the engine with `N` joints.
 pub trait VendorObserve<const N: usize, P: Controller<N, Event = Self::Event>>: VendorUi {
-    /// Observes the engine after each of its inputs.
+    /// Observes the session's engine after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
 
     /// Returns the current variables of a program on the controller. `None` if this kind of controller shares none.
@@ -145,7 +145,7 @@ pub trait VendorObserve<const N: usize, P: Controller<N, Event = Self::Event>>: 
         Err(ImpedanceRefusal::NoImpedance)
     }
 
-    /// Returns the vendor's own data of the engine at this instant.
+    /// Returns the vendor's own data about the engine at this instant.
     fn vendor_view<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Self::VendorView;
 
     /// Returns the state of the session at this instant: the `figures` of the link, if there is one, and its `rate`
@@ -177,16 +177,16 @@ pub trait VendorObserve<const N: usize, P: Controller<N, Event = Self::Event>>: 
 pub trait Vendor<const N: usize>:
     Clone + Send + 'static + VendorUi + for<'m> VendorObserve<N, <Self as Vendor<N>>::Controller<'m>>
 {
-    /// The type of settings that only this kind of controller has.
+    /// The type of engine settings that only this kind of controller has.
     type Options: Options + 'static;
     /// The controller's part of the engine, with the memory for received data.
     type Controller<'m>: Controller<N, Event = Self::Event, Options = Self::Options>;
     /// The type of data of a session that `doctor` reports.
     type Examined: for<'m> Examined<N, Self::Controller<'m>>;
-    /// The type of counters of a run.
+    /// The type of the counters of a run that only this kind of controller has.
     type Tally: Summary<Event = Self::Event> + for<'m> Tally<N, Self::Controller<'m>>;
 
-    /// The number of feed entries kept for slow readers.
+    /// The number of feed entries that are kept for slow readers.
     const ENTRIES: usize = CAPACITY;
     /// The link that [`apart`](Self::apart) receives over a connection of its own.
     const APART: Option<LinkId> = None;
@@ -242,7 +242,7 @@ pub trait Vendor<const N: usize>:
         false
     }
 
-    /// Returns the worst-case coast of the arm (its motion after commanding has failed) in words, if `event` is the
+    /// Returns the worst-case coast of the arm (its motion after commanding has failed) as text, if `event` is the
     /// one after which it is known.
     fn coast(config: &Config<N, Self::Options>, event: &Self::Event) -> Option<String>;
 
@@ -264,7 +264,7 @@ pub trait Vendor<const N: usize>:
 /// The data that a recorder receives over a connection of its own.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// All variables of the controller, in place of the link [`Vendor::APART`].
+    /// All RTDE variables of the controller, in place of the link [`Vendor::APART`].
     Everything,
     /// These variables, in addition to that link. They are put into the stream [`VARIABLES`](crate::feed::VARIABLES).
     Variables(Vec<String>),
@@ -273,17 +273,17 @@ pub enum Wanted {
 /// The part of a snapshot that depends on the kind of controller.
 #[derive(Debug)]
 pub struct VendorFacts {
-    /// The identity of the controller. `None` while there is no session.
+    /// The identity of the controller, e.g. `ur5e, software 5.15.0`. `None` without a session.
     pub identity: Option<String>,
-    /// The arm in its newest state. `None` without a state.
+    /// The state of the arm in the newest message. `None` without a state.
     pub arm: Option<Arm>,
-    /// The source of states, if this kind of controller has several.
+    /// The connection that carries states, if this kind of controller has several.
     pub states: Option<States>,
-    /// The reason why there is no session.
+    /// The reason why there is no session with the controller.
     pub trouble: Option<String>,
-    /// Further values for people, with their names.
+    /// Further named values of the controller, for people.
     pub values: Vec<(String, String)>,
-    /// Further counters for scripts, with their JSON keys.
+    /// Further named counters of the controller for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
     /// The variables that a program on the controller sends. `None` if this kind of controller shares none.
     pub variables: Option<Variables>,
@@ -292,27 +292,27 @@ pub struct VendorFacts {
 /// The state of a session that a board reports.
 #[derive(Clone, Debug)]
 pub struct BoardSession {
-    /// The mode of the control state machine.
+    /// The mode of the control state machine on the board.
     pub mode: Mode,
     /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The latched reason that has not been acknowledged.
+    /// The latched reason of the last fallback that has not been acknowledged.
     pub latch: Option<Reason>,
     /// The reasons for which a request would be rejected. Empty while commanding.
     pub unmet: ReasonSet,
-    /// The figures of the link that carries states.
+    /// The figures of the board's link that carries states.
     pub link: Figures,
-    /// `true` if the link that carries states is connected.
+    /// `true` if the board's link that carries states is connected.
     pub has_states: bool,
-    /// `true` if there is a session.
+    /// `true` if the board has a session with the controller.
     pub has_session: bool,
-    /// The identity of the controller.
+    /// The identity of the controller, as the board reports it.
     pub identity: Option<String>,
-    /// The modes that the controller reports.
+    /// The modes that the controller reports, such as its safety mode.
     pub words: Vec<ReportedState>,
     /// The reason why there is no session, if the board is reporting none.
     pub silence: Option<&'static str>,
-    /// Further counters for scripts, with their JSON keys.
+    /// Further named counters of the board for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
     /// The number of events that were lost because the board's memory was full.
     pub events_lost: u32,
@@ -343,10 +343,10 @@ impl BoardSession {
 
 /// The report of a board with `N` joints about one kind of controller.
 pub trait OnBoard<const N: usize>: ControllerStatus {
-    /// Returns the state of the board's session.
+    /// Returns the state of the board's session with the controller.
     fn standing(status: &Status<Self>) -> BoardSession;
 
-    /// Returns the state of the arm, without the controller's modes.
+    /// Returns the state of the arm that the board reports, without the controller's modes.
     fn arm(motion: &Motion<N>) -> Arm;
 
     /// Returns the robot's address and a description of the settings in force, decoded from `bytes`. `None` if they
@@ -360,7 +360,7 @@ pub trait Observed<const N: usize, P: Controller<N>>: Sized {
     fn of<L: Law<N>>(engine: &Engine<'_, N, P, L>, now: Instant, before: Option<&Self>) -> Option<Self>;
 }
 
-/// The data of a session that `doctor` reports.
+/// The data of an observed session that `doctor` reports.
 pub trait Examined<const N: usize, P: Controller<N>>: Observed<N, P> {
     /// Adds a report about the observed session to `sheet`. `config` decides what is a problem.
     fn report(&self, config: &Config<N, P::Options>, sheet: &mut Sheet);
@@ -368,10 +368,10 @@ pub trait Examined<const N: usize, P: Controller<N>>: Observed<N, P> {
 
 /// The counters of a run that only one kind of controller has.
 pub trait Summary: Default {
-    /// The events that only this kind of controller reports.
+    /// The type of events that only this kind of controller reports.
     type Event;
 
-    /// Counts an event.
+    /// Counts an event of the run.
     fn event(&mut self, event: &Event<Self::Event>);
 
     /// Counts a written reply to a state. `turnaround` is the time since the state was read.
@@ -380,13 +380,13 @@ pub trait Summary: Default {
     /// Returns a summary for people, without a line end. Empty if there is nothing to report.
     fn text(&self) -> String;
 
-    /// Returns a summary for scripts: members of an object.
+    /// Returns the summary of a run for scripts: members of a JSON object.
     fn members(&self) -> impl Serialize;
 }
 
-/// The counters of a run, from an engine with `N` joints.
+/// The counters of a run that are updated from an engine with `N` joints.
 pub trait Tally<const N: usize, P: Controller<N>>: Summary {
-    /// Observes the engine after each of its inputs.
+    /// Observes the run's engine after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant);
 }
 

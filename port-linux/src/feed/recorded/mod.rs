@@ -12,20 +12,20 @@ pub use super::format::{raw_topic, sent_topic};
 use crate::exit::Failure;
 use crate::host::os;
 
-/// The topic of the configuration with which a run started.
+/// The topic, in a recording, of the configuration with which a run started.
 pub const CONFIGURATION: &str = "/engine/configuration";
 /// The topic of the inputs and outputs of a run's engine, in the form of [`EntryContent::Engine`](crate::feed::EntryContent::Engine).
 pub const ENGINE: &str = "/engine/recording";
-/// The topic of the session's log lines.
+/// The topic, in a recording, of the session's log lines.
 pub const LOG: &str = "/log";
 
-/// The error text for a pipe, a device or a directory.
+/// The error text for a path that is a pipe, a device or a directory.
 const NO_FILE: &str = "it is no regular file";
 
-/// A piece of recorded traffic.
+/// Bytes of recorded traffic, with the port and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a> {
-    /// The controller's port over which the bytes were sent.
+    /// The number of the controller's port over which the bytes were sent.
     pub port: u16,
     /// `true` for bytes sent to the controller, `false` for bytes received from it.
     pub sent: bool,
@@ -35,7 +35,7 @@ pub struct Raw<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Returns `true` if `path` is an MCAP file.
+/// Returns `true` if the file at `path` is an MCAP file.
 #[must_use]
 pub fn is_recording(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];

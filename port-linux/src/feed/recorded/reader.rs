@@ -18,7 +18,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"\x89MCAP0\r\n";
 /// The maximum size of a record, and of a chunk without its compression \[B\].
 pub const LARGEST: u64 = 64 << 20;
 
-/// The maximum length of a topic \[B\].
+/// The maximum length of a topic's name in a recording \[B\].
 const LONGEST_TOPIC: usize = 1024;
 
 // The kinds of records.
@@ -36,31 +36,31 @@ const DATA_END: u8 = 15;
 /// A reason why reading a recording ended before the end of the file.
 #[derive(Debug)]
 pub(crate) enum Fault<E> {
-    /// The caller rejected a message.
+    /// The caller of the reader rejected a message.
     Refused(E),
     /// The file cannot be read, for this error of the operating system.
     Unreadable(io::Error),
     /// The chunk at byte `at` has a compression that this program was built without.
     Compression {
-        /// The byte offset of the chunk in the file.
+        /// The byte offset of the chunk in the MCAP file.
         at: u64,
-        /// The name of the compression.
+        /// The name of the chunk's compression method.
         name: String,
     },
     /// The record at byte `at` does not end within the file.
     CutOff {
         /// The byte offset of the record in the file.
         at: u64,
-        /// The size that the record claims \[B\].
+        /// The size of the record according to its header \[B\].
         claimed: u64,
-        /// The bytes that are left in the file \[B\].
+        /// The number of bytes that are left in the file \[B\].
         left: u64,
     },
-    /// The record at byte `at` is corrupted.
+    /// The record at byte `at` of the file is corrupted.
     Damaged {
         /// The byte offset of the record in the file.
         at: u64,
-        /// A description: what was found, and what was expected.
+        /// A description of the damage: what was found, and what was expected.
         what: String,
     },
 }
@@ -82,7 +82,7 @@ fn damaged<E>(at: u64, what: impl Into<String>) -> Fault<E> {
     Fault::Damaged { at, what: what.into() }
 }
 
-/// A file with its position and a running checksum.
+/// A file that is read, with the reading position and a running checksum.
 struct Source<R> {
     input: io::Take<R>,
     at: u64,
@@ -98,25 +98,25 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// The part of the file that belongs to one record.
+/// The part of an MCAP file that belongs to one record.
 #[derive(Clone, Copy)]
 struct Extent {
     at: u64,
     end: u64,
-    /// `true` unless the file ends before the record does.
+    /// `true` if the whole record is in the file, i.e. its end was not cut off.
     is_whole: bool,
 }
 
-/// A pass through a file from its beginning.
+/// A pass through the records of an MCAP file from its beginning.
 struct Walk<'t, R, E> {
     source: Source<R>,
     /// `true` until the end of the data section. The summary after that section repeats data.
     is_data: bool,
-    /// `true` after the first chunk.
+    /// `true` after the first chunk of the file was read.
     has_chunks: bool,
-    /// The topics by the numbers of their channels.
+    /// The topics of messages, by the numbers of their channels.
     channels: HashMap<u16, String>,
-    /// The content of the newest record, or of the newest chunk.
+    /// The content of the newest record, or of the newest chunk, of the file.
     content: Vec<u8>,
     take: &'t mut Take<'t, E>,
 }
@@ -212,7 +212,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Reads a channel or a message outside of chunks.
+    /// Reads the record of a channel or message that is outside of chunks.
     fn entry_outside_of_chunks(&mut self, extent: Extent, kind: u8, size: u64) -> Result<(), Fault<E>> {
         let mut content = mem::take(&mut self.content);
         content.clear();
@@ -293,7 +293,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Delivers the messages of a chunk.
+    /// Delivers the messages of a chunk to the caller.
     fn entries(&mut self, at: u64, content: &[u8], is_whole: bool) -> Result<(), Fault<E>> {
         let mut rest = content;
         while let Some((kind, body, behind)) = first_record(rest) {
@@ -306,7 +306,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Stores a channel, or delivers a message.
+    /// Processes a record: stores a channel, or delivers a message to the caller.
     fn entry(&mut self, at: u64, kind: u8, body: &[u8]) -> Result<(), Fault<E>> {
         match kind {
             CHANNEL => {
@@ -371,7 +371,7 @@ fn first_record(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*kind, body, behind))
 }
 
-/// Returns the number and the topic of a channel.
+/// Returns the number and the topic of a channel, from the body of its record.
 fn channel(body: &[u8]) -> Option<(u16, &str)> {
     let (id, rest) = body.split_first_chunk()?;
     let (_schema, rest) = rest.split_first_chunk::<2>()?;
@@ -388,7 +388,7 @@ fn sized(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
 }
 
-/// Returns channel, time and data of a message.
+/// Returns the channel, time and data of a message, from the body of its record.
 fn message(body: &[u8]) -> Option<(u16, u64, &[u8])> {
     let (id, rest) = body.split_first_chunk()?;
     let (_sequence, rest) = rest.split_first_chunk::<4>()?;

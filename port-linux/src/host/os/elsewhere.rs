@@ -10,7 +10,7 @@ use super::Scheduling;
 /// The flag of `poll` for the end of a connection. None is needed, because `poll` always reports the end here.
 pub(crate) const ENDING: i16 = 0;
 
-/// The upper bound of processor numbers.
+/// The upper bound of the numbers of a machine's processors.
 pub(crate) const MOST_PROCESSORS: usize = 1_024;
 
 /// Returns `None`: only the standard library's clock is available.
@@ -18,7 +18,7 @@ pub(crate) const fn monotonic_nanos() -> Option<u64> {
     None
 }
 
-/// Returns the error for calls that are supported only on Linux.
+/// Returns the error for system calls that are supported only on Linux.
 pub(super) fn only_on_linux() -> io::Error {
     let system = if cfg!(windows) { "Windows" } else { "macOS" };
     let text = format!("only on Linux; on {system} Outrigger reads and simulates, but commands no arm");

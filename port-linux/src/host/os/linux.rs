@@ -26,7 +26,7 @@ pub(crate) const ENDING: i16 = libc::POLLRDHUP;
 pub(crate) const PSEUDO_TERMINAL: OpenptFlags =
     OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
 
-/// The upper bound of processor numbers.
+/// The upper bound of the numbers of a machine's processors.
 pub(crate) const MOST_PROCESSORS: usize = CpuSet::MAX_CPU;
 
 /// The request code of `ioctl` that returns the unsent bytes of a socket, `SIOCOUTQ` of `linux/sockios.h`. It has
@@ -49,7 +49,7 @@ pub(crate) fn set_other() -> io::Result<()> {
     set_scheduling(libc::SCHED_OTHER, 0)
 }
 
-/// Puts the calling thread under `SCHED_BATCH`, which needs no privilege.
+/// Puts the calling thread under the scheduler `SCHED_BATCH`, which needs no privilege.
 #[cfg(test)]
 pub(crate) fn set_batch() -> io::Result<()> {
     set_scheduling(libc::SCHED_BATCH, 0)
@@ -139,7 +139,7 @@ impl Event {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
 
-    /// Returns the descriptor that `poll` waits for.
+    /// Returns the descriptor that `poll` waits for to notice the event.
     pub(crate) fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
@@ -149,7 +149,7 @@ impl Event {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Resets the event.
+    /// Resets the event, so that `poll` waits for it again.
     pub(crate) fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
@@ -181,7 +181,7 @@ pub(crate) fn peer_of(stream: &UnixStream) -> io::Result<(Option<i32>, u32)> {
 }
 
 thread_local! {
-    /// The processors that this thread could use before it was pinned.
+    /// The processors that this thread could use before it was pinned to one.
     static BEFORE_PIN: Cell<Option<CpuSet>> = const { Cell::new(None) };
 }
 

@@ -68,7 +68,7 @@ impl Event {
         Ok(Self { heard, rung })
     }
 
-    /// Returns the descriptor that `poll` waits for.
+    /// Returns the descriptor that `poll` waits for to notice the event.
     pub(crate) fn descriptor(&self) -> i32 {
         self.heard.as_raw_fd()
     }
@@ -78,7 +78,7 @@ impl Event {
         let _ = rustix::io::write(&self.rung, &[1]);
     }
 
-    /// Resets the event.
+    /// Resets the event, so that `poll` waits for it again.
     pub(crate) fn clear(&self) {
         while rustix::io::read(&self.heard, &mut [0; 64]).is_ok_and(|count| count == 64) {}
     }

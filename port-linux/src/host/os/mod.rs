@@ -51,19 +51,19 @@ pub const INTERRUPT: &str = "SIGINT";
 pub(crate) enum Scheduling {
     /// The time-sharing scheduler (`SCHED_OTHER`), without real-time priority.
     Other,
-    /// `SCHED_FIFO` with this priority, 1 … 99.
+    /// The real-time scheduler `SCHED_FIFO` with this priority, 1 … 99.
     Fifo(u8),
-    /// Another policy, by its number.
+    /// Another scheduling policy, by its number in the operating system.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "threads there have one policy, as far as we ask"))]
     Policy(i32),
 }
 
-/// A standard stream for output.
+/// A standard stream of the process for output.
 #[derive(Clone, Copy, Debug)]
 pub enum Standard {
-    /// Standard output.
+    /// The standard output of the process.
     Output,
-    /// Standard error.
+    /// The standard error of the process.
     Error,
 }
 

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use super::super::reading::quoted;
 use super::AROUND;
 
-/// The longest excerpt of an error that repeats the file \[characters\].
+/// The longest excerpt of an error text that repeats parts of the file \[characters\].
 const EXCERPT: usize = 400;
 
 /// The maximum number of bytes kept at each end of an error.
@@ -122,7 +122,7 @@ fn of_another_type(found: &str, expected: &str) -> (String, &'static str) {
     (format!("found {found}, expected {expected}"), remedy)
 }
 
-/// Returns the user's word for a JSON type.
+/// Returns the word that users know for a JSON type.
 fn noun(name: &str) -> &str {
     match name {
         "f64" => "a number",

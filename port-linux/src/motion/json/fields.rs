@@ -122,7 +122,7 @@ pub(super) struct Point {
     pub(super) effort: Option<Vec<IgnoredAny>>,
 }
 
-/// The tolerances of one joint in a goal.
+/// The tolerances of one joint in the goal of a trajectory.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct JointTolerance {
@@ -143,7 +143,7 @@ pub(super) struct MultiDof {
     _joint_names: IgnoredAny,
 }
 
-/// The result code of a planner.
+/// The result code of a motion planner, such as MoveIt's.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ErrorCode {
@@ -189,11 +189,11 @@ impl<'de> Deserialize<'de> for Trajectories {
     }
 }
 
-/// A time in a motion file \[s\].
+/// The time of a waypoint in a motion file \[s\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Time(pub(super) f64);
 
-/// A time as ROS 2 or ROS 1 writes it.
+/// The parts of a time as ROS 2 or ROS 1 writes it: seconds and nanoseconds.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Parts {

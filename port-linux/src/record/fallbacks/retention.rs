@@ -12,15 +12,15 @@ use super::{BEFORE_RESET, SUFFIX, UNFINISHED};
 
 /// The pattern of the date at the start of a recording's name, `2026-01-31-12-00-00-UTC-`. `0` stands for any digit.
 const WHEN: &[u8] = b"0000-00-00-00-00-00-UTC-";
-/// The age from which an unfinished file counts as abandoned.
+/// The age from which an unfinished recording's file counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(3_600);
 
 /// The limits on recordings in a directory. If one is exceeded, the oldest recording is deleted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// The maximum number of files.
+    /// The maximum number of recordings in the directory.
     pub files: usize,
-    /// The maximum size of all files \[B\].
+    /// The maximum size of all recordings in the directory \[B\].
     pub bytes: u64,
     /// The kind of program whose recordings are counted and deleted.
     pub whose: RecordingOwner,
@@ -29,13 +29,13 @@ pub struct Kept {
 /// The program that wrote a recording, recognized by the name of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingOwner {
-    /// A run on this machine.
+    /// A run on this machine, which has written the recording.
     Run,
     /// A board with this IP address, whose recording `outrigger watch` has received.
     Board(IpAddr),
 }
 
-/// A recording in the directory.
+/// A recording in the directory that is counted and may be deleted.
 struct Ours {
     path: PathBuf,
     length: u64,

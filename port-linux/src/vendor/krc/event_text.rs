@@ -1,4 +1,4 @@
-//! Descriptions of a KRC's reports and states.
+//! Descriptions of the reports and states of a KRC (a KUKA robot controller).
 
 use std::net::SocketAddr;
 
@@ -68,7 +68,7 @@ pub(crate) fn values(
     values
 }
 
-/// Describes why no measurement arrives, and what to check.
+/// Describes why no measurement of a KRC arrives, and what to check.
 pub(crate) fn silence(counts: &KrcCounts, listens: SocketAddr) -> String {
     let others = match (counts.foreign, counts.malformed) {
         (0, 0) => String::new(),

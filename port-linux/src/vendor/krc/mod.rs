@@ -179,7 +179,7 @@ pub struct KrcSeen {
     address: Option<SocketAddr>,
     period: Option<Duration>,
     state: Option<State<7>>,
-    /// The states and ratings that the KRC reports.
+    /// The states and ratings that the KRC reports, by name.
     words: [ReportedState; 4],
     report: Option<KrcReport>,
     counts: KrcCounts,

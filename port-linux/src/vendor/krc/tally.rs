@@ -17,7 +17,7 @@ use crate::vendor::{Summary, Tally};
 /// The counters of a run with a KRC. They are updated with each command sent.
 #[derive(Debug, Default)]
 pub struct KrcTally {
-    /// `true` if a command was sent and is not counted yet.
+    /// `true` if a command was sent to the KRC and is not counted yet.
     answered: bool,
     commands: u64,
     commanding: u64,
@@ -29,7 +29,7 @@ pub struct KrcTally {
     end: End,
 }
 
-/// The totals of the engine at the end.
+/// The totals of the engine's counters at the end of a run.
 #[derive(Debug, Default)]
 struct End {
     counts: KrcCounts,
@@ -97,7 +97,7 @@ impl Summary for KrcTally {
         }
     }
 
-    /// Formats counters, table and histograms for people.
+    /// Formats the counters, the table and the histograms of a run for people.
     fn text(&self) -> String {
         let End { counts, reflected, histograms } = &self.end;
         let percent = |part: u64| 100.0 * part as f64 / self.commands.max(1) as f64;

@@ -121,7 +121,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
     }
 }
 
-/// Formats a value, or returns `none` if there is no value.
+/// Formats a reported value, or returns `none` if there is no value.
 fn given(what: Option<impl std::fmt::Display>, none: &str) -> String {
     what.map_or_else(|| none.into(), |what| what.to_string())
 }

@@ -115,7 +115,7 @@ fn program(news: ProgramEvent) -> (String, Vec<(&'static str, String)>) {
     }
 }
 
-/// Describes a connection that did not identify itself as our program.
+/// Describes a connection to this process that did not identify itself as our program.
 fn other(link: LinkId, bytes: u8, said: i32, version: i32) -> (String, Vec<(&'static str, String)>) {
     let expected = match link {
         LinkId::SCRIPT => "the URCap's question",
@@ -164,7 +164,7 @@ fn established(identity: &Identity) -> String {
     format!("session: controller with software {}{how}, {source} at {hertz:.0} Hz", identity.software)
 }
 
-/// Returns what should have been received on a link.
+/// Returns a description of what should have been received on a link.
 fn expected(link: LinkId) -> &'static str {
     match link {
         LinkId::REALTIME => "a controller's real-time packets",
@@ -204,7 +204,7 @@ fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<St
     }
 }
 
-/// Returns what to check if no bytes arrive from the controller.
+/// Returns advice on what to check if no bytes arrive from the controller.
 fn unplugged(address: SocketAddr) -> &'static str {
     if address.ip().is_loopback() {
         "check that the controller on this machine still runs, and the CPU load"

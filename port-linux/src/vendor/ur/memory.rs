@@ -27,13 +27,13 @@ impl Default for Windows<'_> {
 }
 
 impl<'m> Windows<'m> {
-    /// Allocates empty memory.
+    /// Allocates the empty memory that an engine needs for its messages.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lends the whole memory to an engine. Can be called once.
+    /// Lends the whole receive memory to an engine. Can be called once.
     pub fn lend(&'m mut self) -> Memory<'m> {
         Memory { primary: &mut self.primary, realtime: &mut self.realtime, rtde: Some(&mut *self.rtde) }
     }

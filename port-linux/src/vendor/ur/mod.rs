@@ -64,7 +64,7 @@ pub async fn run<L: Law<6>>(
     Ok(())
 }
 
-/// Returns the settings of an engine that only observes.
+/// Returns the settings of an engine that only observes the robot.
 #[must_use]
 pub fn looking(states: StatesFrom) -> UrConfig {
     let connect = ConnectConfig { states, ..ConnectConfig::default() };
@@ -110,14 +110,14 @@ pub struct UrController {
     last_down: Option<String>,
     /// The reason why this session runs without RTDE. `None` if it uses RTDE or did not try to.
     done_without: Option<String>,
-    /// The last displayed error of each port that is down.
+    /// The last displayed error of each port of the controller that is down.
     shown: HashMap<u16, String>,
     /// A sender of the software version, for a task that waits for it.
     software: Option<watch::Sender<Option<SoftwareVersion>>>,
 }
 
 impl UrController {
-    /// Creates a controller of which only the address is known.
+    /// Creates the description of a controller of which only the address is known.
     #[must_use]
     pub fn new(target: Target) -> Self {
         Self {
@@ -219,7 +219,7 @@ pub struct UrSeen {
     /// The speed slider as reported over the primary link, for states that do not contain it.
     speed_slider: Option<f32>,
     program: Option<Activity>,
-    /// The source of states. `None` without a session.
+    /// The connection that carries states. `None` without a session.
     states: Option<SeenStates>,
 }
 
@@ -317,7 +317,7 @@ const fn by_activity(activity: Activity) -> ProgramState {
     }
 }
 
-/// Returns robot mode and safety mode, by the controller's names.
+/// Returns the robot mode and the safety mode, by the controller's names.
 pub(super) fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<ReportedState> {
     const ABSENT: (Option<&str>, i64) = (Some("UNKNOWN"), 0);
     let of_robot = |mode: RobotMode| {

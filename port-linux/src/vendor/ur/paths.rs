@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 
 use super::coast;
 
-/// The headings of the table's columns.
+/// The headings of the columns in the table of command paths.
 const HEAD: [&str; 5] = [
     "session.path, program.expert.orders",
     "fits",
@@ -75,7 +75,7 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
     [name, "yes".into(), coast::without_us(&config, software), pendant, about]
 }
 
-/// Describes the effect of the pendant's stop, pause and speed slider.
+/// Describes the effect of the pendant's stop, pause and speed slider on commanding.
 fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
     let effect = if !config.sees_pendant_stops(by_rtde, period) {
         "stop and pause are OVERRIDDEN"

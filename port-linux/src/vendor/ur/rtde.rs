@@ -20,13 +20,13 @@ use crate::host::clock::Clock;
 use crate::net::cannot_connect;
 use crate::vendor::Wanted;
 
-/// The controller's RTDE port.
+/// The controller's port for RTDE (Real-Time Data Exchange).
 pub(super) const PORT: u16 = 30_004;
-/// The variable that every request for outputs contains.
+/// The variable that every RTDE request for outputs contains.
 const TIMESTAMP: &str = "timestamp";
 /// The longest time for a connection, and for writing a request to the socket.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
-/// The times between attempts to connect: the first, and the longest.
+/// The times between attempts to connect to RTDE: the first, and the longest.
 const BACK_OFF: (std::time::Duration, std::time::Duration) =
     (std::time::Duration::from_secs(1), std::time::Duration::from_secs(30));
 
@@ -42,14 +42,14 @@ impl Wanted {
 
 /// The parameters of the connection: its address, the data to receive and the receivers of it.
 pub(super) struct Following {
-    /// The address of the controller's port 30004.
+    /// The address of the controller's RTDE port 30004.
     pub(super) at: SocketAddr,
     pub(super) wanted: Wanted,
     pub(super) clock: Clock,
     pub(super) feed: Feed,
     /// The software version of the controller, as soon as the session knows it.
     pub(super) software: watch::Receiver<Option<SoftwareVersion>>,
-    /// The receiver of messages for people.
+    /// The sender of messages for people about the RTDE connection.
     pub(super) remarks: mpsc::UnboundedSender<String>,
 }
 
@@ -158,7 +158,7 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
     (flowed, why)
 }
 
-/// Describes the variables that are received.
+/// Describes the additional RTDE variables that are received.
 fn flows(wanted: &Wanted, absent: &[String]) -> String {
     let Wanted::Variables(names) = wanted else {
         return format!("data received; {} variables are not in this software", absent.len());

@@ -9,7 +9,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use crate::show::States;
 
-/// The source of states in a session, and its counters.
+/// The connection that carries states in a session, and its counters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenStates {
     pub(super) by: LinkId,
@@ -21,7 +21,7 @@ pub(super) struct SeenStates {
 }
 
 impl SeenStates {
-    /// Returns the source of states. `None` without a session.
+    /// Returns the connection that carries states, with its counters. `None` without a session.
     #[must_use]
     pub(super) fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
         let (peer, identity) = (engine.peer(), engine.peer().identity()?);

@@ -1,4 +1,4 @@
-//! The tracking error of the joints, computed from states only.
+//! The tracking error of the joints, computed from the robot's states only.
 
 use outrigger_core::law::{Law, Motion};
 use outrigger_core::mode::Mode;
@@ -12,7 +12,7 @@ use crate::json::Number;
 /// The lowest speed that counts as motion, even if the arm's own noise is lower \[rad/s\].
 const LEAST_MOTION: f32 = 1e-4;
 
-/// The measured tracking of the joints while the arm is commanded.
+/// The measured tracking of the joints by the arm while it is commanded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracking {
     newest: Option<ControllerTime>,
@@ -27,7 +27,7 @@ pub(super) struct Tracking {
     reaction: Reaction,
 }
 
-/// The longest way of each joint from its start \[rad\].
+/// The longest way of each joint from its start position \[rad\].
 #[derive(Clone, Copy, Debug, Default)]
 struct Excursion([f32; 6]);
 
@@ -58,7 +58,7 @@ struct Reaction {
 }
 
 impl Tracking {
-    /// Evaluates the newest state, after the law has answered it.
+    /// Evaluates the tracking in the newest state, after the law has answered it.
     pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, law: &impl Law<6>, progress: Progress) {
         let Some(Setpoint { positions, velocities }) = law.motion().and_then(Motion::setpoint) else { return };
         if self.newest == Some(state.controller_time) {
@@ -129,7 +129,7 @@ impl Tracking {
     }
 }
 
-/// The tracking errors of the joints \[deg\].
+/// The tracking errors of the joints in a run \[deg\].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Summary {
     /// The largest distance of each joint from the reference \[deg\].
@@ -148,7 +148,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// Formats the tracking errors for people.
+    /// Formats the tracking errors of the joints for people.
     #[must_use]
     pub(super) fn text(&self) -> String {
         let joints = |values: &[f32; 6]| {
@@ -170,7 +170,7 @@ impl Summary {
     }
 }
 
-/// The JSON members of a [`Summary`], for scripts.
+/// The JSON members of a [`Summary`] of tracking errors, for scripts.
 #[derive(Serialize)]
 struct Members {
     max_error_deg: [Number<f32>; 6],

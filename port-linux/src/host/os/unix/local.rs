@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::exit::Failure;
 use crate::host::os::peer_of;
 
-/// The client's end of a connection.
+/// The client's end of a local connection to a run.
 pub type Client = std::os::unix::net::UnixStream;
-/// The run's end of a connection.
+/// The run's end of a local connection to a client.
 pub(crate) type Stream = tokio::net::UnixStream;
 
 /// The directory for the sockets of runs that the package's unit `outrigger@.service` starts. Their XDG_RUNTIME_DIR
@@ -144,11 +144,11 @@ fn connect_within(directories: &[PathBuf], seat: SocketAddr) -> Result<Answering
     )))
 }
 
-/// A reason why a client does not use a socket.
+/// A reason why a client does not use a run's socket.
 enum Unfit {
-    /// No process accepts connections at the socket.
+    /// No process accepts connections at the run's socket.
     Nobody,
-    /// Another user could reply at the socket. The text explains why.
+    /// Another user could reply at the run's socket. The text explains why.
     Distrusted(String),
 }
 
@@ -180,7 +180,7 @@ fn answering(directory: &Path, path: &Path, me: u32) -> Result<Answering, Unfit>
     Ok((stream, (process, user)))
 }
 
-/// The owner and the permissions of a directory.
+/// The owner and the permissions of a directory that contains sockets.
 #[derive(Clone, Copy, Debug)]
 struct Folder {
     owner: u32,
@@ -206,7 +206,7 @@ impl Folder {
 /// a place, because the first user to create it owns the name.
 ///
 /// # Errors
-/// Returns, in words, the reason why another user could reply.
+/// Returns, as text for people, the reason why another user could reply at the socket.
 fn trusted(me: u32, above: &[Folder], directory: Folder, socket_owner: u32) -> Result<u32, String> {
     let Folder { owner, mode } = directory;
     if directory.is_open() {

@@ -24,7 +24,7 @@ use signal_hook::iterator::Signals;
 
 use super::{HANG_UP, INTERRUPT, Standard};
 
-/// The error of a non-blocking connect that is in progress.
+/// The operating system's error code for a non-blocking connect that is in progress.
 pub(super) const UNDER_WAY: Errno = Errno::INPROGRESS;
 
 /// Returns the number by which `poll` identifies a descriptor.
@@ -32,7 +32,7 @@ pub(crate) fn descriptor(of: &impl AsFd) -> i32 {
     of.as_fd().as_raw_fd()
 }
 
-/// Does nothing: timers of this system are precise already.
+/// Does nothing: the timers of Linux and macOS are precise already.
 pub const fn wake_promptly() {}
 
 /// Takes over the signals that request the end of the process. The returned function waits for them forever, and

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use super::{not_here, only_on_linux};
 use crate::exit::Failure;
 
-/// The client's end of a connection. Never used here.
+/// The client's end of a local connection to a run. Never used on Windows.
 pub type Client = std::net::TcpStream;
-/// The run's end of a connection. Never used here.
+/// The run's end of a local connection to a client. Never used on Windows.
 pub(crate) type Stream = tokio::net::TcpStream;
 
-/// Returns the directory that a run uses. Empty here.
+/// Returns the directory for a run's sockets. Empty on Windows.
 pub const fn directory() -> PathBuf {
     PathBuf::new()
 }
 
-/// A socket for requests. It cannot be created here.
+/// A local socket for requests to a run. It cannot be created on Windows.
 #[derive(Debug)]
 pub(crate) enum Place {}
 
@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-/// A listener for clients. It cannot be created here.
+/// A listener for clients of a run. It cannot be created on Windows.
 #[derive(Debug)]
 pub(crate) enum Listener {}
 

@@ -27,7 +27,7 @@ use windows_sys::core::BOOL;
 
 use super::{HANG_UP, INTERRUPT, Standard, only_on_linux};
 
-/// The error of a non-blocking connect that is in progress.
+/// The operating system's error code for a non-blocking connect that is in progress.
 pub(super) const UNDER_WAY: Errno = Errno::WOULDBLOCK;
 
 /// Refuses to count the bytes that the peer has not acknowledged yet.
@@ -73,7 +73,7 @@ impl Event {
         Ok(Self(socket))
     }
 
-    /// Returns the socket that `poll` waits for.
+    /// Returns the socket that `poll` waits for to notice the event.
     pub(crate) fn descriptor(&self) -> Descriptor {
         descriptor(&self.0)
     }
@@ -83,7 +83,7 @@ impl Event {
         let _ = self.0.send(&[1]);
     }
 
-    /// Resets the event.
+    /// Resets the event, so that `poll` waits for it again.
     pub(crate) fn clear(&self) {
         while self.0.recv(&mut [0]).is_ok() {}
     }
@@ -109,7 +109,7 @@ pub fn wake_promptly() {
     let _ = unsafe { timeBeginPeriod(1) };
 }
 
-/// The receiver of the console's requests to end the process.
+/// The receiver of the console's requests to end the process, such as Ctrl-C.
 static ASKED: OnceLock<Sender<&'static str>> = OnceLock::new();
 
 /// Handles a request of the console to end the process. The system calls it on a thread of its own.
@@ -192,7 +192,7 @@ pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns `false`: this system has no sockets with a path.
+/// Returns `false`: on Windows, no path leads to a socket.
 pub const fn is_socket(_: &Path) -> bool {
     false
 }

@@ -46,10 +46,10 @@ pub fn unsent(_: &File) -> io::Result<usize> {
     Err(not_here())
 }
 
-/// Returns `false`: pseudo terminals are not supported here.
+/// Returns `false`: pseudo terminals are not supported on Windows.
 pub const fn is_unheard(_: &File) -> bool {
     false
 }
 
-/// Does nothing: no device can be open.
+/// Does nothing: no serial device can be open on Windows.
 pub const fn forget(_: &File) {}
