@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub const FIRST_PORT: u16 = 29_999;
 /// The ports of a controller that are easily mistaken for a port base.
 const CONTROLLERS_OWN: [&str; 8] = ["30001", "30002", "30003", "30004", "30011", "30012", "30013", "30020"];
-/// The highest port that a controller serves (30013, real-time read-only).
+/// The highest TCP port that a robot's controller serves (30013, real-time read-only).
 const LAST_PORT: u16 = 30_013;
 
 /// A robot's host name or IP address, optionally with a port base.

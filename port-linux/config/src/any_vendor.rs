@@ -12,12 +12,12 @@ use crate::{
     expert_keys, load,
 };
 
-/// The vendors of controllers that a file may be for.
+/// The vendors of controllers that a configuration file may be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vendor {
-    /// Universal Robots.
+    /// A controller of Universal Robots.
     Ur,
-    /// KUKA, with `robot.kind = "krc"`.
+    /// A controller of KUKA, selected by `robot.kind = "krc"`.
     Krc,
 }
 
@@ -40,7 +40,7 @@ impl<H, B> RunsOn<H, B> {
         Ok(if is_for_a_board { Self::Board(Box::new(board()?)) } else { Self::Host(Box::new(host()?)) })
     }
 
-    /// Returns `true` if the configuration is for a board.
+    /// Returns `true` if the configuration is for a board, not for a process on a host.
     #[must_use]
     pub const fn is_board(&self) -> bool {
         matches!(self, Self::Board(_))
@@ -57,7 +57,7 @@ impl RunsOn<Configuration, Board> {
         }
     }
 
-    /// Returns the control law that moves the Universal Robots arm.
+    /// Returns the settings of the control law that moves the Universal Robots arm.
     #[must_use]
     pub fn law(&self) -> &LawConfig<6> {
         match self {
@@ -68,7 +68,7 @@ impl RunsOn<Configuration, Board> {
 }
 
 impl RunsOn<KrcConfiguration, KrcBoard> {
-    /// Returns the settings of the control engine for a KRC.
+    /// Returns the settings of the control engine for a KUKA robot controller (KRC).
     #[must_use]
     pub fn engine(&self) -> KrcConfig {
         match self {
@@ -77,7 +77,7 @@ impl RunsOn<KrcConfiguration, KrcBoard> {
         }
     }
 
-    /// Returns the control law that moves the KUKA LWR.
+    /// Returns the settings of the control law that moves the KUKA LWR.
     #[must_use]
     pub fn law(&self) -> &LawConfig<7> {
         match self {
@@ -87,7 +87,7 @@ impl RunsOn<KrcConfiguration, KrcBoard> {
     }
 }
 
-/// A configuration for a controller of any vendor, for either target.
+/// A configuration for a robot controller of any vendor, for a host or a board.
 #[derive(Clone, Debug)]
 pub enum AnyConfiguration {
     /// The configuration is for a controller of Universal Robots.
@@ -97,7 +97,7 @@ pub enum AnyConfiguration {
 }
 
 impl AnyConfiguration {
-    /// Returns the vendor of the controller that the file is for.
+    /// Returns the vendor of the controller that the configuration file is for.
     #[must_use]
     pub const fn vendor(&self) -> Vendor {
         match self {

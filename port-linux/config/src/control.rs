@@ -21,7 +21,7 @@ pub struct Control<I = SourceInput> {
     pub robot: RobotSettings,
     /// The limits of the arm's motion.
     pub limits: Limits<6>,
-    /// The control law that moves the arm.
+    /// The settings of the control law that moves the arm.
     pub law: LawConfig<6>,
     /// The waypoints of the law's motion beyond those that fit into the engine's memory. They are fed to the engine
     /// while the motion runs.
@@ -30,14 +30,14 @@ pub struct Control<I = SourceInput> {
     pub sources: Vec<SourceSettings<I>>,
     /// The settings of the session: how the link is judged and how commands are written.
     pub session: SessionSettings,
-    /// The interface by which outputs of the controller are set.
+    /// The interface and the RTDE input registers by which the controller's outputs are set.
     pub outputs: OutputsSettings,
 }
 
 /// The settings of the table `[robot]`: address, model and tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotSettings {
-    /// The robot's host and ports.
+    /// The robot's host and port numbers.
     pub address: RobotAddress,
     /// The arm's model, for controllers that do not send their kinematics.
     pub model: Option<RobotModel>,

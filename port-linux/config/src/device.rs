@@ -18,15 +18,15 @@ use crate::sources::{Format, Input, SourceSettings};
 pub struct DeviceSettings {
     /// The board's own IPv4 address.
     pub address: Ipv4Addr,
-    /// The length of the network prefix \[bit\].
+    /// The length of the prefix of the board's network \[bit\].
     pub prefix: u8,
-    /// The gateway to other networks.
+    /// The IPv4 address of the board's gateway to other networks. `None` for no gateway.
     pub gateway: Option<Ipv4Addr>,
-    /// The hardware (MAC) address. `None` lets the board derive one.
+    /// The board's hardware (MAC) address. `None` lets the board derive one.
     pub mac: Option<[u8; 6]>,
     /// The receivers of telemetry, and the time between its messages. `None` sends no telemetry.
     pub telemetry: Option<TelemetryTarget>,
-    /// The operator contacts that are wired to the board.
+    /// The contacts by which an operator requests, acknowledges and stops, as far as they are wired to the board.
     pub pins: Pins,
     /// `true` if a contact is wired that requests the release of the arm's brakes.
     pub brake_release_pin: bool,
@@ -39,7 +39,7 @@ pub struct DeviceSettings {
 /// The UDP port at which a board accepts requests that are authenticated by a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPort {
-    /// The UDP port, at the board's own address.
+    /// The UDP port at the board's own address on which requests arrive.
     pub port: u16,
     /// The path of the file with the key, relative to the directory of the configuration.
     /// [`key::load`](crate::key::load) reads the file.
@@ -85,7 +85,7 @@ impl DeviceSettings {
         Some(Self { address, prefix, gateway, mac, telemetry, pins, brake_release_pin, recorder, requests })
     }
 
-    /// Returns the device settings that are compiled into the firmware.
+    /// Returns the settings of the table `[device]` in the form that is compiled into the firmware.
     pub(crate) fn device(&self, sources: &[SourceSettings<BoardInput>]) -> Device {
         let mut sensors = [None; MAX_SOURCES];
         for (slot, source) in sensors.iter_mut().zip(sources) {
@@ -107,16 +107,16 @@ impl DeviceSettings {
     }
 }
 
-/// The operator contacts that are wired to a board.
+/// The contacts by which an operator requests, acknowledges and stops, as far as they are wired to a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pins {
-    /// `true` if a contact is wired to the request pin.
+    /// `true` if a contact by which an operator requests commanding is wired to the board.
     pub request: bool,
     /// The meaning of the request pin: a level that is held, or an edge.
     pub request_as: RequestAs,
-    /// `true` if a contact is wired to the acknowledge pin.
+    /// `true` if a contact by which an operator acknowledges a fallback is wired to the board.
     pub acknowledge: bool,
-    /// `true` if a contact is wired to the stop pin.
+    /// `true` if a contact by which an operator stops the arm is wired to the board.
     pub stop: bool,
     /// The time for which a pin must keep a level before the level counts.
     pub filter: Duration,
@@ -196,28 +196,28 @@ const SLOW: Duration = Duration::from_millis(100);
 /// next two are skipped.
 const BRIDGES_SLOW: Duration = Duration::from_millis(12);
 
-/// The input of a board from which a sensor is read.
+/// The input of a board from which a sensor's readings are read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BoardInput {
     /// The board's serial port for sensors.
     Uart {
-        /// The rate of the serial port \[Bd\].
+        /// The baud rate of the serial port \[Bd\].
         baud: u32,
     },
-    /// An analogue input of the board \[V\].
+    /// An analogue input of the board, read as a voltage \[V\].
     Adc {
         /// The number of the analogue input, from 1.
         port: u8,
-        /// Readings per second.
+        /// The number of readings of the analogue input per second.
         rate: u32,
     },
     /// A GP2Y0E03 distance sensor at the board's I²C bus \[m\].
     Gp2y0e03,
     /// A force/torque sensor read through an ADS131M06 at the board's SPI port \[N, N·m\].
     Ads131m06 {
-        /// Readings per second.
+        /// The rate at which the ADS131M06 delivers readings.
         rate: BridgeRate,
-        /// The calibration from bridge voltages to forces and torques.
+        /// The calibration from the sensor's bridge voltages to forces and torques.
         bridges: Bridges,
     },
 }

@@ -4,7 +4,7 @@
 //! [`EXPERT`] lists them by the name without `expert`, which is where files of earlier releases have them. [`placed`]
 //! converts such a name to the one in current files.
 
-/// A key in the table `expert` of its section.
+/// A configuration key that is in the table `expert` of its section, with the damage that a wrong value can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpertKey {
     /// The name of the key without the table `expert`, e.g. `session.hold` or `source[].stuck_after`.
@@ -17,7 +17,7 @@ pub struct ExpertKey {
 pub type SetExpertKey = (usize, String, &'static ExpertKey);
 
 impl ExpertKey {
-    /// Returns the name of the key in a file, e.g. `session.expert.hold`.
+    /// Returns the name of the expert key as written in a configuration file, e.g. `session.expert.hold`.
     #[must_use]
     pub fn place(&self) -> String {
         placed(self.name)
@@ -71,7 +71,7 @@ const SUPERIMPOSED: &str = "the arm is pushed by this much as soon as it is comm
 const PORT: &str = "a port that the program or the firewall does not expect: the program never connects";
 const FORMAT: &str = "it converts voltages to forces: a wrong value moves the arm by forces that do not exist";
 
-/// Every expert key, in the order of the sections.
+/// Every expert key of a configuration, in the order of the sections.
 pub const EXPERT: &[ExpertKey] = &[
     expert(
         "robot.control",

@@ -8,11 +8,11 @@ settings! {
     /// The scheduling and memory that are requested from the operating system. By default nothing is requested.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct HostSettings in "host." {
-        /// Priority in the real-time scheduler `SCHED_FIFO`. `None` keeps the time-sharing scheduler.
+        /// The process's priority in the real-time scheduler `SCHED_FIFO`. `None` keeps the time-sharing scheduler.
         pub fifo_priority at "priority": Option<u8> [1 to 99] = None,
         /// Locks all memory of the process, present and future, so that it is never swapped out.
         pub lock_memory: bool = false,
-        /// The processor that the process is bound to.
+        /// The number of the processor that the process is bound to. `None` binds it to none.
         pub cpu: Option<usize> [0 to 1023] = None,
         /// Time before an expected state from which the loop polls its sockets without sleeping \[µs\].
         pub busy_poll_micros at "busy_poll": Option<u32> [1 to 10000] = None,
@@ -20,7 +20,7 @@ settings! {
 }
 
 impl HostSettings {
-    /// Returns the scheduling and memory settings that are requested, in words; `nothing` if there are none.
+    /// Returns the scheduling and memory settings that are requested, as text; `nothing` if there are none.
     #[must_use]
     pub fn asked(&self) -> String {
         let mut asked = Vec::new();

@@ -8,26 +8,26 @@ use outrigger_remote::request::keyed::Key;
 /// A reason why a file cannot be used as the key of requests.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFailure {
-    /// The key file cannot be read.
+    /// The file with the key for requests cannot be read.
     #[error("cannot read the key {}: {error}", path.display())]
     Unreadable {
-        /// The path of the key file.
+        /// The path of the file with the key for requests.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error when the key file was read.
         error: std::io::Error,
     },
     /// The key file is not private: other users can read or write it.
     #[error("the key {} is open to every user (mode {mode:03o}): `chmod 600 {}`, and make another key", path.display(), path.display())]
     Open {
-        /// The path of the key file.
+        /// The path of the file with the key for requests.
         path: PathBuf,
-        /// The permission bits of the key file.
+        /// The permission bits of the key file, e.g. `0o644`.
         mode: u32,
     },
-    /// The file's content is not a key.
+    /// The content of the key file is not a key: 64 hexadecimal digits, not all the same.
     #[error("{} is not a key: expected 64 hexadecimal digits, not all the same, e.g. of `openssl rand -hex 32`", path.display())]
     NoKey {
-        /// The path of the key file.
+        /// The path of the file with the key for requests.
         path: PathBuf,
     },
 }

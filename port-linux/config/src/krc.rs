@@ -20,28 +20,28 @@ use crate::{
     session,
 };
 
-/// The words for the values of `law.expert.sensor_adds` that a KRC's session accepts, for problems.
+/// The error text with the values of `law.expert.sensor_adds` that a KRC's session accepts.
 const ADDED: &str = "\"torques\" with robot.expert.control = \"joint-impedance\", or \"wrench\" with \
                      \"tool-impedance\", unless left_to_krl names it";
 
-/// The settings of a run beside a KRC on a host.
+/// The settings of a process on a host that controls a KUKA LWR through its KRC.
 #[derive(Clone, Debug)]
 pub struct KrcConfiguration {
     /// The local address and port that receive the KRC's measurements.
     pub listen: SocketAddr,
-    /// The settings of the control engine.
+    /// The settings of the control engine for the KRC.
     pub engine: KrcConfig,
-    /// The control law that moves the arm.
+    /// The settings of the control law that moves the arm.
     pub law: LawConfig<7>,
     /// The sensors. The index of a sensor in this list is its number in the engine.
     pub sources: Vec<SourceSettings>,
-    /// The variables of the KRL program that have names.
+    /// The variables of the KRL program on the KRC that requests can refer to.
     pub variables: Vec<VariableSettings>,
-    /// The start and the end of a run.
+    /// The conditions on which a run starts and ends, and its recordings.
     pub run: RunSettings,
-    /// The scheduling and memory that are requested from the operating system.
+    /// The scheduling and memory that the process requests from the operating system.
     pub host: HostSettings,
-    /// The TCP port for readers of states and events.
+    /// The TCP port at which other programs read the session's states and events.
     pub serve: ServeSettings,
     /// The settings of the ROS 2 node.
     pub ros: RosSettings,
@@ -104,9 +104,9 @@ impl KrcConfiguration {
 /// The configuration of a board that controls a KUKA LWR.
 #[derive(Clone, Debug)]
 pub struct KrcBoard {
-    /// The settings of the control engine.
+    /// The settings of the control engine for the KRC.
     pub engine: KrcConfig,
-    /// The control law that moves the arm.
+    /// The settings of the control law that moves the arm.
     pub law: LawConfig<7>,
     /// The waypoints of the law's motion beyond those that fit into the engine's memory. They are fed to the engine
     /// while the motion runs.
@@ -143,7 +143,7 @@ impl KrcBoard {
         Some(Self { engine, law, rest, sources, device })
     }
 
-    /// Returns the settings that are compiled into the firmware.
+    /// Returns the board's settings in the form that is compiled into the firmware.
     #[must_use]
     pub fn settings(&self) -> KrcSettings {
         let Self { engine, law, sources, device, .. } = self;

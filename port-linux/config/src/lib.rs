@@ -65,10 +65,10 @@ pub enum Failure {
     Unreadable {
         /// The path of the configuration file.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error when the configuration file was read.
         error: std::io::Error,
     },
-    /// The configuration file can be read, but is not valid.
+    /// The configuration file can be read, but its content is not a valid configuration.
     #[error("{}", lines(path, problems))]
     Faulty {
         /// The path of the configuration file.
@@ -91,11 +91,11 @@ fn lines(path: &Path, problems: &[Problem]) -> String {
 pub struct Configuration {
     /// The robot and how it is controlled: address, limits, law, sensors and session.
     pub control: Control,
-    /// The start and the end of a run, and its recordings.
+    /// The conditions on which a run starts and ends, and its recordings.
     pub run: RunSettings,
-    /// The scheduling and memory that are requested from the operating system.
+    /// The scheduling and memory that the process requests from the operating system.
     pub host: HostSettings,
-    /// The TCP port for readers of states and events.
+    /// The TCP port at which other programs read the session's states and events.
     pub serve: ServeSettings,
     /// The settings of the ROS 2 node.
     pub ros: RosSettings,
@@ -246,7 +246,7 @@ fn examined(source: &str) -> Result<Document<'_>, Vec<Problem>> {
     Ok(document)
 }
 
-/// The result of compiling a board's configuration.
+/// The result of compiling a board's configuration: its settings as bytes for the firmware.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
     /// The vendor of the controller that the board commands.

@@ -7,23 +7,23 @@ use outrigger_wire::sensor::SourceId;
 use crate::law::{Surroundings, source};
 use crate::reader::Section;
 
-/// The settings for setting outputs of the controller. By default no RTDE input is claimed, so outputs are set by
+/// The settings for setting outputs of the controller. By default no RTDE input is reserved, so outputs are set by
 /// script text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OutputsSettings {
-    /// The interface by which outputs are set.
+    /// The interface by which the controller's outputs are set: RTDE, script text or none.
     pub by: OutputsBy,
-    /// The RTDE input registers that the session claims for setting outputs.
+    /// The RTDE input registers that the session reserves for setting outputs of the controller.
     pub claims: Claims,
     /// The sensor whose six values are passed to a program on the controller as its measured force. `None` passes
     /// none.
     pub force: Option<SourceId>,
 }
 
-/// Parses the word for the interface that sets outputs.
+/// Parses the name of the interface that sets the controller's outputs, such as `rtde`.
 ///
 /// # Errors
-/// Returns the words that are accepted.
+/// Returns a text with the accepted names.
 pub fn parse_outputs_by(word: &str) -> Result<OutputsBy, String> {
     let known = OutputsBy::WORDS.iter().find(|(known, _)| *known == word);
     known.map(|(_, by)| *by).ok_or_else(|| "expected auto, text, rtde or off".into())

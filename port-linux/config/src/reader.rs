@@ -30,9 +30,9 @@ pub(crate) struct Section<'d, 'i> {
     doc: &'static str,
     at: Range<usize>,
     table: Option<&'d DeTable<'i>>,
-    /// The table `expert` of this section.
+    /// The table `expert` of this section, if the document has one.
     expert: Option<&'d DeTable<'i>>,
-    /// `true` if this section is itself a table `expert`.
+    /// `true` if this section is itself the table `expert` of another section.
     is_in_expert: bool,
     known: Vec<String>,
     known_expert: Vec<String>,
@@ -198,7 +198,7 @@ impl Table for Section<'_, '_> {
     }
 }
 
-/// Removes the indices from a name: `source[3].name` becomes `source[].name`.
+/// Removes the array indices from the full name of a key: `source[3].name` becomes `source[].name`.
 pub(crate) fn without_indices(name: &str) -> String {
     let mut parts = name.split('[');
     let first = parts.next().unwrap_or_default().to_owned();

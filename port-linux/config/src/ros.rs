@@ -27,7 +27,7 @@ settings! {
         /// interfaces that the environment variables of ROS 2 permit, by default all, and a node that commands uses
         /// 127.0.0.1.
         pub interface nowhere: Option<IpAddr> = None,
-        /// The set of names for topics and services.
+        /// The set of names for the node's topics and services: those of UR's driver, of PolyScope X, or both.
         pub surface: Surface = Surface::Driver,
         /// The native topics of states, which a controller sends best effort, are offered as reliable: lost messages
         /// are sent again to readers that request it.
@@ -36,13 +36,13 @@ settings! {
         pub legacy_names: bool = false,
         /// The robot description refers to the meshes of the package `ur_description`, if the arm's model is known.
         pub meshes: bool = false,
-        /// The lowest mass that `set_payload` accepts \[kg\].
+        /// The lowest payload mass that the service `set_payload` accepts \[kg\].
         pub min_payload: f32 [0.0 to 1000.0 "kg"] = 0.0,
-        /// The highest mass that `set_payload` accepts \[kg\].
+        /// The highest payload mass that the service `set_payload` accepts \[kg\].
         pub max_payload: f32 [0.0 to 1000.0 "kg"] = 1000.0,
         /// The grouping of inputs and outputs into topics with names of PolyScope X.
         pub terminals: Terminals = Terminals::Grouped,
-        /// The clock for the time stamps of states.
+        /// The clock from which the published robot states have their time stamps.
         pub stamps: Stamps = Stamps::Arrival,
         /// The RTDE variables that are published, each on a topic of its own.
         pub variables nowhere: Vec<String> = Vec::new(),
@@ -51,7 +51,7 @@ settings! {
         /// The prefix of topics, services and actions. Empty for none. `{serial}` stands for the arm's serial number,
         /// and `serial` alone is that number.
         pub namespace nowhere: String = String::new(),
-        /// The prefix of joints and frames. Empty for none.
+        /// The prefix of the names of joints and frames. Empty for none.
         pub tf_prefix nowhere: String = String::new(),
     }
 }
@@ -59,11 +59,11 @@ settings! {
 /// The sets of names that the ROS 2 node uses for its topics and services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
-    /// The names of UR's driver for ROS 2.
+    /// The topic and service names of UR's driver for ROS 2.
     Driver,
-    /// The names that a controller with PolyScope X offers by itself.
+    /// The topic and service names that a controller with PolyScope X offers by itself.
     Native,
-    /// Both sets of names.
+    /// Both the names of UR's driver and those of PolyScope X.
     Both,
 }
 
@@ -81,10 +81,10 @@ pub enum Terminals {
 
 words!(Terminals { "grouped" = Grouped, "ports" = Ports });
 
-/// The clock for the time stamps of states.
+/// The clock from which the published robot states have their time stamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamps {
-    /// The time at which a state was received.
+    /// The time at which the robot's state arrived at this computer.
     Arrival,
     /// The controller's time of the state, converted to the clock of this computer.
     Controller,
@@ -93,13 +93,13 @@ pub enum Stamps {
 words!(Stamps { "arrival" = Arrival, "controller" = Controller });
 
 impl Surface {
-    /// Returns `true` if the names of UR's driver are offered.
+    /// Returns `true` if the node offers topics and services under the names of UR's driver.
     #[must_use]
     pub const fn has_driver(self) -> bool {
         matches!(self, Self::Driver | Self::Both)
     }
 
-    /// Returns `true` if the names of PolyScope X are offered.
+    /// Returns `true` if the node offers topics and services under the names of PolyScope X.
     #[must_use]
     pub const fn has_native(self) -> bool {
         matches!(self, Self::Native | Self::Both)

@@ -14,7 +14,7 @@ use outrigger_wire::time::Duration;
 use crate::reader::{Section, nearest};
 
 settings! {
-    /// The start and the end of a run, and its recordings.
+    /// The conditions on which a run starts and ends, and the recordings that it writes.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct RunSettings in "run." {
         /// The origin of the first request to command. After a fallback only an operator can request.
@@ -29,7 +29,7 @@ settings! {
         pub requests: bool = true,
         /// The user role of a CB3's pendant is set to `locked` while the arm is commanded.
         pub lock_pendant: bool = false,
-        /// The directory for recordings of fallbacks. `None` writes none.
+        /// The directory into which a recording of each fallback is written. `None` writes none.
         pub recordings nowhere: Option<PathBuf> = None,
         /// The maximum number of recordings in the directory. The oldest is deleted first.
         pub recordings_kept: u32 [1 to 100000] = 100,
@@ -44,12 +44,12 @@ settings! {
     }
 }
 
-/// The origin of the first request to command.
+/// The origin of a run's first request to command the arm: an operator, or the process itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// An operator requests, by a line on standard input or a key.
+    /// An operator requests commanding, by a line on standard input or a key.
     Operator,
-    /// This process requests by itself, once, as soon as every precondition is met.
+    /// The process itself requests commanding, once, as soon as every precondition is met.
     Start,
 }
 
@@ -70,7 +70,7 @@ pub enum End {
 words!(End { "never" = Never, "done" = Done, "over" = Over });
 
 impl RunSettings {
-    /// The range of [`recordings_bytes`](Self::recordings_bytes) \[B\].
+    /// The accepted range of the size limit [`recordings_bytes`](Self::recordings_bytes) \[B\].
     pub const RECORDINGS_BYTES: Range<u64> = range_of!(16000000 to 1000000000000);
 
     /// Returns the time from the start of the process within which it requests to command by itself. `None` if only

@@ -10,9 +10,9 @@ settings! {
     /// The TCP port for readers of states and events. By default there is none.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ServeSettings in "serve." {
-        /// The local address at which readers connect. `None` opens no port.
+        /// The local address and TCP port at which readers of states and events connect. `None` opens no port.
         pub listen nowhere: Option<SocketAddr> = None,
-        /// The maximum number of simultaneous readers.
+        /// The maximum number of programs that read states and events at the same time.
         pub readers: usize [1 to 1000] = 32,
     }
 }

@@ -20,9 +20,9 @@ use crate::reader::Section;
 pub struct SessionSettings {
     /// The version of the controller's software, if the version that the controller reports is not to be used.
     pub software: Option<SoftwareVersion>,
-    /// The conditions under which commanding starts and ends.
+    /// The conditions under which commanding the arm starts and ends.
     pub mode: ModeTuning,
-    /// The limits by which the quality of the link is judged.
+    /// The limits by which the quality of the link to the controller is judged.
     pub link: LinkTuning,
     /// The interface by which motion commands reach the controller.
     pub path: CommandPath,
@@ -34,7 +34,7 @@ pub struct SessionSettings {
     pub torque: TorqueLimits<6>,
     /// The parameters of motion commands that are sent as script text.
     pub text: TextConfig,
-    /// The conditions that count as standstill.
+    /// The measured conditions that count as standstill of the arm.
     pub standstill: StandstillConfig,
     /// The timeouts for connections to the controller, and the source of states.
     pub connect: ConnectConfig,
@@ -255,10 +255,10 @@ pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &Operato
     }
 }
 
-/// Parses the word for the interface that supplies the robot's states.
+/// Parses the name of the interface that supplies the robot's states.
 ///
 /// # Errors
-/// Returns the list of accepted words.
+/// Returns a text with the accepted names.
 pub fn parse_states(word: &str) -> Result<StatesFrom, String> {
     let known = StatesFrom::WORDS.iter().find(|(known, _)| *known == word);
     known.map(|(_, states)| *states).ok_or_else(|| "expected auto, realtime or rtde".into())

@@ -7,35 +7,35 @@ use crate::device::BoardInput;
 use crate::sources::{Format, SourceInput, SourceSettings};
 use crate::{AnyConfiguration, RunsOn};
 
-/// The readings that one source expects: their place, form and scale.
+/// The readings that one source (sensor) expects: the place where they arrive, their form and their scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Awaited {
-    /// The name of the source.
+    /// The name of the source in the configuration file.
     pub name: String,
-    /// The place at which the source receives readings.
+    /// The place at which the source receives readings, such as a serial device or a UDP port.
     pub place: SourcePort,
     /// The form of the source's readings: text or binary.
     pub format: Format,
-    /// The number of values in a reading, 1 … 6.
+    /// The number of values in each of the source's readings, 1 … 6.
     pub values: usize,
     /// The factor that converts a received value to SI units.
     pub scale: f32,
-    /// The offset added after the multiplication, in SI units.
+    /// The offset added to a received value after the multiplication by `scale`, in SI units.
     pub offset: f32,
 }
 
 /// The place at which a source receives what a sensor sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourcePort {
-    /// A board's serial port, with its rate \[Bd\].
+    /// A board's serial port, with its baud rate \[Bd\].
     Uart(u32),
-    /// A host's serial device, with its rate \[Bd\].
+    /// The path of a host's serial device, with its baud rate \[Bd\].
     Serial(PathBuf, u32),
-    /// UDP datagrams to this address of a host.
+    /// The local address and port of a host that receive UDP datagrams with readings.
     Udp(SocketAddr),
     /// The standard input of a process on a host.
     Stdin,
-    /// The source receives nothing that a sensor could send, for this reason, in words.
+    /// The source receives nothing that a sensor could send, for the reason in this text.
     Nowhere(&'static str),
 }
 
@@ -43,7 +43,7 @@ impl AnyConfiguration {
     /// Returns the input that the source `name` expects. Without a name, the file must have exactly one source.
     ///
     /// # Errors
-    /// Returns the reason in words, with the names of the sources in the file: no source has this name, the file has
+    /// Returns the reason as text, with the names of the sources in the file: no source has this name, the file has
     /// no source, or it has several and `name` is `None`.
     pub fn awaited(&self, name: Option<&str>) -> Result<Awaited, String> {
         let sources: Vec<Awaited> = match self {

@@ -17,11 +17,11 @@ pub struct SourceSettings<I = SourceInput> {
     pub input: I,
     /// The form of the sensor's readings: text or binary.
     pub format: Format,
-    /// The number of values in a reading, 1 … 6.
+    /// The number of values in each of the sensor's readings, 1 … 6.
     pub values: usize,
-    /// The factor that converts a received value to SI units.
+    /// The factor that converts a value received from the sensor to SI units.
     pub scale: f32,
-    /// The offset added after the multiplication, in SI units.
+    /// The offset added to a received value after the multiplication by `scale`, in SI units.
     pub offset: f32,
     /// The checks that each reading must pass: range, age and change. Limits are in SI units, after scaling.
     pub judged: SourceConfig,
@@ -62,36 +62,36 @@ pub(crate) trait Input: Clone {
     fn same_place(&self, other: &Self) -> Option<(&'static str, String)>;
 }
 
-/// The input of a host from which a sensor is read.
+/// The input of a host from which a sensor's readings are read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceInput {
-    /// UDP datagrams. Only one sender is accepted if `from` names it.
+    /// UDP datagrams with readings. Only one sender is accepted if `from` names it.
     Udp {
         /// The local address and port that receive the datagrams.
         listen: SocketAddr,
-        /// The only accepted sender. `None` accepts datagrams from any sender.
+        /// The only host from which datagrams are accepted. `None` accepts datagrams from any sender.
         from: Option<IpAddr>,
     },
-    /// A serial device.
+    /// A serial device of the host.
     Serial {
-        /// The path of the device.
+        /// The path of the sensor's serial device, e.g. `/dev/ttyACM0`.
         device: PathBuf,
-        /// The rate of the device \[Bd\].
+        /// The baud rate of the sensor's serial device \[Bd\].
         baud: u32,
     },
-    /// Lines on standard input.
+    /// Lines with readings on the standard input of the process.
     Stdin,
     /// Readings in requests of other processes, as `outrigger ctl ROBOT sample` sends them.
     Requests,
-    /// A simulated sine, to try a configuration without a sensor.
+    /// Simulated readings that follow a sine, to try a configuration without a sensor.
     Simulated {
-        /// The mean of the sine, before scaling.
+        /// The mean of the simulated sine, before scaling to SI units.
         mean: f32,
-        /// The amplitude of the sine, before scaling.
+        /// The amplitude of the simulated sine, before scaling to SI units.
         amplitude: f32,
-        /// The period of the sine \[s\].
+        /// The period of the simulated sine \[s\].
         period: f32,
-        /// The number of readings per second \[Hz\].
+        /// The number of simulated readings per second \[Hz\].
         rate: f32,
     },
 }
@@ -101,7 +101,7 @@ pub enum SourceInput {
 pub enum Format {
     /// Text: one line per reading.
     Text,
-    /// Binary: one `postcard` reading per datagram or frame.
+    /// Binary: each datagram or frame is one reading encoded by `postcard`.
     Postcard,
 }
 

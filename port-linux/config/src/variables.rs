@@ -6,23 +6,23 @@ use outrigger_wire::fri::KrlIndex;
 
 use crate::reader::Section;
 
-/// A variable of a program on the controller.
+/// A variable of the KRL program on the KRC, as declared by a table `[[variable]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableSettings {
     /// The name by which requests refer to the variable. `None` if requests refer to it by kind and number only.
     pub name: Option<String>,
-    /// The kind of value that the variable holds.
+    /// The kind of value that the KRL variable holds: bool, int or real.
     pub kind: VariableKind,
-    /// The number of the variable, from 1.
+    /// The number of the KRL variable among those of its kind, from 1.
     pub index: u8,
 }
 
-/// The words in configuration files for the kinds of variables.
+/// The names in configuration files for the kinds of KRL variables.
 const KINDS: [(&str, VariableKind); 3] =
     [("bool", VariableKind::Bool), ("int", VariableKind::Int), ("real", VariableKind::Real)];
 const AT: &str = "a kind and a number from 1 to 16, such as \"bool.16\", \"int.3\" or \"real.1\"";
 const NAME: &str = "letters, digits, '-' and '_', beginning with a letter";
-/// The accepted range of a real variable's initial value \[-\].
+/// The accepted range of the initial value of a KRL variable of the kind real \[-\].
 const REAL: (std::ops::RangeInclusive<f32>, &str) = (-3.4e38..=3.4e38, "");
 
 impl VariableSettings {
@@ -94,7 +94,7 @@ impl VariableSettings {
     }
 }
 
-/// Parses a variable's kind and number, such as `bool.16`.
+/// Parses the kind and the number of a KRL variable, such as `bool.16`.
 fn parse(text: &str) -> Option<(VariableKind, KrlIndex)> {
     let (kind, index) = text.split_once('.')?;
     let (_, kind) = KINDS.into_iter().find(|(word, _)| *word == kind)?;

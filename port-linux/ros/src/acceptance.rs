@@ -18,13 +18,13 @@ pub const ONLY_LOOKS: &str =
 /// A kind of goal or command that the node may accept or reject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// A trajectory that the law, or the controller, follows.
+    /// A trajectory that the control law, or the controller, follows.
     Follow,
     /// A trajectory that only a program on the controller executes.
     PassThrough,
-    /// A trajectory that ends at a contact of the tool.
+    /// A trajectory whose motion ends at a contact of the tool.
     FollowUntilContact,
-    /// A wait for a contact of the tool.
+    /// A wait for a contact of the tool, without a motion of its own.
     DetectContact,
     /// A stream of target speeds for the joints.
     Speeds,
@@ -41,7 +41,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Every kind of command.
+    /// Every kind of goal or command that the node may accept or reject.
     pub const ALL: [Self; 10] = [
         Self::Follow,
         Self::PassThrough,
@@ -66,29 +66,29 @@ pub struct SessionFacts {
     pub software: Option<SoftwareVersion>,
 }
 
-/// The state of a run that commands.
+/// The state of a run that may command the arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
     /// `true` if a goal that arrives while the arm is not commanded also counts as a request to command it.
     pub goals_request: bool,
-    /// The mode of the session.
+    /// The session's mode, e.g. whether the arm is commanded.
     pub mode: Mode,
     /// The first reason for a fallback since the last acknowledge; `None` if nothing is latched.
     pub latch: Option<Reason>,
-    /// The unmet preconditions, for which a request would be refused.
+    /// The unmet preconditions, for which a request to command the arm would be refused.
     pub unmet: ReasonSet,
     /// The side that generates motions: the law, or a program on the controller.
     pub by: MotionSource,
 }
 
-/// The side that generates the motions of a run.
+/// The side that generates the arm's motions in a run: the controller or the control law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MotionSource {
-    /// A program on the controller generates motions.
+    /// A program on the controller generates the arm's motions.
     Controller,
     /// The law generates motions; some kinds of trajectories and streams it always refuses.
     Law {
-        /// `true` if the law follows trajectories.
+        /// `true` if the control law follows trajectories.
         follows: bool,
         /// The reason why the law refuses every stream of speeds; `None` if it accepts them.
         speeds: Option<ForwardError>,
@@ -99,10 +99,10 @@ pub enum MotionSource {
     },
 }
 
-/// The reason why a command is rejected, regardless of its content.
+/// The reason why a goal or command is rejected, regardless of its content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rejection {
-    /// The node does not command the arm.
+    /// The node is read-only: it does not command the arm.
     OnlyLooks,
     /// The session cannot execute a trajectory that is passed through, because only a program on the controller
     /// could.
@@ -111,17 +111,17 @@ pub enum Rejection {
     ByController,
     /// The command needs a program on the controller, which this session does not use.
     NeedsProgram(Command),
-    /// The law does not follow joint targets.
+    /// The control law does not follow joint targets.
     NoJointLaw,
     /// The law, or the path to the controller, refuses every stream of this kind.
     Law(ForwardError),
-    /// The controller's software does not report contacts.
+    /// The controller's software, of this version, does not report contacts of the tool.
     NoContacts(SoftwareVersion),
-    /// The arm is not commanded.
+    /// The command needs an arm that is commanded, and the arm is not.
     NotCommanding,
-    /// A fallback has not been acknowledged.
+    /// A fallback for this reason has not been acknowledged yet.
     Latched(Reason),
-    /// A request would be refused for these unmet preconditions.
+    /// A request to command the arm would be refused for these unmet preconditions.
     Unmet(ReasonSet),
     /// The arm is commanded, but must be at rest and not commanded for this.
     Commanding,
@@ -130,7 +130,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Returns the name of the reason that is used in logs.
+    /// Returns the name that the reason of the rejection has in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! An arm with the names of its joints and frames.
+//! The names of an arm's joints and frames in messages of ROS 2.
 
 use outrigger_ros2_messages::endpoint::Names;
 
@@ -8,7 +8,7 @@ pub const UR_JOINTS: [&str; 6] =
 /// The names of an LWR's joints, which KUKA numbers A1 to A6 with E1 between A2 and A3.
 pub const LWR_JOINTS: [&str; 7] = ["joint_a1", "joint_a2", "joint_e1", "joint_a3", "joint_a4", "joint_a5", "joint_a6"];
 
-/// The names of an arm's joints and frames.
+/// The names of an arm's joints and frames in messages of ROS 2.
 #[derive(Clone, Debug)]
 pub struct Arm {
     /// The joint names, in the order of the controller.

@@ -1,8 +1,8 @@
 //! The ROS 2 services that UR's driver offers (Surface D): reads calls and makes the responses
 //! (`core/docs/protocol/ros2-surface.md` 2).
 //!
-//! Nothing is executed here. A call is turned into a [`Operation`] or refused with a reason; the caller executes the deed
-//! and passes its outcome to [`answer`].
+//! Nothing is executed here. A call is turned into an [`Operation`] or refused with a reason; the caller executes the
+//! operation and passes its outcome to [`answer`].
 
 use std::borrow::Cow;
 
@@ -26,45 +26,45 @@ use outrigger_ros2_messages::{
     SoftwareVersionResponse, Span, Time, Trigger, TriggerResponse, Twist,
 };
 
-/// The operation that a call requests.
+/// The operation that a call of a service requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
-    /// Set an output or another value on the controller.
+    /// An output or another value is to be set on the controller.
     Set(Write),
-    /// Start commanding the arm.
+    /// The arm is to be commanded.
     Request,
-    /// Stop commanding the arm.
+    /// The arm is to be brought to standstill, and commanding is to end.
     Release,
-    /// Send Outrigger's program to the controller.
+    /// Outrigger's program is to be sent to the controller again.
     Resend,
     /// End Outrigger's program on the controller, so that the pendant's program around it continues.
     HandBack,
-    /// Acknowledge the latched fault.
+    /// The latched reason of a fallback is to be acknowledged.
     Acknowledge,
     /// Start a force mode, in which the arm exerts a force along and around some axes.
     Force(ForceMode),
-    /// End the force mode or freedrive.
+    /// The force mode or freedrive is to end, so that the arm holds its position.
     Stiffen,
-    /// Report the version of the controller's software.
+    /// The version of the controller's software is to be reported.
     Version,
-    /// Report the target of the current motion at a time.
+    /// The joint target of the current motion at this time is to be reported.
     Query(Time),
 }
 
-/// The reason why a call is refused.
+/// The reason why a call of a service is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refused {
-    /// The bytes are not a message of the expected type.
+    /// The bytes of the call are not a message of the expected type.
     #[error(transparent)]
     Bytes(#[from] CdrError),
-    /// A field has a value that is not allowed.
+    /// A field of the call has a value that is not allowed.
     #[error("{name}: expected {expected}, found {found}")]
     Value {
-        /// The name of the field.
+        /// The name of the field with the value that is not allowed.
         name: &'static str,
-        /// The values that are allowed.
+        /// A description of the values that are allowed in the field.
         expected: Cow<'static, str>,
-        /// The value that was found.
+        /// The value found in the field, as text.
         found: String,
     },
 }
@@ -74,7 +74,7 @@ pub(crate) fn wrong<T>(name: &'static str, expected: &'static str, found: impl T
 }
 
 offers! {
-    /// Every service of the surface except the services of the dashboard.
+    /// Every service under the names of UR's driver, except the services of the dashboard.
     OFFERS {
         SET_IO: "io_and_status_controller/set_io", SetIO,
             "fun 1: digital output, pin 0 to 17; 3: analog output, pin 0 or 1, state 0 to 1; 4: tool voltage 0, 12 or 24";
@@ -113,7 +113,7 @@ offers! {
     }
 }
 
-/// The topic that switches freedrive on and off, and renews freedrive.
+/// The topic on which clients switch freedrive on and off, and renew it.
 pub static FREEDRIVE: &Subscription = &Subscription {
     name: "freedrive_mode_controller/enable_freedrive_mode",
     message: <Flag as Message>::TYPE,
@@ -189,7 +189,7 @@ pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
     }
 }
 
-/// Returns the response to [`Operation::Version`].
+/// Returns the response to [`Operation::Version`], the version of the controller's software.
 #[must_use]
 pub fn version([major, minor, bugfix, build]: [u32; 4]) -> Vec<u8> {
     encode(&SoftwareVersionResponse { major, minor, bugfix, build })

@@ -29,18 +29,18 @@ pub struct ContactFacts {
 /// The way in which a goal that waits for a contact ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The tool touched something: succeeded.
+    /// The tool touched something, so the goal succeeded.
     Touched,
-    /// The client cancelled the goal.
+    /// The client cancelled the goal that waits for a contact.
     Cancelled,
-    /// Commanding ended before anything was touched: aborted.
+    /// Commanding ended before the tool touched anything, so the goal was aborted.
     NotCommanding,
-    /// Another client switched the watch off: aborted.
+    /// Another client ended the run's watch for contacts, so the goal was aborted.
     NotWatched,
 }
 
 impl Ended {
-    /// Returns the goal's final status.
+    /// Returns the final status of the goal that waited for a contact.
     #[must_use]
     pub const fn status(self) -> Status {
         match self {
@@ -66,24 +66,24 @@ impl Ended {
 /// The next step for a goal that waits for a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Wait; nothing is due.
+    /// No step is due, so the goal waits further for a contact.
     Wait,
     /// Switch the watch for contacts off. This step is returned again if an earlier attempt had no effect.
     SwitchOff,
-    /// End the goal in this way.
+    /// The goal ends in this way.
     End(Ended),
 }
 
-/// A goal that waits for a contact.
+/// A goal that waits for a contact of the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Watch {
-    /// The number of contacts counted before the goal began.
+    /// The value of the contact counter when the goal began.
     began: u32,
     touched: bool,
     cancelled: bool,
     /// `true` once the session has reported that the watch is on. A granted request is reported with a delay.
     shown: bool,
-    /// `true` if the watch was requested to be switched off.
+    /// `true` if the end of the watch for contacts was requested.
     switched: bool,
 }
 
@@ -94,13 +94,13 @@ pub const fn touched(began: u32, contacts: u32) -> bool {
 }
 
 impl Watch {
-    /// Creates a goal that begins after this many counted contacts.
+    /// Creates a goal that begins when this many contacts have been counted.
     #[must_use]
     pub const fn new(contacts: u32) -> Self {
         Self { began: contacts, touched: false, cancelled: false, shown: false, switched: false }
     }
 
-    /// Records that the client cancels the goal.
+    /// Records that the client cancels the goal that waits for a contact.
     pub const fn cancel(&mut self) {
         self.cancelled = true;
     }

@@ -34,17 +34,17 @@ static SWITCH: Offer = Offer {
     does: "ok if all are already active or inactive as requested; rejected if a switch would be needed",
 };
 
-/// The services that answer queries about controllers.
+/// The services of a `controller_manager` that answer queries about controllers.
 pub static CONTROLLER_OFFERS: &[&Offer] = &[&LIST, &TYPES, &SWITCH];
 
 /// The use that a controller of `controller_manager` makes of the arm's joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joints {
-    /// The controller neither reads nor moves joints.
+    /// The controller neither reads nor moves the arm's joints.
     None,
-    /// The controller reads the states of the joints.
+    /// The controller reads the states of the arm's joints.
     Read,
-    /// The controller moves the joints through this command interface.
+    /// The controller moves the arm's joints through the command interface of this name.
     Moved(&'static str),
 }
 
@@ -54,7 +54,7 @@ struct Controller {
     /// The kind of the controller's commands; `None` if it has no motion commands and is always active.
     command: Option<Command>,
     joints: Joints,
-    /// `true` if the controller is offered for a UR only.
+    /// `true` if the controller is listed for a UR only, not for a KUKA LWR.
     ur: bool,
 }
 
@@ -62,7 +62,8 @@ const fn of(name: &'static str, class: &'static str, command: Option<Command>, j
     Controller { name, class, command, joints, ur }
 }
 
-/// The controllers, in the order of the driver's configuration \[DRV ur_robot_driver/config/ur_controllers.yaml\].
+/// The controllers listed for a `controller_manager`, in the order of \[DRV
+/// ur_robot_driver/config/ur_controllers.yaml\].
 static CONTROLLERS: &[Controller] = &[
     of("joint_state_broadcaster", "joint_state_broadcaster/JointStateBroadcaster", None, Joints::Read, false),
     of("io_and_status_controller", "ur_controllers/GPIOController", None, Joints::None, true),

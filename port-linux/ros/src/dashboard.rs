@@ -1,5 +1,5 @@
-//! The dashboard services of Surface D (`core/docs/protocol/ros2-surface.md` 2.1): reads calls and makes the
-//! responses.
+//! The dashboard services of UR's driver for ROS 2 (`core/docs/protocol/ros2-surface.md` 2.1): reads calls and makes
+//! the responses.
 //!
 //! Nothing is executed here. [`ask`] reads a call as a [`DashboardOperation`], which is a request of
 //! [`outrigger_wire::dashboard`] if one exists for it. [`DashboardOperation::check`] reports what a controller's software
@@ -37,24 +37,24 @@ use outrigger_ros2_messages::{
 /// An operation that a call requests of a controller's dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DashboardOperation {
-    /// Check that the dashboard answers.
+    /// A check that the dashboard answers.
     Connect,
-    /// Send a request that contains no text of the caller.
+    /// A request to the dashboard that contains no text of the caller.
     Plain(Request<'static>),
     /// Load a program, given by its file or, on PolyScope X, by its name. The texts of all these operations are
     /// valid [`Argument`]s.
     Load(String),
-    /// Load an installation, given by its file.
+    /// A request to load the installation in this file.
     LoadInstallation(String),
-    /// Show a text on the pendant.
+    /// A request to show this text on the pendant.
     Popup(String),
-    /// Add a line to the controller's log.
+    /// A request to add this line to the controller's log.
     AddToLog(String),
-    /// Write a support file to this folder of the controller.
+    /// A request to write a support file to this folder of the controller.
     GenerateSupportFile(String),
-    /// Resume a paused program, if `play` does not: PolyScope X.
+    /// A request to resume a paused program on PolyScope X, sent if `play` does not resume it.
     Resume,
-    /// List the programs on the controller: PolyScope X.
+    /// A request to list the programs on a controller with PolyScope X.
     Programs,
     /// Transfer a program between the controller and a file of this machine: PolyScope X. Always refused, see
     /// [`check`](Self::check).
@@ -291,7 +291,7 @@ const fn plain(request: Request<'static>) -> AskResult {
     Ok(DashboardOperation::Plain(request))
 }
 
-/// Checks that one line of a request can carry the text.
+/// Checks that one line of a dashboard request can contain the text `text` of the field `name`.
 fn text(name: &'static str, text: String) -> Result<String, Refused> {
     match Argument::new(&text) {
         Ok(_) => Ok(text),

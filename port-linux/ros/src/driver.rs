@@ -1,4 +1,4 @@
-//! The topics of Surface D, named as UR's driver for ROS 2 names them (`core/docs/protocol/ros2-surface.md` 1), for a
+//! The topics of UR's driver for ROS 2 under its names (Surface D, `core/docs/protocol/ros2-surface.md` 1), for a
 //! controller of any age.
 //!
 //! A value that a controller does not report is not published; no substitute is invented.
@@ -21,7 +21,7 @@ use outrigger_ros2_messages::{
 };
 
 topics! {
-    /// Every topic of Surface D.
+    /// Every topic that UR's driver for ROS 2 publishes and this node can fill.
     TOPICS {
         JOINT_STATES: "joint_states", JointState, Qos::SYSTEM, State,
             "position rad, velocity rad/s, effort: current A, of a KRC torque Nm";
@@ -57,7 +57,7 @@ topics! {
     }
 }
 
-/// Returns the topics of the surface for which the readings so far lack values, for subscribers of this release.
+/// Returns the topics of UR's driver for which the readings so far lack values, for subscribers of this release.
 ///
 /// On 30001 and 30002 it takes up to 0.2 s until all parts have arrived.
 #[must_use]
@@ -104,14 +104,14 @@ impl Driver {
         }
     }
 
-    /// Sets whether topics are also published under the names of 2015.
+    /// Sets whether topics are also published under the names of `ur_modern_driver`, the driver of 2015.
     #[must_use]
     pub fn with_legacy_names(mut self, legacy: bool) -> Self {
         self.legacy = legacy.then(Legacy::default);
         self
     }
 
-    /// Sets whether the robot description uses the meshes of `ur_description`.
+    /// Sets whether the robot description uses the meshes of the package `ur_description`.
     #[must_use]
     pub const fn with_meshes(mut self, meshes: bool) -> Self {
         self.meshes = meshes;
@@ -124,7 +124,7 @@ impl Driver {
         &self.arm
     }
 
-    /// Publishes whether this node commands the arm, if that has changed.
+    /// Publishes whether this node commands the arm, if that has changed since the last call.
     pub fn commands(&mut self, commands: bool, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         if self.commands.replace(commands) != Some(commands) {
             emit(&PROGRAM_RUNNING, encode(&Flag { data: commands }));
@@ -143,7 +143,7 @@ impl Driver {
         }
     }
 
-    /// Publishes the topics of a new state, received at `stamp`.
+    /// Publishes the topics that change with a new robot state, which was received at `stamp`.
     pub fn state(&mut self, readings: &Readings, stamp: Time, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         let header = |frame_id: &str| Header { stamp, frame_id: frame_id.into() };
         let joints = self.joints(readings, header(""));

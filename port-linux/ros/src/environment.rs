@@ -47,7 +47,7 @@ pub(crate) fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError>
     }
 }
 
-/// The range in which other nodes are searched for.
+/// The range of the network in which other nodes of ROS 2 are searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Range {
     /// Only nodes on this machine are searched for.

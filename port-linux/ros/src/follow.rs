@@ -8,18 +8,18 @@ use outrigger_ros2_messages::{
     JointTrajectory, JointTrajectoryPoint, Span, Time, UntilGoal,
 };
 
-/// An action that follows a trajectory.
+/// An action of the node whose goals are trajectories to follow.
 #[derive(Debug)]
 pub struct Follower {
     /// The action's name, type and description.
     pub task: &'static Task,
     /// `true` if a goal is rejected while another motion is in progress.
     pub exclusive: bool,
-    /// The kind of command that its goals are.
+    /// The kind of command that a goal of this action is.
     pub command: Command,
 }
 
-/// Every action that follows a trajectory.
+/// Every action of the node whose goals are trajectories to follow.
 pub static ACTIONS: &[Follower] = &[
     Follower {
         task: &Task {
@@ -60,7 +60,7 @@ pub static ACTIONS: &[Follower] = &[
     },
 ];
 
-/// The action under the name that the driver of 2015 used.
+/// The trajectory action under the name that `ur_modern_driver`, the driver of 2015, used.
 pub static LEGACY_ACTION: Follower = Follower {
     task: &Task {
         name: "follow_joint_trajectory",
@@ -74,9 +74,9 @@ pub static LEGACY_ACTION: Follower = Follower {
 /// One point of a trajectory to follow, with the joints in the order of the arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The time after the start of the trajectory \[s\].
+    /// The time of the point after the start of the trajectory \[s\].
     pub at: f64,
-    /// The positions of the joints \[rad\].
+    /// The joint positions at the point \[rad\], one per joint.
     pub positions: Vec<f64>,
     /// The velocities of the joints \[rad/s\]; `None` if the message has none.
     pub velocities: Option<Vec<f64>>,
@@ -89,9 +89,9 @@ pub struct Point {
 pub enum Tolerance {
     /// The default limit of the component that executes the trajectory.
     Default,
-    /// The position error is not limited.
+    /// The position error of the joint is not limited.
     Unlimited,
-    /// A limit: at most this error \[rad\].
+    /// The position error of the joint is limited to this value \[rad\].
     Within(f64),
 }
 
@@ -100,7 +100,7 @@ pub enum Tolerance {
 pub struct TrajectoryGoal {
     /// The points of the trajectory: at least one, with increasing times.
     pub points: Vec<Point>,
-    /// The tolerances along the path, one for each joint.
+    /// The tolerances of the position errors along the path, one for each joint.
     pub path: Vec<Tolerance>,
     /// The tolerances at the end of the trajectory, one for each joint.
     pub goal: Vec<Tolerance>,
@@ -111,9 +111,9 @@ pub struct TrajectoryGoal {
 /// The reason why a goal is not followed, as the result's error code and as text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfit {
-    /// The error code of the result.
+    /// The error code in the result of the goal.
     pub code: FollowError,
-    /// A description of the fault and its place.
+    /// A description of the fault in the goal and its place.
     pub text: String,
 }
 

@@ -48,39 +48,39 @@ pub static JOINT_COMMANDS: &Subscription = &Subscription {
 /// The reason why a message is not a valid command for the joints.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoCommand {
-    /// The bytes are not a message of the expected type.
+    /// The bytes of the command are not a message of the expected type.
     #[error(transparent)]
     Bytes(#[from] CdrError),
     /// The message does not have one number for each joint.
     #[error("{field}: expected {expected} numbers, one for each joint, found {found}")]
     Count {
-        /// The field of the message that has another number of values.
+        /// The name of the field that has another number of values than the arm has joints.
         field: &'static str,
         /// The number of joints of the arm.
         expected: usize,
-        /// The number of values in the message.
+        /// The number of values in the field of the message.
         found: usize,
     },
     /// The message names other joints than those of the arm.
     #[error("{0}")]
     Joints(String),
-    /// The message contains torques, this number of them.
+    /// The message contains torques, which are not accepted on this topic: this number of them.
     #[error("effort: found {0} numbers, expected none: send torques to forward_effort_controller/commands")]
     Effort(usize),
     /// The value for a joint is not a finite number.
     #[error("{field}: joint {joint} is {found}, expected a number")]
     NotFinite {
-        /// The field of the message that contains the value.
+        /// The name of the field that contains the value that is not finite.
         field: &'static str,
-        /// The number of the joint, from 1.
+        /// The number of the joint whose value is not finite, from 1.
         joint: usize,
-        /// The value in the message.
+        /// The value that is not finite.
         found: f64,
     },
 }
 
 impl NoCommand {
-    /// Returns the name of the reason that is used in logs.
+    /// Returns the name that the reason of the rejection has in logs.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

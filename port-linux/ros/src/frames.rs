@@ -14,7 +14,7 @@ use crate::pose::rotation_vector;
 /// The largest number of frames stored; further frames are ignored, unless moving ones have become too old to be
 /// used.
 const MOST: usize = 512;
-/// The longest name of a frame that is stored \[bytes\].
+/// The longest name of a coordinate frame that is stored \[bytes\].
 const LONGEST: usize = 256;
 /// The largest number of frames between one and the root of its tree. A limit is needed because frames that form a
 /// ring have no root.
@@ -22,7 +22,7 @@ const DEEPEST: usize = 64;
 /// The age beyond which the pose of a moving frame is not used.
 pub const OLDEST: Duration = Duration::from_secs(1);
 
-/// The topic of the moving frames that other nodes publish.
+/// The topic `/tf` of the moving coordinate frames that other nodes publish.
 pub static MOVING: &Subscription = &Subscription {
     name: "/tf",
     message: <TFMessage as Message>::TYPE,
@@ -32,16 +32,16 @@ pub static MOVING: &Subscription = &Subscription {
 /// frame is published again.
 pub const MOVING_QOS: Qos = Qos { reliable: false, latched: false, depth: 100 };
 
-/// The topic of the fixed frames that other nodes publish.
+/// The topic `/tf_static` of the fixed coordinate frames that other nodes publish.
 pub static FIXED: &Subscription = &Subscription {
     name: "/tf_static",
     message: <TFMessage as Message>::TYPE,
     does: "the same, for frames that do not move",
 };
-/// The quality of service of [`FIXED`].
+/// The quality of service of [`FIXED`]: late subscribers, too, receive messages sent before.
 pub const FIXED_QOS: Qos = Qos { reliable: true, latched: true, depth: 100 };
 
-/// The pose of a frame in its parent frame.
+/// The pose of a coordinate frame in its parent frame.
 #[derive(Clone, Debug)]
 struct Link {
     parent: String,
@@ -53,7 +53,7 @@ struct Link {
 /// The path from a frame to a frame above it: the name of each frame, and the pose of the first frame in that frame.
 type FramePath = Vec<(String, Frame)>;
 
-/// The newest transforms between frames that were received from other nodes.
+/// The newest transforms between coordinate frames that were received from other nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Transforms {
     by_child: BTreeMap<String, Link>,
@@ -90,16 +90,16 @@ impl Transforms {
     }
 }
 
-/// The frames that are known while a call is processed.
+/// The coordinate frames that are known while a call with a frame is processed.
 #[derive(Clone, Copy, Debug)]
 pub struct Frames<'n> {
-    /// The names of the arm's own frames.
+    /// The names of the arm's own coordinate frames.
     pub names: &'n Names,
     /// The newest pose of `tool0_controller` in the base: position \[m\] and rotation vector \[rad\].
     pub tool: Option<[f64; 6]>,
-    /// The frames received from other nodes.
+    /// The coordinate frames received from other nodes.
     pub others: &'n Transforms,
-    /// The time of the call.
+    /// The time of the call, from which the age of a pose is counted.
     pub now: Instant,
 }
 

@@ -10,7 +10,7 @@ use outrigger_ros2_messages::{
 const KEPT: u64 = 15 * 60 * 1_000_000_000;
 /// The largest number of goals kept; the goals that ended first are dropped first.
 const MOST: usize = 64;
-/// The number of rejected goals whose reason is kept.
+/// The number of newest rejected goals whose reason is kept for later requests.
 const REJECTED_KEPT: usize = 16;
 /// The largest number of clients that may wait for the result of one goal.
 const WAITING: usize = 16;
@@ -82,7 +82,7 @@ impl<R: Clone, W> Goals<R, W> {
         goal.map_or(Status::Unknown, |goal| goal.status)
     }
 
-    /// Returns the status of every goal, for the status topic.
+    /// Returns the status of every goal of the action, as a message for its status topic.
     #[must_use]
     pub fn statuses(&self) -> GoalStatusArray {
         let of = |goal: &Goal<R, W>| GoalStatus { goal_info: goal.info, status: goal.status as i8 };

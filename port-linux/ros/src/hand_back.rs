@@ -14,9 +14,9 @@ pub const WITHIN: Duration = Duration::from_secs(10);
 /// The facts about a session that decide the next step of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionState {
-    /// The epoch of the session.
+    /// The session's epoch, a counter of connections and losses of authority.
     pub epoch: Epoch,
-    /// The mode of the session.
+    /// The session's mode, e.g. whether the arm is commanded.
     pub mode: Mode,
     /// `true` if there is no sign that the arm moves.
     pub rests: bool,
@@ -25,17 +25,17 @@ pub struct SessionState {
 /// The next step of a call of `hand_back_control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Wait; nothing is due.
+    /// No step is due, so the call waits.
     Wait,
-    /// Release the arm.
+    /// Commanding is to end, which brings the arm to standstill.
     Release,
     /// Hand control back. The session reports any precondition that is not met.
     HandBack,
-    /// End the call without success, for this reason.
+    /// The call is to end without success, for this reason.
     GiveUp(&'static str),
 }
 
-/// The reason why a commanded arm is not handed back.
+/// The reason why control of an arm that is commanded again is not handed back to the pendant's program.
 const COMMANDED_AGAIN: &str = "the arm was stopped, and another client commands it again";
 /// The reason why an arm that does not stop is not handed back.
 const NOT_STOPPED: &str = "the arm was stopped, but standstill was not measured within 10 s";
@@ -44,18 +44,18 @@ const NOT_STOPPED: &str = "the arm was stopped, but standstill was not measured 
 #[derive(Clone, Copy, Debug)]
 pub struct HandBack {
     until: Instant,
-    /// The epoch in which this call released the arm.
+    /// The session's epoch at the time when this call ended commanding; `None` before that.
     released: Option<Epoch>,
 }
 
 impl HandBack {
-    /// Creates a call that starts at `now`.
+    /// Creates a call of `hand_back_control` that starts at `now`.
     #[must_use]
     pub fn new(now: Instant) -> Self {
         Self { until: now + WITHIN, released: None }
     }
 
-    /// Returns `true` if the call has released the arm.
+    /// Returns `true` if the call has ended the commanding of the arm.
     #[must_use]
     pub const fn has_released(&self) -> bool {
         self.released.is_some()

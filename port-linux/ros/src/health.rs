@@ -1,4 +1,4 @@
-//! The diagnostics and events of a session as ROS 2 messages.
+//! Encodes the diagnostics and events of a session as messages of ROS 2.
 
 use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::{PublishTrigger, Qos, Topic};
@@ -13,7 +13,7 @@ pub static DIAGNOSTICS: Topic = Topic {
     tells: "mode, link quality, unmet preconditions, latched fault, and the underlying figures; \
             level 0 ok, 1 warning, 2 error, 3 no session",
 };
-/// The topic of events: every log entry.
+/// The topic of the session's events: every log entry.
 pub static EVENTS: Topic = Topic {
     name: "outrigger/events",
     message: <Text as Message>::TYPE,
@@ -21,36 +21,36 @@ pub static EVENTS: Topic = Topic {
     when: PublishTrigger::Event,
     tells: "one JSON object per event: kind, text, and further fields by kind",
 };
-/// The topics on which a node reports about itself.
+/// The topics on which a node reports about itself: diagnostics, events and log.
 pub static TOPICS: &[&Topic] = &[&DIAGNOSTICS, &EVENTS, &crate::rosout::ROSOUT];
 
-/// The severity of a finding.
+/// The severity of a diagnostic finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The part works as intended.
+    /// The diagnosed part of the session works as intended.
     Ok = 0,
-    /// The part works with reduced quality.
+    /// The diagnosed part of the session works with reduced quality.
     Warn = 1,
-    /// The part does not work.
+    /// The diagnosed part of the session does not work.
     Error = 2,
-    /// No data from the part is received.
+    /// No data from the diagnosed part of the session is received.
     Stale = 3,
 }
 
-/// A finding about one part of the session.
+/// A diagnostic finding about one part of the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The part of the session that the finding is about.
+    /// The part of the session that the diagnostic finding is about.
     pub name: &'static str,
-    /// The severity of the finding.
+    /// The severity of the diagnostic finding.
     pub level: Level,
-    /// The finding as text.
+    /// The diagnostic finding as text.
     pub message: String,
-    /// The figures and texts on which the finding is based.
+    /// The figures and texts on which the diagnostic finding is based, each with its name.
     pub values: Vec<(&'static str, String)>,
 }
 
-/// Returns the message with these findings about the robot at `robot`.
+/// Returns the diagnostics message with these findings about the robot whose address is `robot`.
 #[must_use]
 pub fn diagnostics(stamp: Time, robot: &str, findings: Vec<Finding>) -> Vec<u8> {
     let one = |finding: Finding| DiagnosticStatus {
@@ -64,7 +64,7 @@ pub fn diagnostics(stamp: Time, robot: &str, findings: Vec<Finding>) -> Vec<u8> 
     encode(&DiagnosticArray { header, status: findings.into_iter().map(one).collect() })
 }
 
-/// Returns the message of one event.
+/// Returns the message that publishes one session event, given as JSON.
 #[must_use]
 pub fn event(json: String) -> Vec<u8> {
     encode(&Text { data: json })

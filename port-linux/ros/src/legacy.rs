@@ -1,8 +1,8 @@
 //! The topics of `ur_modern_driver`, the driver of 2015 to 2019, under the names that it used
 //! (`core/docs/protocol/ros2-surface.md` 13).
 //!
-//! The types are those of ROS 2 with the same names. As on the other surfaces, a topic whose values the controller
-//! does not send is not published.
+//! The types are those of ROS 2 with the same names. As with the other sets of names, a topic whose values the
+//! controller does not send is not published.
 
 use crate::arm::{Arm, UR_JOINTS};
 use crate::listed::topics;
@@ -15,8 +15,8 @@ use outrigger_ros2_messages::{
 use outrigger_wire::robot::ControlMode;
 
 topics! {
-    /// Every topic that is published only under a name of 2015; `joint_states` and `/tf` have the same name on
-    /// Surface D.
+    /// Every topic that is published only under a name of the driver of 2015; `joint_states` and `/tf` have the same
+    /// name in UR's driver for ROS 2.
     TOPICS {
         WRENCH: "wrench", WrenchStamped, Qos::SYSTEM, State,
             "force N and torque Nm at the tool's centre point, along the base's axes, as the controller reports them; of a KRC along the tool's";
@@ -45,9 +45,9 @@ const TENTH: u64 = 100_000_000;
 const PROTECTIVE_STOP: u8 = 3;
 /// The values of `safety_mode` during the two kinds of emergency stop.
 const EMERGENCY_STOPS: [u8; 2] = [6, 7];
-/// The `robot_mode` of an arm that is moved by hand.
+/// The `robot_mode` of an arm that a person moves by hand (backdrive).
 const BACKDRIVE: i8 = 6;
-/// The `robot_mode` of an arm that can move.
+/// The `robot_mode` of an arm whose brakes are released and that can move.
 const RUNNING: i8 = 7;
 /// The value in a message that stands for one that the controller does not report.
 const UNKNOWN: i8 = -1;
@@ -55,10 +55,10 @@ const UNKNOWN: i8 = -1;
 /// A callback that receives each published topic with its message.
 type Emit<'e> = dyn FnMut(&'static Topic, Vec<u8>) + 'e;
 
-/// A publisher of the topics of 2015.
+/// A publisher of the topics of `ur_modern_driver`, the driver of 2015.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Legacy {
-    /// The time from which the next slow messages are due \[ns\].
+    /// The time at which the messages of topics published ten times a second are due next \[ns\].
     next: u64,
 }
 

@@ -2,7 +2,7 @@
 //! for a controller of any age.
 //!
 //! A topic is published if the controller reports its whole message. Headers of values without a position have no
-//! frame, as on the controller. The other frames are those of Surface D (UNCONFIRMED for the native surface): `base`,
+//! frame, as on the controller. The other frames are those of UR's driver (UNCONFIRMED for these topics): `base`,
 //! `tool0` for the flange, `tool0_controller` for the tool's centre point.
 //!
 //! Names and quality of service are taken from S2 and from UR's publications for PolyScope X 10.7 to 10.11: the page
@@ -26,11 +26,11 @@ use outrigger_ros2_messages::{
     WrenchStamped,
 };
 
-/// The quality of service of input and output topics.
+/// The quality of service of the topics of digital and analog inputs and outputs.
 const LATCHED_10: Qos = Qos { depth: 10, ..Qos::LATCHED };
 
 topics! {
-    /// Every topic of Surface N except the inputs and outputs, which are in [`GROUPED`] or in [`PORTS`].
+    /// Every topic of PolyScope X except the inputs and outputs, which are in [`GROUPED`] or in [`PORTS`].
     TOPICS {
         TARGET_JOINT_STATES: "target_joint_states", JointState, Qos::SYSTEM, Powered,
             "position rad, velocity rad/s, effort Nm: the target torque, without the torque of friction";
@@ -112,7 +112,7 @@ topics! {
         TOOL_ANALOG_INPUT_0: "tool_analog_input_0", AnalogPort, Qos::BEST_EFFORT, Change, "A or V";
         TOOL_ANALOG_INPUT_1: "tool_analog_input_1", AnalogPort, Qos::BEST_EFFORT, Change, "A or V";
     }
-    /// The topics of Surface N that no port of any controller provides. They are never published.
+    /// The topics of PolyScope X whose values no port of any controller provides. They are never published.
     NEVER {
         WORLD_MODEL_FRAMES: "world_model_frames", WorldModelNames, Qos::LATCHED, Change, "names of frames";
         WORLD_MODEL_WAYPOINTS: "world_model_waypoints", WorldModelNames, Qos::LATCHED, Change, "names of waypoints";
@@ -120,8 +120,8 @@ topics! {
     }
 }
 
-/// The RTDE variables from which Surface N is filled. A topic that needs a variable unknown to the controller is not
-/// published.
+/// The RTDE variables from which the topics of PolyScope X are filled. A topic that needs a variable unknown to the
+/// controller is not published.
 pub const VARIABLES: &[&str] = &[
     "timestamp",
     "target_q",
@@ -191,7 +191,7 @@ pub enum Terminals {
     Ports,
 }
 
-/// Returns every topic of Surface N that is published.
+/// Returns every topic that is published under the names of PolyScope X.
 pub fn topics(terminals: Terminals) -> impl Iterator<Item = &'static Topic> {
     let of_terminals = match terminals {
         Terminals::Grouped => GROUPED,
@@ -220,7 +220,7 @@ pub fn whole_name(topic: &'static Topic, names: &Names, at_root: bool) -> String
 /// The form of a namespace made from a serial number (`core/docs/protocol/ros2-surface.md` 10.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Serial {
-    /// The form `/UR20225300015`, as UR documents it.
+    /// The form with `UR` before the number, `/UR20225300015`, as UR documents it.
     #[default]
     WithUr,
     /// The form `/20225300015`, as in S2's example of a container. Clients refuse it, because no name in ROS 2 begins
@@ -247,7 +247,7 @@ pub fn names(serial: &str, form: Serial) -> Result<Names, NameError> {
 
 /// The placeholder for the serial number in a namespace or a prefix.
 const PLACE: &str = "{serial}";
-/// The short form of a namespace made from the serial number.
+/// The namespace setting that stands for the serial number in the form of a controller.
 const SERIAL: &str = "serial";
 
 /// Returns `true` if the namespace or the prefix contains the serial number.
@@ -280,7 +280,7 @@ pub fn names_by_serial(namespace: &str, prefix: &str, serial: &str) -> Result<Na
     }
 }
 
-/// Returns the topics of the surface for which the readings so far lack values, followed by those of [`NEVER`].
+/// Returns the topics of PolyScope X for which the readings so far lack values, followed by those of [`NEVER`].
 ///
 /// On 30001 and 30002 it takes up to 0.2 s until all parts have arrived.
 #[must_use]
@@ -296,12 +296,12 @@ pub fn absent(readings: &Readings, terminals: Terminals) -> Vec<&'static Topic> 
     absent
 }
 
-/// A publisher of the values that a controller reports, under the names of Surface N.
+/// A publisher of the values that a controller reports, under the topic names of PolyScope X.
 #[derive(Debug)]
 pub struct Native {
     arm: Arm,
     terminals: Terminals,
-    /// The last message of each topic that is published on change.
+    /// The last message of each topic that is published only on change.
     told: Vec<(&'static Topic, Vec<u8>)>,
 }
 
@@ -319,13 +319,13 @@ impl Native {
         &self.arm
     }
 
-    /// Returns the choice of topics for inputs and outputs.
+    /// Returns the choice of topics for inputs and outputs: grouped or one per port.
     #[must_use]
     pub const fn terminals(&self) -> Terminals {
         self.terminals
     }
 
-    /// Publishes the topics of a new state, received at `stamp`.
+    /// Publishes the topics that change with a new robot state, which was received at `stamp`.
     pub fn state(&mut self, readings: &Readings, stamp: Time, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         // If the power state is not reported, as on CB2 before 1.7, joints are published rather than never shown.
         let powered = powered(readings).unwrap_or(true);

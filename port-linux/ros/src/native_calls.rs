@@ -19,7 +19,7 @@ use outrigger_ros2_messages::{
 };
 
 offers! {
-    /// Every service of Surface N, below the node's namespace.
+    /// Every service that a PolyScope X controller offers itself, below the node's namespace.
     NATIVE_OFFERS {
         SET_SPEED: "set_speed_fraction", SetSpeedFraction, "the slider, 0 to 1";
         SET_CONFIGURABLE: "set_configurable_digital_output", SetDigitalOutput, "pins 0 to 7, each at most once; not on CB2";
@@ -37,7 +37,7 @@ pub static EXTERNAL_WRENCH: &Subscription = &Subscription {
            RTDE input `external_force_torque`; its frame is ignored; needs `ros.expert.command = true`, six values and \
            `input = \"requests\"` for that source, and `ft_rtde_input_enable` in the program on the robot",
 };
-/// The rejection text if no source takes the force.
+/// The rejection text for a measured force that no configured sensor (source) accepts.
 pub const NO_SOURCE: &str = "no source accepts it: set outputs.expert.force = \"NAME\", of a [[source]] with input = \"requests\" and values = 6";
 
 /// Returns the values of [`EXTERNAL_WRENCH`]: force, then torque.
@@ -89,7 +89,7 @@ pub fn writes(offer: &'static Offer, bytes: &[u8]) -> Result<Vec<Write>, Refused
     }
 }
 
-/// Returns the response to a call of `offer`. No response of this surface has a field for a reason.
+/// Returns the response to a call of `offer`. No response of these services has a field for a reason.
 #[must_use]
 pub fn answer(offer: &'static Offer, success: bool) -> Vec<u8> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);

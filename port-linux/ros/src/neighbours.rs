@@ -24,49 +24,49 @@ use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid};
 /// The first bytes of a [`Gid`]: they identify a participant of the domain, which is one program or a part of it.
 pub(crate) type Prefix = [u8; 12];
 
-/// The direction of an endpoint.
+/// The direction of a DDS endpoint: reader or writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
-    /// The endpoint is a reader.
+    /// The endpoint reads messages of its topic.
     Reads,
-    /// The endpoint is a writer.
+    /// The endpoint writes messages of its topic.
     Writes,
 }
 
-/// An endpoint of this node.
+/// A DDS endpoint of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnEndpoint {
-    /// The direction of the endpoint.
+    /// The direction of this node's endpoint: reader or writer.
     pub(crate) side: Side,
     /// The topic's name on DDS, such as `rt/joint_states`.
     pub(crate) topic: String,
     /// The type's name on DDS, such as `sensor_msgs::msg::dds_::JointState_`.
     pub(crate) kind: String,
-    /// The quality of service.
+    /// The quality of service that this node's endpoint requests or offers.
     pub(crate) qos: Qos,
 }
 
-/// The description of this node, which may not be running yet.
+/// The name, release and endpoints of this node, which may not be running yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offered {
     /// The node's absolute name, such as `/cell/arm1/outrigger`.
     pub(crate) node: String,
-    /// The release whose message layouts the node uses.
+    /// The release of ROS 2 whose message layouts the node uses.
     pub(crate) distro: Distro,
-    /// All endpoints of the node.
+    /// All DDS endpoints of the node.
     pub(crate) endpoints: Vec<OwnEndpoint>,
 }
 
-/// An endpoint of another participant.
+/// A DDS endpoint of another participant of the domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    /// The identifier of the endpoint.
+    /// The identifier of the other participant's endpoint.
     pub(crate) gid: Gid,
-    /// The direction of the endpoint.
+    /// The direction of the other participant's endpoint: reader or writer.
     pub(crate) side: Side,
-    /// The topic's name on DDS.
+    /// The name that the endpoint's topic has on DDS, such as `rt/joint_states`.
     pub(crate) topic: String,
-    /// The type's name on DDS.
+    /// The name that the topic's type has on DDS, such as `sensor_msgs::msg::dds_::JointState_`.
     pub(crate) kind: String,
     /// The quality of service that it requests or offers; its depth is not announced.
     pub(crate) qos: Qos,
@@ -76,32 +76,32 @@ pub(crate) struct Endpoint {
     pub(crate) at: Option<IpAddr>,
 }
 
-/// Another participant of the domain.
+/// Another participant of the DDS domain, which is one program or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Participant {
-    /// The identifier of the participant.
+    /// The identifier of the other participant.
     pub(crate) prefix: Prefix,
-    /// The registered identifier of its DDS vendor.
+    /// The registered identifier of the vendor of the other participant's DDS implementation.
     pub(crate) vendor: [u8; 2],
 }
 
 /// The width of the identifiers by which a participant describes its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// The identifiers have 24 bytes: Humble and before.
+    /// The identifiers have 24 bytes, as in Humble and before.
     Wide,
-    /// The identifiers have 16 bytes: from Iron on.
+    /// The identifiers have 16 bytes, as from Iron on.
     Narrow,
 }
 
-/// The nodes of a participant, as it announces them in `ros_discovery_info`.
+/// The nodes of another participant, as it announces them in `ros_discovery_info`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Nodes {
-    /// The participant that has these nodes.
+    /// The identifier of the participant that has these nodes.
     pub(crate) prefix: Prefix,
-    /// The width of the identifiers in its announcement.
+    /// The width of the identifiers in the participant's announcement of its nodes.
     pub(crate) width: Width,
-    /// The absolute name of each node, with its endpoints.
+    /// The absolute name of each node, with the identifiers of its endpoints.
     pub(crate) nodes: Vec<(String, Vec<Gid>)>,
 }
 
@@ -140,21 +140,21 @@ impl Nodes {
     }
 }
 
-/// The other participants of the domain, with their endpoints and nodes.
+/// The other participants of the DDS domain, with their endpoints and nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Neighbourhood {
-    /// The other participants, each once.
+    /// The other participants of the domain, each once.
     pub(crate) participants: Vec<Participant>,
-    /// The endpoints of all participants.
+    /// The endpoints of all other participants.
     pub(crate) endpoints: Vec<Endpoint>,
-    /// The nodes of those participants that belong to ROS.
+    /// The nodes of those other participants that belong to ROS.
     pub(crate) nodes: Vec<Nodes>,
 }
 
-/// The subject of a finding.
+/// The subject of a finding about other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum About {
-    /// Two nodes have the same name.
+    /// Two nodes in the domain have the same name.
     SameName,
     /// Another node publishes or serves something that this node also publishes or serves.
     SecondProvider,
@@ -162,20 +162,20 @@ pub(crate) enum About {
     Qos,
     /// One name is used with two types, or with two layouts of one type.
     Type,
-    /// Another node uses another release of ROS 2.
+    /// Another node uses another release of ROS 2 than this node.
     Distro,
-    /// Discovery of other nodes may not work.
+    /// Discovery of other nodes may not work on this machine or network.
     Discovery,
 }
 
-/// A finding with its remedy.
+/// A finding about other nodes or the network, with its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// The subject of the finding.
+    /// The subject of the finding, e.g. two nodes with one name.
     pub(crate) about: About,
     /// `true` for a fault that is to be fixed; `false` for a note.
     pub(crate) fix: bool,
-    /// The fault, the node that causes it, and the remedy.
+    /// A description of the fault, the node that causes it, and the remedy.
     pub(crate) text: String,
 }
 
@@ -363,7 +363,7 @@ fn types(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     found
 }
 
-/// Finds programs of a release that this node does not support.
+/// Finds programs of a release of ROS 2 that this node does not support.
 fn releases(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let here = if offered.distro == Distro::Humble { Width::Wide } else { Width::Narrow };
     let mut others: Vec<_> = seen.nodes.iter().filter(|of| of.width != here).map(|of| of.prefix).collect();
@@ -421,10 +421,10 @@ fn payloads(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     )]
 }
 
-/// The DDS name of the type of requests of SetPayload.
+/// The name on DDS of the type of requests of the service SetPayload.
 const SET_PAYLOAD: &str = "ur_msgs::srv::dds_::SetPayload_Request_";
 
-/// Returns the identifier of the participant that an endpoint belongs to.
+/// Returns the identifier of the participant that the endpoint `gid` belongs to.
 #[must_use]
 pub(crate) fn prefix(gid: Gid) -> Prefix {
     let mut prefix = Prefix::default();
@@ -432,7 +432,7 @@ pub(crate) fn prefix(gid: Gid) -> Prefix {
     prefix
 }
 
-/// Returns the absolute name of a node.
+/// Returns the absolute name of the node `name` in `namespace`.
 #[must_use]
 pub(crate) fn node_name(namespace: &str, name: &str) -> String {
     format!("{}/{name}", namespace.trim_end_matches('/'))

@@ -34,16 +34,16 @@ const STRING_ARRAY: u8 = 9;
 /// The largest number of names in a call; the node has a dozen parameters.
 const MOST: usize = 256;
 
-/// The value of a parameter.
+/// The value of a parameter of the node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A boolean value.
+    /// A parameter value that is `true` or `false`.
     Bool(bool),
-    /// An integer.
+    /// A parameter value that is an integer.
     Integer(i64),
-    /// A text.
+    /// A parameter value that is a text.
     Text(String),
-    /// A list of texts.
+    /// A parameter value that is a list of texts.
     Texts(Vec<String>),
 }
 
@@ -69,12 +69,12 @@ impl Value {
     }
 }
 
-/// The parameters of a node.
+/// The parameters of the node: the name, value and description of each.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters(Vec<(&'static str, Value, &'static str)>);
 
 impl Parameters {
-    /// Creates the parameters from the name, value and description of each.
+    /// Creates the node's parameters from the name, value and description of each.
     #[must_use]
     pub const fn new(of: Vec<(&'static str, Value, &'static str)>) -> Self {
         Self(of)

@@ -2,16 +2,16 @@
 
 use outrigger_ros2_messages::{Pose, Quaternion, Transform, Wrench};
 
-/// A rotation matrix, by rows.
+/// A rotation matrix of a coordinate frame, by rows.
 type Rows = [[f64; 3]; 3];
 
-/// Converts a position \[m\] and rotation vector \[rad\] into a pose.
+/// Converts a position \[m\] and rotation vector \[rad\] into a pose message.
 #[must_use]
 pub(crate) fn pose([x, y, z, rx, ry, rz]: [f64; 6]) -> Pose {
     Pose { position: [x, y, z].into(), orientation: quaternion([rx, ry, rz]) }
 }
 
-/// Converts a position \[m\] and rotation vector \[rad\] into a transform.
+/// Converts a position \[m\] and rotation vector \[rad\] into a transform message.
 #[must_use]
 pub(crate) fn transform([x, y, z, rx, ry, rz]: [f64; 6]) -> Transform {
     Transform { translation: [x, y, z].into(), rotation: quaternion([rx, ry, rz]) }
@@ -65,7 +65,7 @@ fn norm(vector: [f64; 3]) -> f64 {
     vector.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// Returns the rotation matrix of a rotation vector.
+/// Returns the rotation matrix of a rotation vector \[rad\].
 fn rows(vector: [f64; 3]) -> Rows {
     let Quaternion { x, y, z, w } = quaternion(vector);
     [

@@ -12,27 +12,27 @@ use outrigger_wire::robot::{Generation, RobotMode, RobotModel, SoftwareVersion};
 use self::variable::COUNT;
 pub use self::variable::Variable;
 
-/// The largest number of values in one variable.
+/// The largest number of values in one variable that a robot reports.
 const MOST: usize = 12;
 /// The silence of a port \[µs\] after which a worse port is used.
 const SILENCE: u64 = 1_000_000;
 
-/// The port that a value was received on, the worst first.
+/// The TCP port or interface of the controller that sent a value, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Port {
-    /// Port 30001 or 30002.
+    /// The controller's port 30001 or 30002.
     Primary,
-    /// Port 30003.
+    /// The controller's real-time port 30003.
     Realtime,
-    /// Port 30004, on the session's own connection.
+    /// The RTDE port 30004, on the session's own connection.
     Rtde,
-    /// Port 30004, on the connection that reads additional variables.
+    /// The RTDE port 30004, on the connection that reads additional variables.
     Variables,
     /// A KRC's Fast Research Interface.
     Fri,
 }
 
-/// The newest values of one variable.
+/// The newest values of one variable that a robot reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct VariableReadings {
     values: [f64; MOST],
@@ -41,7 +41,7 @@ struct VariableReadings {
     at: u64,
 }
 
-/// The newest values of every variable.
+/// The newest values of every variable that a robot reports.
 #[derive(Clone, Debug)]
 pub struct Readings {
     slots: [Option<VariableReadings>; COUNT],
@@ -89,7 +89,7 @@ impl Readings {
         leads
     }
 
-    /// Returns `true` if no state has been received.
+    /// Returns `true` if no robot state has been received.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.leads.is_none()
@@ -111,7 +111,7 @@ impl Readings {
         self.software
     }
 
-    /// Returns `true` if the received data has the layout of CB2.
+    /// Returns `true` if the received data has the layout of a CB2 controller.
     #[must_use]
     pub const fn is_cb2(&self) -> bool {
         self.is_cb2
@@ -121,7 +121,7 @@ impl Readings {
     /// controller has sent the type.
     #[must_use]
     pub fn wrist_turns_without_end(&self) -> Option<bool> {
-        /// The value for a UR3 or UR3e (`core/docs/protocol/ur-client-interfaces.md 3.8`).
+        /// The value of `robotType` for a UR3 or UR3e (`core/docs/protocol/ur-client-interfaces.md 3.8`).
         const SMALL: i32 = 3;
         Some(self.robot_type? == SMALL)
     }
@@ -237,7 +237,7 @@ impl Readings {
     }
 }
 
-/// A visitor that stores the fields of a message as readings.
+/// A visitor that stores the fields of a robot's message as readings.
 struct Taking<'r> {
     readings: &'r mut Readings,
     port: Port,
@@ -257,7 +257,7 @@ impl Taking<'_> {
         self.readings.put(of, values, self.port, self.at);
     }
 
-    /// Stores a field of a sub-package of 30001 or 30002.
+    /// Stores a field of a sub-package of port 30001 or 30002 as a reading.
     fn of_package(&mut self, name: &str, values: &[f64]) {
         let Some(value) = values.first().copied() else { return };
         match (self.package, name) {

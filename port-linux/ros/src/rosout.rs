@@ -14,7 +14,7 @@ pub static ROSOUT: Topic = Topic {
     tells: "requests that the node rejects, and problems of other nodes; level 30 (warning)",
 };
 
-/// The level `WARN` of `rcl_interfaces/msg/Log`.
+/// The value of the level `WARN` in a `rcl_interfaces/msg/Log`.
 const WARN: u8 = 30;
 
 /// Returns the message with this text as a line of the log, for the node with this absolute name.

@@ -6,7 +6,7 @@ use crate::readings::{Readings, Variable};
 /// The amount by which the scaling rises with each state after a pause (`core/docs/protocol/ros2-surface.md` 7.1).
 const RISE: f64 = 0.01;
 
-/// The values of `runtime_state`: playing, paused and resuming.
+/// The values of the controller's `runtime_state`: playing, paused and resuming.
 const PLAYING: i64 = 2;
 const PAUSED: i64 = 4;
 const RESUMING: i64 = 5;
@@ -21,14 +21,14 @@ enum ProgramPhase {
     Rises(f64),
 }
 
-/// Tracks the pauses of a program and computes the scaling.
+/// Tracks the pauses of the controller's program and computes the speed scaling to publish.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scaling {
     stands: ProgramPhase,
 }
 
 impl Scaling {
-    /// Creates a tracker for a program that has not paused yet.
+    /// Creates a tracker for a controller's program that has not paused yet.
     #[must_use]
     pub(crate) const fn new() -> Self {
         Self { stands: ProgramPhase::Runs }

@@ -18,14 +18,14 @@ pub static COMMAND: Subscription = Subscription {
            is in the log",
 };
 
-/// The topic for programs under its name of 2015.
+/// The topic of URScript programs under its name in `ur_modern_driver`, the driver of 2015.
 pub static LEGACY_COMMAND: Subscription = Subscription {
     name: "ur_driver/URScript",
     message: <Text as Message>::TYPE,
     does: "as urscript_interface/script_command",
 };
 
-/// The action that follows a program to its end.
+/// The action that runs a URScript program and reports its end.
 pub static EXECUTE: Task = Task {
     name: "urscript_interface/execute_script",
     action: <SendScript as Action>::TYPE,
@@ -33,24 +33,24 @@ pub static EXECUTE: Task = Task {
            replaces it by a stopj",
 };
 
-/// The longest text of a program that is accepted \[bytes\].
+/// The longest text of a URScript program that is accepted \[bytes\].
 pub const LONGEST: usize = 1 << 20;
-/// The longest program name that the controller reports without truncation.
+/// The longest name of a URScript program that the controller reports without truncation \[bytes\].
 const LONGEST_NAME: usize = 31;
-/// The name of a program for which the client gives none.
+/// The name given to a URScript program for which the client gives none.
 const UNNAMED: &str = "script_from_ros";
-/// The longest permitted wait for the start of a program \[s\].
+/// The longest permitted wait for the start of a URScript program \[s\].
 const LONGEST_WAIT: f64 = 3600.0;
 
 /// The program that replaces one that is to be stopped; it brings the arm to rest.
 pub const STOP: &str = "def outrigger_cancel():\n  stopj(2.0)\nend\n";
 
-/// A program to upload, with the options of its goal.
+/// A URScript program to upload to the controller, with the options of its goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// The text to upload.
+    /// The text of the URScript program to upload.
     pub text: String,
-    /// The longest wait for its start \[s\]; `None` for the default.
+    /// The longest wait for the start of the program \[s\]; `None` for the default.
     pub start_within: Option<f64>,
     /// `true` if an error that the controller reports during the program is a failure.
     pub fails_on_reports: bool,
@@ -113,43 +113,43 @@ fn is_name(name: &str) -> bool {
     word && (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// An event in the course of a program.
+/// An event in the course of a URScript program from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramEvent {
-    /// The pending permission to upload was granted (`true`) or refused.
+    /// The run granted (`true`) or refused the pending permission to upload.
     Leave(bool),
-    /// The program runs.
+    /// The controller has started the program.
     Started,
     /// A client cancels the program.
     Cancel,
-    /// The program has ended, for any reason.
+    /// The program on the controller has ended, for any reason.
     Ended,
 }
 
-/// The action that an event requires.
+/// The action that an event in the course of a URScript program requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramAction {
-    /// No action.
+    /// No action is required.
     Nothing,
-    /// Upload the program.
+    /// The program is to be uploaded to the controller.
     Send,
-    /// Reject the program and report that.
+    /// The program is to be rejected, and its client told so.
     Reject,
-    /// Request permission to upload [`STOP`].
+    /// The run's permission to upload [`STOP`] is to be requested.
     AskToStop,
-    /// Upload [`STOP`], which brings the arm to rest.
+    /// The program [`STOP`], which brings the arm to rest, is to be uploaded.
     Stop,
-    /// Report the end of the program to the client.
+    /// The end of the program is to be reported to the client.
     End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum ScriptStage {
-    /// Permission to upload the program has been requested.
+    /// The run's permission to upload the program has been requested.
     Asks,
     Sent,
     Runs,
-    /// Permission to stop the program has been requested.
+    /// The run's permission to stop the program has been requested.
     AsksToStop,
     Stops,
     Over,
@@ -169,7 +169,7 @@ impl Default for Course {
 }
 
 impl Course {
-    /// Records an event and returns the action that it requires.
+    /// Records an event in the course of the program and returns the action that it requires.
     #[must_use]
     pub const fn on(&mut self, happens: ProgramEvent) -> ProgramAction {
         let (stage, does) = match (self.stage, happens) {

@@ -22,7 +22,7 @@ use crate::readings::robot_mode_number;
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{Action as _, SetMode, SetModeFeedback, SetModeGoal, SetModeResult};
 
-/// The action's name, type and description.
+/// The action by which a client requests a robot mode: its name, type and effect.
 pub static SET_MODE: Task = Task {
     name: "ur_robot_state_helper/set_mode",
     action: SetMode::TYPE,
@@ -30,14 +30,14 @@ pub static SET_MODE: Task = Task {
            cleared; CB 3.0, e-Series, PolyScope X 10.12",
 };
 
-/// The robot mode that a goal requests.
+/// The robot mode that a goal of `SetMode` requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Mode 3: without power.
+    /// Robot mode 3: the arm is without power.
     PowerOff,
-    /// Mode 5: with power, brakes engaged.
+    /// Robot mode 5: the arm has power, its brakes are engaged.
     Idle,
-    /// Mode 7: with power, brakes released.
+    /// Robot mode 7: the arm has power, its brakes are released.
     Running,
 }
 

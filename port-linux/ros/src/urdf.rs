@@ -16,13 +16,13 @@ use crate::readings::{Readings, Variable};
 /// The links that the joints move, in the order of the joints.
 const LINKS: [&str; 6] =
     ["shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link"];
-/// The link that the first joint turns against.
+/// The link against which the arm's first joint turns.
 const BASE: &str = "base_link_inertia";
 /// The index of the elbow, whose range is half that of the others.
 const ELBOW: usize = 2;
 /// The index of the joint that turns without limit on small arms.
 const WRIST_3: usize = 5;
-/// The length from which on no stick is drawn \[m\].
+/// The length of a link from which on no stick is drawn for it \[m\].
 const LONGEST: f64 = 1.0;
 /// The radius of a stick that represents a link \[m\].
 const RADIUS: f64 = 0.03;

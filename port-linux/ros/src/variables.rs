@@ -9,14 +9,14 @@ use outrigger_ros2_messages::{
     ArrayLayout, Flag, Int32, Int32s, Message, Number, Numbers, UInt8, UInt32, UInt32s, UInt64,
 };
 
-/// An RTDE variable that has a topic.
+/// An RTDE variable that is published on a topic of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     /// The name of the RTDE variable.
     pub variable: String,
-    /// The name of its topic, below the node's namespace.
+    /// The name of the variable's topic, below the node's namespace.
     pub topic: String,
-    /// The message type as `package/msg/Name`.
+    /// The type of the topic's messages as `package/msg/Name`.
     pub message: &'static str,
     data_type: DataType,
 }
@@ -72,13 +72,13 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Creates the topics of those names that a controller can send.
+    /// Creates the topics of those RTDE variables in `names` that a controller can send.
     #[must_use]
     pub fn new(names: &[String]) -> Self {
         Self { published: names.iter().filter_map(|name| Some((Published::new(name)?, None))).collect() }
     }
 
-    /// Returns each variable with its topic.
+    /// Returns each published RTDE variable with its topic.
     pub fn iter(&self) -> impl Iterator<Item = &Published> {
         self.published.iter().map(|(published, _)| published)
     }

@@ -1,4 +1,4 @@
-//! The document being read, and the problems found in it.
+//! The TOML document of a configuration while it is read, and the problems found in it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,11 +12,11 @@ use super::{Key, Section};
 /// A problem in a configuration document: its place, what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The line in the document, from 1.
+    /// The line of the configuration document that has the problem, from 1.
     pub line: usize,
     /// The full name of the key, e.g. `limits.velocity`. Empty for the document as a whole.
     pub key: String,
-    /// The value found in the document.
+    /// The faulty value found in the configuration document.
     pub found: String,
     /// A description of a value that would be accepted.
     pub expected: String,
@@ -67,7 +67,7 @@ impl<'i> Document<'i> {
         }
     }
 
-    /// Returns the top-level table of the document.
+    /// Returns the top-level table of the configuration document.
     pub(crate) fn root(&self) -> Section<'_, 'i> {
         Section::new(self, String::new(), 0..0, Some(&self.table), false)
     }

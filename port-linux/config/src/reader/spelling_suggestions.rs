@@ -1,4 +1,4 @@
-//! Suggestions for misspelled names.
+//! Suggestions for misspelled keys and values in a configuration: the most similar accepted name.
 
 /// Formats a list of accepted names, "one of a, b, c", and adds the suggestion `near` if there is one.
 pub(super) fn one_of(names: &[String], near: Option<&str>) -> String {

@@ -13,7 +13,7 @@ pub struct Key {
     /// The full name of the key, e.g. `limits.velocity`. In an array of tables it has no index, e.g.
     /// `source[].name`.
     pub name: String,
-    /// The kind of value that the key accepts.
+    /// The kind of value that the configuration key accepts.
     pub takes: ValueKind,
     /// The range of a number. `None` if the value is not a number.
     pub range: Option<Written>,
@@ -21,14 +21,14 @@ pub struct Key {
     pub doc: &'static str,
 }
 
-/// The range of a number, as text for pages and messages.
+/// The accepted range of a numeric key, as text for documentation pages and error messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Written {
-    /// The lowest accepted number.
+    /// The lowest number that the key accepts, as text.
     pub least: String,
-    /// The highest accepted number.
+    /// The highest number that the key accepts, as text.
     pub most: String,
-    /// Both limits with the unit, as in error messages.
+    /// The lowest and the highest accepted number with their unit, as in error messages.
     pub text: String,
 }
 
@@ -83,24 +83,24 @@ impl<T: Into<i64>> From<CoreRange<T>> for Span<i64> {
     }
 }
 
-/// The kind of value that a key accepts.
+/// The kind of value that a configuration key accepts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueKind {
     /// Any string. The reader of the key checks its content.
     Text,
     /// A list of strings of any length.
     Texts,
-    /// One word of this list.
+    /// One of these strings.
     Words(Vec<&'static str>),
-    /// `true` or `false`.
+    /// A boolean: `true` or `false`.
     Flag,
-    /// An integer.
+    /// An integer within the key's range.
     Whole,
-    /// A real number.
+    /// A real number within the key's range.
     Number,
     /// A list of this many numbers. For some keys a single number stands for all.
     Numbers(usize),
-    /// A matrix with this many rows and columns.
+    /// A matrix of numbers with this many rows and columns.
     Rows(usize, usize),
 }
 

@@ -1,4 +1,4 @@
-//! Reads the values of a section: texts, words, numbers and their arrays.
+//! Reads the values of a section of a configuration: texts, names from a list, numbers and their arrays.
 
 use std::net::Ipv4Addr;
 
@@ -63,7 +63,7 @@ impl<'d> Section<'d, '_> {
         })
     }
 
-    /// Returns the choice that the word at `key` names, or `default` if the key is absent or has another word.
+    /// Returns the choice that the text at `key` names, or `default` if the key is absent or names none of `choices`.
     pub(crate) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)], default: T) -> T {
         self.one_of(key, choices).unwrap_or(default)
     }
@@ -79,7 +79,7 @@ impl<'d> Section<'d, '_> {
         None
     }
 
-    /// Reads the integer `key`. Returns `default` if it is absent.
+    /// Reads the integer at the key `key`. Returns `default` if the key is absent.
     pub(crate) fn integer(&mut self, key: &str, default: Option<i64>, range: impl Into<Span<i64>>) -> Option<i64> {
         let range = range.into();
         let Some(value) = self.take_within(key, ValueKind::Whole, Some(range.written())) else { return default };
@@ -90,7 +90,7 @@ impl<'d> Section<'d, '_> {
         })
     }
 
-    /// Reads the number `key`, if it is present and in `range`.
+    /// Reads the number at the key `key`, if it is present and in `range`.
     pub(crate) fn number(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<f32> {
         let range = range.into();
         let value = self.take_within(key, ValueKind::Number, Some(range.written()))?;
@@ -101,22 +101,22 @@ impl<'d> Section<'d, '_> {
         number
     }
 
-    /// Reads the number `key`. Returns `default` if it is absent.
+    /// Reads the number at the key `key`. Returns `default` if the key is absent.
     pub(crate) fn number_or(&mut self, key: &str, default: f32, range: impl Into<Span<f32>>) -> f32 {
         self.number(key, range).unwrap_or(default)
     }
 
-    /// Reads the integer `key`, if it is present and in `range`.
+    /// Reads the non-negative integer at the key `key`, if it is present and in `range`.
     pub(crate) fn count(&mut self, key: &str, range: impl Into<Span<i64>>) -> Option<u32> {
         self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
     }
 
-    /// Reads the integer `key`. Returns `default` if it is absent.
+    /// Reads the non-negative integer at the key `key`. Returns `default` if the key is absent.
     pub(crate) fn count_or(&mut self, key: &str, default: u32, range: impl Into<Span<i64>>) -> u32 {
         self.count(key, range).unwrap_or(default)
     }
 
-    /// Reads the IPv4 address `key`, if it is present.
+    /// Reads the IPv4 address at the key `key`, if it is present.
     pub(crate) fn address(&mut self, key: &str, what: &str) -> Option<Ipv4Addr> {
         let parsed = self.text(key, what)?.parse().ok();
         if parsed.is_none() {
@@ -130,7 +130,7 @@ impl<'d> Section<'d, '_> {
         self.number(key, range).map(seconds)
     }
 
-    /// Reads the time `key` \[s\]. Returns `default` if it is absent.
+    /// Reads the duration in seconds at the key `key`. Returns `default` if the key is absent.
     pub(crate) fn duration_or(&mut self, key: &str, default: Duration, range: impl Into<Span<f32>>) -> Duration {
         self.duration(key, range).unwrap_or(default)
     }

@@ -1,4 +1,4 @@
-//! The messages of `action_msgs`, and the messages that every action has.
+//! The messages of `action_msgs`, and the goal, result and feedback messages that every action of ROS 2 has.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ services! {
     CancelGoal = "action_msgs/srv/CancelGoal": CancelGoalRequest => CancelGoalResponse;
 }
 
-/// The `status` of a [`GoalStatus`] and of a result.
+/// The state of a goal: the `status` of a [`GoalStatus`] and of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of the definition")]
 pub enum Status {
@@ -49,11 +49,11 @@ impl Status {
     }
 }
 
-/// The types of an action: its goal, result and feedback.
+/// The message types of an action of ROS 2: its goal, result and feedback.
 pub trait Action {
-    /// The name of the action as `package/action/Name`.
+    /// The name of the action's type as `package/action/Name`.
     const TYPE: &'static str;
-    /// The message that describes the task to carry out.
+    /// The message by which a client describes the task to carry out.
     type Goal: Message + Clone;
     /// The message that describes how a goal ended.
     type Result: Message + Clone + Default;
@@ -66,7 +66,7 @@ pub trait Action {
 pub struct SendGoalRequest<G> {
     /// The identifier of the goal, chosen by its client.
     pub goal_id: GoalId,
-    /// The task to carry out.
+    /// The description of the task that the goal requests.
     pub goal: G,
 }
 
@@ -75,16 +75,16 @@ pub struct SendGoalRequest<G> {
 pub struct GetResultResponse<R> {
     /// The final state of the goal, a [`Status`] as a number.
     pub status: i8,
-    /// The result message of the goal.
+    /// The message with the result of the goal, of the action's own type.
     pub result: R,
 }
 
 /// The progress of a goal, as published on the action's feedback topic.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FeedbackMessage<F> {
-    /// The goal that the feedback belongs to.
+    /// The identifier of the goal whose progress the message reports.
     pub goal_id: GoalId,
-    /// The feedback message of the goal.
+    /// The message with the progress of the goal, of the action's own type.
     pub feedback: F,
 }
 
@@ -100,7 +100,7 @@ impl<F: Serialize + DeserializeOwned> Message for FeedbackMessage<F> {
     const TYPE: &'static str = "FeedbackMessage";
 }
 
-/// The action `control_msgs/action/FollowJointTrajectory`.
+/// The action type `control_msgs/action/FollowJointTrajectory`: moves the arm along a trajectory.
 #[derive(Clone, Copy, Debug)]
 pub enum FollowJointTrajectory {}
 

@@ -101,7 +101,7 @@ services! {
 }
 
 impl Time {
-    /// Returns the time this many nanoseconds after 1970.
+    /// Returns the message for the time that is this many nanoseconds after 1970.
     #[must_use]
     pub fn from_unix_nanos(nanos: u64) -> Self {
         const SECOND: u64 = 1_000_000_000;

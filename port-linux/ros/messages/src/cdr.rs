@@ -15,29 +15,29 @@ const LITTLE_ENDIAN: [u8; 2] = [0, 1];
 /// The reason why bytes cannot be decoded as a message of the expected type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CdrError {
-    /// The encoding of the bytes is not supported.
+    /// The encoding that the first bytes state is not supported: it is not plain CDR.
     #[error("{name}: expected CDR (00 01 or 00 00), found {} bytes that begin with {found:02x?}", .length)]
     Encoding {
-        /// The name of the message type that was expected.
+        /// The name of the message type as which the bytes were to be decoded.
         name: &'static str,
-        /// The first bytes that were found, at most four.
+        /// The first bytes of the undecodable message, at most four.
         found: Vec<u8>,
-        /// The number of bytes found.
+        /// The number of bytes of the undecodable message.
         length: usize,
     },
     /// The bytes end early, contain a length that exceeds them, or are not valid text where text is expected.
     #[error("{name}: {what}, in {length} bytes")]
     Content {
-        /// The name of the message type that was expected.
+        /// The name of the message type as which the bytes were to be decoded.
         name: &'static str,
-        /// A description of the fault in the bytes.
+        /// A description of why the bytes are not a message of the expected type.
         what: String,
-        /// The number of bytes found, without the encapsulation.
+        /// The number of bytes of the undecodable message, without the encapsulation.
         length: usize,
     },
 }
 
-/// Returns the bytes of a message, little-endian, with their encapsulation.
+/// Returns the bytes of a message in CDR, little-endian, preceded by their encapsulation.
 #[must_use]
 pub fn encode<M: Message>(message: &M) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(256);

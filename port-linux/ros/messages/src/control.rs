@@ -114,13 +114,13 @@ messages! {
 pub enum FollowError {
     /// The trajectory was followed without a fault.
     Successful = 0,
-    /// The goal cannot be followed.
+    /// The trajectory of the goal cannot be followed.
     InvalidGoal = -1,
-    /// The goal names joints that this arm does not have.
+    /// The trajectory of the goal names joints that this arm does not have.
     InvalidJoints = -2,
-    /// The goal was due before it arrived.
+    /// The end of the requested trajectory was in the past when the goal arrived.
     OldHeaderTimestamp = -3,
-    /// A joint was further from the path than its tolerance allows.
+    /// A joint was further from the trajectory's path than its tolerance allows.
     PathTolerance = -4,
     /// A joint was further from the goal than its tolerance allows, or arrived there too late.
     GoalTolerance = -5,

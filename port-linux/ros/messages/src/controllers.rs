@@ -71,10 +71,10 @@ messages! {
     SwitchControllerResponseHumble = "controller_manager_msgs/srv/SwitchController_Response" { ok: bool }
 }
 
-/// The list of controllers, `controller_manager_msgs/srv/ListControllers_Response`.
+/// The controllers of a `controller_manager`, as the response `controller_manager_msgs/srv/ListControllers_Response`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListControllersResponse<C> {
-    /// The controllers, one entry each.
+    /// The state of each controller of the `controller_manager`.
     pub controller: Vec<C>,
 }
 

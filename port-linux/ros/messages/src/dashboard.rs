@@ -7,7 +7,7 @@ messages! {
     /// The safety status of a controller: -1, or 1 to 23; 21 is not used.
     #[derive(Copy, Eq)]
     SafetyStatusMsg = "ur_dashboard_msgs/msg/SafetyStatus" { status: i8 }
-    /// The state of a program: `STOPPED`, `PLAYING` or `PAUSED`.
+    /// The state of the program on the controller: `STOPPED`, `PLAYING` or `PAUSED`.
     #[derive(Eq)]
     ProgramStateMsg = "ur_dashboard_msgs/msg/ProgramState" { state: String }
     /// The operational mode: `MANUAL` or `AUTOMATIC`; the dashboard also answers `NONE`.
@@ -185,7 +185,7 @@ services! {
     GetPrograms = "ur_dashboard_msgs/srv/GetPrograms": Nothing => GetProgramsResponse;
 }
 
-/// The action `ur_dashboard_msgs/action/SetMode`.
+/// The action type `ur_dashboard_msgs/action/SetMode`: brings the robot into a mode such as `RUNNING`.
 #[derive(Clone, Copy, Debug)]
 pub enum SetMode {}
 

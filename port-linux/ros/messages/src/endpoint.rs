@@ -6,21 +6,21 @@ use std::fmt;
 /// type name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distro {
-    /// Humble, the release of 2022.
+    /// ROS 2 Humble, the release of 2022.
     Humble,
-    /// Jazzy, the release of 2024.
+    /// ROS 2 Jazzy, the release of 2024.
     #[default]
     Jazzy,
-    /// Kilted, the release of 2025.
+    /// ROS 2 Kilted, the release of 2025.
     Kilted,
-    /// Lyrical, the release of 2026.
+    /// ROS 2 Lyrical, the release of 2026.
     Lyrical,
-    /// The development version of the next release.
+    /// ROS 2 Rolling, the development version of the next release.
     Rolling,
 }
 
 impl Distro {
-    /// Every release, oldest first.
+    /// Every release of ROS 2 that is known here, oldest first.
     pub const ALL: [Self; 5] = [Self::Humble, Self::Jazzy, Self::Kilted, Self::Lyrical, Self::Rolling];
 
     /// Returns the name of the release as written in options and in `ROS_DISTRO`.
@@ -35,28 +35,28 @@ impl Distro {
         }
     }
 
-    /// Returns the release with this name; `None` for an unknown name.
+    /// Returns the release of ROS 2 with this name; `None` for an unknown name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|distro| distro.name() == name)
     }
 }
 
-/// The quality of service of a topic.
+/// The quality of service of a topic: reliability, delivery to late subscribers, and queue length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
-    /// `true` if lost messages are sent again.
+    /// `true` if messages of the topic that were lost are sent again.
     pub reliable: bool,
-    /// `true` if a subscriber that joins later receives the newest message.
+    /// `true` if a subscriber that joins late receives the topic's newest message.
     pub latched: bool,
-    /// The number of messages kept for a slow subscriber.
+    /// The number of messages of the topic that are kept for a slow subscriber.
     pub depth: u16,
 }
 
 impl Qos {
     /// The quality of a publisher that uses its middleware's defaults: reliable, volatile, only the newest message.
     pub const SYSTEM: Self = Self { reliable: true, latched: false, depth: 1 };
-    /// The quality of services and of command topics.
+    /// The quality of the messages of services, and of topics that carry commands.
     pub const SERVICES: Self = Self { reliable: true, latched: false, depth: 10 };
     /// The quality of topics whose late subscribers still receive the newest message.
     pub const LATCHED: Self = Self { reliable: true, latched: true, depth: 1 };
@@ -74,21 +74,21 @@ impl fmt::Display for Qos {
 /// The event or interval at which a topic is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublishTrigger {
-    /// Once for each state that the robot sends.
+    /// Published once for each state that the robot sends.
     State,
     /// Once for each state that the robot sends while the arm has power.
     Powered,
     /// Once for each state that the robot sends while the arm is commanded.
     Commanded,
-    /// At each change of the content, and once at the start.
+    /// Published at each change of the topic's content, and once at the start.
     Change,
     /// At each change of the content while the arm has power, and once when the arm first has power.
     PoweredChange,
-    /// Ten times a second.
+    /// Published ten times a second.
     Tenth,
-    /// Once a second.
+    /// Published once a second.
     Second,
-    /// Each time that the event which the topic reports occurs.
+    /// Published each time that the event which the topic reports occurs.
     Event,
 }
 
@@ -110,67 +110,67 @@ impl fmt::Display for PublishTrigger {
 /// A topic that is published. A name without a leading `/` is below the node's namespace.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Topic {
-    /// The topic's name.
+    /// The topic's name, absolute or below the node's namespace.
     pub name: &'static str,
-    /// The message type as `package/msg/Name`.
+    /// The type of the topic's messages as `package/msg/Name`.
     pub message: &'static str,
-    /// The quality of service.
+    /// The quality of service with which the topic is published.
     pub qos: Qos,
     /// The event or interval at which the topic is published.
     pub when: PublishTrigger,
-    /// The content of the topic with its units, as text.
+    /// The content of the topic with its units, as text for the documentation.
     pub tells: &'static str,
 }
 
 /// A topic that the node subscribes to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Subscription {
-    /// The topic's name.
+    /// The topic's name, absolute or below the node's namespace.
     pub name: &'static str,
-    /// The message type as `package/msg/Name`.
+    /// The type of the topic's messages as `package/msg/Name`.
     pub message: &'static str,
-    /// The effect of a message, as text.
+    /// The effect that a message on the topic has on the arm or the node, as text.
     pub does: &'static str,
 }
 
 /// A service that the node offers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// The service's name.
+    /// The service's name, absolute or below the node's namespace.
     pub name: &'static str,
     /// The service type as `package/srv/Name`.
     pub service: &'static str,
-    /// The effect of a call, as text.
+    /// The effect that a call of the service has, as text.
     pub does: &'static str,
 }
 
 /// An action that the node offers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Task {
-    /// The action's name.
+    /// The action's name, absolute or below the node's namespace.
     pub name: &'static str,
     /// The action type as `package/action/Name`.
     pub action: &'static str,
-    /// The effect of a goal, as text.
+    /// The effect that a goal of the action has, as text.
     pub does: &'static str,
 }
 
 /// The namespace of a node and the prefix of its joint and frame names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// The namespace without a trailing `/`: empty, or for example `/cell/arm`.
+    /// The namespace of the node without a trailing `/`: empty, or for example `/cell/arm`.
     pub namespace: String,
-    /// The prefix of joint and frame names.
+    /// The prefix of the names of the arm's joints and frames, e.g. `arm1_`. Empty for none.
     pub prefix: String,
 }
 
-/// The reason why text is rejected as a namespace or prefix.
+/// The reason why a text is not valid as the namespace or prefix of a node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found '{found}'")]
 pub struct NameError {
-    /// The kind of name that was expected.
+    /// The kind of name that was expected instead of the rejected text.
     pub expected: &'static str,
-    /// The text that was found.
+    /// The text that was rejected as a namespace or prefix.
     pub found: String,
 }
 
@@ -194,13 +194,13 @@ impl Names {
         Ok(Self { namespace, prefix: prefix.into() })
     }
 
-    /// Returns the absolute name of the endpoint `name`.
+    /// Returns the absolute name of the topic, service or action `name`.
     #[must_use]
     pub fn of(&self, name: &str) -> String {
         if name.starts_with('/') { name.into() } else { format!("{}/{name}", self.namespace) }
     }
 
-    /// Returns the name of a joint or frame with the prefix.
+    /// Returns the name of the joint or frame `name` with the prefix in front.
     #[must_use]
     pub fn frame(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)

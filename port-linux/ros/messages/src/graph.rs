@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Message;
 
-/// The identifier of an endpoint or a participant: 16 bytes.
+/// The identifier of a DDS endpoint or participant: 16 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gid(pub [u8; 16]);
 
@@ -37,7 +37,7 @@ impl From<WideGid> for Gid {
     }
 }
 
-/// A node with its endpoints, `rmw_dds_common/msg/NodeEntitiesInfo`.
+/// A node of ROS 2 with the identifiers of its endpoints, `rmw_dds_common/msg/NodeEntitiesInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
 pub struct NodeEntities<G> {
@@ -47,7 +47,7 @@ pub struct NodeEntities<G> {
     pub writer_gid_seq: Vec<G>,
 }
 
-/// A participant with its nodes, `rmw_dds_common/msg/ParticipantEntitiesInfo`.
+/// A DDS participant with the nodes of ROS 2 that it contains, `rmw_dds_common/msg/ParticipantEntitiesInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
 pub struct ParticipantEntities<G> {

@@ -41,19 +41,19 @@ pub use self::native::*;
 pub use self::parameters::*;
 pub use self::ur::*;
 
-/// A message, or the request or response of a service.
+/// A message of ROS 2, or the request or response of a service, that can be encoded as CDR.
 pub trait Message: Serialize + DeserializeOwned {
     /// The name of the message type as `package/kind/Name`.
     const TYPE: &'static str;
 }
 
-/// The request and response types of a service.
+/// The request and response types of a service of ROS 2.
 pub trait Service {
     /// The name of the service type as `package/srv/Name`.
     const TYPE: &'static str;
-    /// The message that a client sends.
+    /// The message by which a client calls the service.
     type Request: Message;
-    /// The message that the server returns.
+    /// The message by which the server answers a call.
     type Response: Message;
 }
 

@@ -1,4 +1,4 @@
-//! The messages of `rcl_interfaces`: log entries and parameters of a node.
+//! The messages of `rcl_interfaces`: log entries of a node, and queries for its parameters.
 
 use super::{Time, services};
 

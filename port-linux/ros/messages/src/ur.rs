@@ -1,4 +1,4 @@
-//! The messages of `ur_msgs`, and those of `ur_dashboard_msgs` that report states.
+//! The messages of `ur_msgs`, and those of `ur_dashboard_msgs` that report robot states.
 
 use super::{
     Action, Header, Inertia, JointTolerance, JointTrajectory, JointTrajectoryPoint, Nothing, PoseStamped, Span, Twist,
@@ -6,7 +6,7 @@ use super::{
 };
 
 messages! {
-    /// One analog pin. Domain: 0 current, 1 voltage.
+    /// The value of one analog pin: `domain` 0 is a current, 1 a voltage.
     #[derive(Copy)]
     Analog = "ur_msgs/msg/Analog" { pin: u8, domain: u8, state: f32 }
     #[derive(Copy, Eq)]
@@ -163,7 +163,7 @@ services! {
     SetGravity = "ur_msgs/srv/SetGravity": SetGravityRequest => SetGravityResponse;
 }
 
-/// The action `ur_msgs/action/ToolContact`.
+/// The action type `ur_msgs/action/ToolContact`: waits for a contact of the tool.
 #[derive(Clone, Copy, Debug)]
 pub enum ToolContact {}
 
@@ -174,7 +174,7 @@ impl Action for ToolContact {
     type Feedback = Nothing;
 }
 
-/// The action `ur_msgs/action/FollowJointTrajectoryUntil`.
+/// The action type `ur_msgs/action/FollowJointTrajectoryUntil`: follows a trajectory until an event.
 #[derive(Clone, Copy, Debug)]
 pub enum FollowJointTrajectoryUntil {}
 
@@ -185,7 +185,7 @@ impl Action for FollowJointTrajectoryUntil {
     type Feedback = UntilFeedback;
 }
 
-/// The action `ur_msgs/action/SendScript`.
+/// The action type `ur_msgs/action/SendScript`: runs a URScript program on the controller.
 #[derive(Clone, Copy, Debug)]
 pub enum SendScript {}
 

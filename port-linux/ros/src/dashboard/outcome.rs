@@ -7,21 +7,21 @@ use outrigger_wire::robot::ProgramState;
 use crate::readings::robot_mode_number;
 use outrigger_ros2_messages::{ProgramInformation, VersionInformation};
 
-/// The outcome of a call to the dashboard.
+/// The outcome of a call to the controller's dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// `true` if the operation was done or the question answered.
+    /// `true` if the requested operation was done or the question answered.
     pub success: bool,
     /// The dashboard's reply, or the reason why no request was sent: one line of UTF-8.
     pub text: String,
-    /// The value in the reply.
+    /// The value in the dashboard's reply.
     pub value: Value,
 }
 
 /// The value in a reply, in the form of responses (`core/docs/protocol/ros2-surface.md` 5.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// No value: the operation was done or refused.
+    /// No value: the requested operation was done or refused.
     None,
     /// `true` if a program runs, or if the controller is in remote control.
     Flag(bool),
@@ -29,21 +29,21 @@ pub enum Value {
     Name(String),
     /// The state and the name of the loaded program. PolyScope X reports no name.
     Program {
-        /// The state: stopped, playing or paused.
+        /// The state of the loaded program: stopped, playing or paused.
         state: ProgramState,
-        /// The program's name, or empty.
+        /// The loaded program's name, or empty.
         name: String,
     },
-    /// The loaded program, and whether it is saved.
+    /// The name of the loaded program, and whether it is saved.
     Saved {
-        /// `true` if the program is saved.
+        /// `true` if the loaded program is saved.
         saved: bool,
-        /// The program's name, or empty.
+        /// The loaded program's name, or empty.
         name: String,
     },
-    /// The robot mode, -1 to 8.
+    /// The number of the robot mode, -1 to 8.
     RobotMode(i8),
-    /// The safety mode or safety status, 1 to 23.
+    /// The number of the safety mode or safety status, 1 to 23.
     Safety(i8),
     /// The role of the person at the pendant.
     Role(UserRole),
@@ -51,20 +51,20 @@ pub enum Value {
     Mode(Option<OperationalMode>),
     /// The arm's serial number.
     Serial(u64),
-    /// The software version.
+    /// The version of the controller's software.
     Version(VersionInformation),
     /// The programs on the controller.
     Programs(Vec<ProgramInformation>),
 }
 
 impl Outcome {
-    /// Returns a successful outcome with this text.
+    /// Returns the outcome of a successful dashboard call with this text.
     #[must_use]
     pub fn done(text: impl Into<String>) -> Self {
         Self { success: true, text: text.into(), value: Value::None }
     }
 
-    /// Returns a failed outcome with this text as the reason.
+    /// Returns the outcome of a failed dashboard call with this text as the reason.
     #[must_use]
     pub fn failed(text: impl Into<String>) -> Self {
         Self { success: false, text: text.into(), value: Value::None }
@@ -118,7 +118,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the value if it is a flag, else `false`.
+    /// Returns the value of the dashboard's reply if it is a flag, else `false`.
     pub(super) const fn flag(&self) -> bool {
         match self.value {
             Value::Flag(yes) | Value::Saved { saved: yes, .. } => yes,

@@ -1,4 +1,4 @@
-//! Fills the topics of Surface N from the values that a controller has reported.
+//! Fills the topics of PolyScope X from the values that a controller has reported.
 
 use outrigger_core::command::outputs::digital_levels;
 use outrigger_wire::robot::Generation;
@@ -19,7 +19,7 @@ fn put<M: Message>(take: &mut Take<'_>, topic: &'static Topic, message: Option<M
     take(topic, message.as_ref().map(encode));
 }
 
-/// Passes every topic of the surface once to a callback, with the message filled from the readings, or with `None`.
+/// Passes every topic of PolyScope X once to a callback, with the message filled from the readings, or with `None`.
 pub(super) fn each(arm: &Arm, terminals: Terminals, readings: &Readings, stamp: Time, take: &mut Take<'_>) {
     let of = Readout { arm, readings, stamp };
     put(take, &TARGET_JOINT_STATES, of.joints([Variable::TargetQ, Variable::TargetQd, Variable::TargetMoment]));
@@ -80,17 +80,17 @@ const RESUMING: i8 = 5;
 
 /// The number of pins of one digital port of the control box.
 const BOX_PINS: u8 = 8;
-/// The number of digital pins of the tool.
+/// The number of digital pins at the tool connector.
 const TOOL_PINS: u8 = 2;
-/// The first bit of the standard digital port.
+/// The first bit of the standard digital port in a variable with all digital pins.
 const STANDARD: u8 = 0;
-/// The first bit of the configurable digital port.
+/// The first bit of the configurable digital port in a variable with all digital pins.
 const CONFIGURABLE: u8 = 8;
 const TOOL: u8 = 16;
 
-/// The variables of the analog inputs, each with its pin.
+/// The variables of the control box's analog inputs, each with its pin.
 const INPUTS: [(Variable, u8); 2] = [(Variable::AnalogInput0, 0), (Variable::AnalogInput1, 1)];
-/// The variables of the analog outputs, each with its pin.
+/// The variables of the control box's analog outputs, each with its pin.
 const OUTPUTS: [(Variable, u8); 2] = [(Variable::AnalogOutput0, 0), (Variable::AnalogOutput1, 1)];
 const TOOL_INPUTS: [(Variable, u8); 2] = [(Variable::ToolAnalogInput0, 0), (Variable::ToolAnalogInput1, 1)];
 
@@ -111,7 +111,7 @@ impl Readout<'_> {
         Some(SpeedSliderFraction { header: self.header(""), data: data? })
     }
 
-    /// Returns a current variable in A; RTDE reports it in mA.
+    /// Returns the value of a variable that is an electric current \[A\]; RTDE reports it in mA.
     fn ampere(&self, of: Variable) -> Option<f64> {
         let current = self.readings.number(of)?;
         Some(if self.readings.is_by_rtde(of) { current * 1e-3 } else { current })
@@ -198,7 +198,7 @@ impl Readout<'_> {
         self.readings.bits(Variable::RobotStatusBits).map(|bits| bits >> bit & 1 == 1)
     }
 
-    /// Returns the bit of a button, which only RTDE reports.
+    /// Returns the state of the button with this bit of the robot status; only RTDE reports buttons.
     fn button(&self, bit: u32) -> Option<bool> {
         self.status(bit).filter(|_| self.readings.is_by_rtde(Variable::RobotStatusBits))
     }

@@ -9,7 +9,7 @@ use outrigger_ros2_messages::Gid;
 /// The largest number of names listed at once; of further names only the count is given.
 const NAMED: usize = 3;
 
-/// A list of names as text.
+/// A list of names as text, of which only the first few are written out.
 pub(super) struct Listed<'n>(pub(super) &'n BTreeSet<String>);
 
 impl fmt::Display for Listed<'_> {
@@ -51,7 +51,7 @@ impl Neighbourhood {
         self.endpoints.iter().map(|endpoint| prefix(endpoint.gid)).chain(nodes).collect()
     }
 
-    /// Describes the node or program that owns this endpoint.
+    /// Describes the node or program that owns the endpoint `gid`.
     pub(super) fn who(&self, gid: Gid) -> String {
         let mut nodes = self.nodes.iter().flat_map(|of| &of.nodes);
         let node = nodes.find(|(_, endpoints)| endpoints.contains(&gid));
@@ -61,7 +61,7 @@ impl Neighbourhood {
         }
     }
 
-    /// Describes a participant by its first node.
+    /// Describes a DDS participant by its first node.
     pub(super) fn program(&self, of: Prefix) -> String {
         let first = self.nodes.iter().find(|nodes| nodes.prefix == of).and_then(|nodes| nodes.nodes.first());
         match first {
@@ -70,7 +70,7 @@ impl Neighbourhood {
         }
     }
 
-    /// Describes the DDS implementation and the address of a participant.
+    /// Describes the DDS implementation and the address of the participant `of`.
     pub(super) fn of_vendor(&self, of: Prefix) -> String {
         let known = self.participants.iter().find(|known| known.prefix == of);
         let at = self.endpoints.iter().filter(|endpoint| prefix(endpoint.gid) == of).find_map(|endpoint| endpoint.at);

@@ -1,4 +1,4 @@
-//! Checks the network conditions for discovery: interfaces, multicast and ports.
+//! Checks the network conditions for DDS discovery: interfaces, multicast and ports.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -6,42 +6,42 @@ use std::net::IpAddr;
 use super::about::vendor;
 use super::{About, Finding, Neighbourhood, Prefix};
 
-/// An announcement received from another participant, on any interface.
+/// An announcement received from another DDS participant, on any interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Announcement {
-    /// The participant that announces itself.
+    /// The identifier of the participant that announces itself.
     pub(crate) prefix: Prefix,
-    /// The vendor of its DDS implementation.
+    /// The vendor of the announcing participant's DDS implementation.
     pub(crate) vendor: [u8; 2],
-    /// The address that the announcement was sent from.
+    /// The network address from which the announcement was sent.
     pub(crate) from: IpAddr,
-    /// The address of this machine's interface that faces the sender.
+    /// The address of this machine's interface that faces the sender of the announcement.
     pub(crate) facing: IpAddr,
 }
 
 /// The outcome of a datagram that was sent to the multicast group of discovery through an interface of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Multicast {
-    /// The test datagram was received by this machine.
+    /// The test datagram to the multicast group was received by this machine.
     Returns,
-    /// The test datagram was not received.
+    /// The test datagram to the multicast group was not received by this machine.
     Lost,
-    /// Sending or listening failed, for this reason.
+    /// Sending the test datagram or listening for it failed, for this reason.
     Refused(String),
 }
 
-/// The network conditions of this machine.
+/// The network conditions of this machine for DDS discovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     /// The interfaces through which this node joins, each with the outcome of a multicast datagram sent through it.
     pub(crate) interfaces: Vec<(IpAddr, Multicast)>,
-    /// The number of the domain.
+    /// The number of the DDS domain, `ROS_DOMAIN_ID`.
     pub(crate) domain: u16,
-    /// The hosts to which this node announces itself by name.
+    /// The hosts to which this node announces itself individually, beside multicast.
     pub(crate) peers: Vec<String>,
     /// The reason why the port for announcements of the domain cannot be opened; `None` if it can.
     pub(crate) port: Option<String>,
-    /// The announcements received, one for each participant.
+    /// The announcements received from other participants, one for each.
     pub(crate) heard: Vec<Announcement>,
 }
 
@@ -73,7 +73,7 @@ impl Surroundings {
     }
 }
 
-/// Returns addresses as a comma-separated list.
+/// Returns network addresses as a comma-separated list.
 pub(crate) fn listed(addresses: &[IpAddr]) -> String {
     addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -27,15 +27,15 @@ pub(super) struct Action {
     unknown: Vec<u8>,
 }
 
-/// The meaning of data that arrived for an action.
+/// The meaning of data that arrived for an action of the node.
 pub(super) enum Incoming {
-    /// A goal that is to be accepted or rejected.
+    /// The bytes of a goal that is to be accepted or rejected, with its client.
     Goal(Vec<u8>, Asker),
-    /// A request to end these goals.
+    /// A client's request to end these goals.
     Cancel(BTreeSet<GoalId>),
-    /// Data that needs no further handling.
+    /// Data that has been handled completely, e.g. a request for a result.
     Nothing,
-    /// Data for another recipient.
+    /// Data for another recipient than this action.
     Other(Arrival),
 }
 
@@ -91,12 +91,12 @@ impl Action {
         Incoming::Nothing
     }
 
-    /// Returns `true` if the action has a goal with this identifier.
+    /// Returns `true` if the action has a goal with the identifier `id`.
     pub(super) fn knows(&self, id: &GoalId) -> bool {
         self.goals.status(id) != Status::Unknown
     }
 
-    /// Accepts a goal and sends the acceptance to the client.
+    /// Accepts a goal of the action and sends the acceptance to its client.
     pub(super) fn accept(&mut self, id: GoalId, asker: Option<Asker>, dds: &mut Dds, stamp: Time) {
         let accepted = self.goals.accept(id, stamp).is_ok();
         if let Some(asker) = asker {
@@ -124,7 +124,7 @@ impl Action {
         self.tell(dds);
     }
 
-    /// Publishes the progress of a goal on the feedback topic.
+    /// Publishes the progress of a goal on the action's feedback topic.
     pub(super) fn progress<F>(&self, goal_id: GoalId, feedback: F, dds: &mut Dds)
     where
         FeedbackMessage<F>: Message,
@@ -132,20 +132,20 @@ impl Action {
         dds.publish(self.feedback, encode(&FeedbackMessage { goal_id, feedback }));
     }
 
-    /// Drops the results of ended goals that were kept long enough.
+    /// Drops the results of ended goals that have been kept long enough at `nanos` \[ns since 1970\].
     pub(super) fn forget(&mut self, nanos: u64, dds: &mut Dds) {
         if self.goals.forget(nanos) {
             self.tell(dds);
         }
     }
 
-    /// Publishes the status of every goal on the status topic.
+    /// Publishes the status of every goal on the action's status topic.
     fn tell(&self, dds: &mut Dds) {
         dds.publish(self.status, encode(&self.goals.statuses()));
     }
 }
 
-/// Answers that a goal is rejected; the response has no text.
+/// Sends the client `asker` the answer that its goal is rejected; the answer has no text.
 pub(super) fn reject(asker: Asker, dds: &mut Dds) {
     dds.answer(asker, encode(&SendGoalResponse::default()));
 }

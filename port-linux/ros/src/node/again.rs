@@ -9,7 +9,7 @@
 use super::discovery_probe::header;
 use crate::neighbours::Prefix;
 
-/// The length of a submessage's header (RTPS 2.5, 9.4.5.1).
+/// The length of the header of an RTPS submessage \[bytes\] (RTPS 2.5, 9.4.5.1).
 const SUBMESSAGE: usize = 4;
 /// The kind and flags of the submessage DATA: little-endian with a sample.
 const DATA: [u8; 2] = [0x15, 0x05];
@@ -17,7 +17,7 @@ const DATA: [u8; 2] = [0x15, 0x05];
 const HEARTBEAT: [u8; 2] = [0x07, 0x03];
 /// The identifiers of the reader and the writer of topics (RTPS 2.5, 9.3.1.5).
 const BETWEEN: [u8; 8] = [0, 0, 0x02, 0xc7, 0, 0, 0x02, 0xc2];
-/// The numbers of parameters (RTPS 2.5, 9.6.3).
+/// The numbers by which RTPS identifies parameters in a list (RTPS 2.5, 9.6.3).
 const PID_SENTINEL: u16 = 0x0001;
 const PID_TOPIC_NAME: u16 = 0x0005;
 const PID_TYPE_NAME: u16 = 0x0007;

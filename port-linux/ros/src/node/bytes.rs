@@ -5,10 +5,10 @@ use rustdds::RepresentationIdentifier;
 use rustdds::bytes::Bytes;
 use rustdds::no_key::{Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader};
 
-/// A message to send, without its encapsulation.
+/// The bytes of a message to send, without its encapsulation.
 pub(super) struct Payload(pub(super) Bytes);
 
-/// A received message with its encapsulation.
+/// The bytes of a received message with its encapsulation.
 pub(super) struct Raw(pub(super) Vec<u8>);
 
 /// An adapter for `rustdds` that passes the bytes of messages through unchanged.
@@ -59,5 +59,5 @@ impl Decode<'_, Raw> for AsTheyAre {
     }
 }
 
-/// A reader of raw messages.
+/// A DDS reader that returns messages as bytes.
 pub(super) type Reader = SimpleDataReader<Raw, Through>;

@@ -42,15 +42,15 @@ use outrigger::host::clock::Clock;
 use outrigger::host::worker::{Joined, Worker};
 use outrigger::json;
 
-/// The interval at which the node wakes.
+/// The interval at which the node's thread wakes.
 const PACE: Duration = Duration::from_millis(1);
 /// The longest wait for the node to leave the domain and to announce that it leaves.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The largest speed of a UR's joints \[rad/s\].
+/// The largest speed that the robot description states for a UR's joints \[rad/s\].
 const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
-/// The largest number of findings about other nodes that are reported.
+/// The largest number of findings about other nodes that are reported in all.
 const MOST_FOUND: usize = 64;
-/// The interval at which the other nodes are examined.
+/// The interval at which the other nodes of the domain are examined.
 const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(1);
 
 /// A node of ROS 2 that runs as a companion of a session.
@@ -112,7 +112,7 @@ impl<const N: usize> Companion<N> for Node {
 struct Running {
     worker: Option<Worker>,
     leaves: Arc<AtomicBool>,
-    /// `true` once another ROS 2 program has been discovered.
+    /// `true` once another ROS 2 program has been discovered in the domain.
     met: Arc<AtomicBool>,
     progress: Arc<Progress>,
 }
@@ -200,7 +200,7 @@ impl Running {
         Ok(Self { worker: Some(worker), leaves, met, progress })
     }
 
-    /// Returns the counters of published messages.
+    /// Returns the counters of the node's published messages.
     fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
@@ -214,15 +214,15 @@ impl Running {
 
 struct Working<'m, const N: usize> {
     dds: Dds,
-    /// The description of this node, which is compared with other nodes.
+    /// The name, release and endpoints of this node, compared with those of other nodes.
     offered: Offered,
     stated: Stated,
     /// The wait for another ROS 2 program; `None` once one has been discovered.
     waits: Option<DiscoveryWait>,
     met: Arc<AtomicBool>,
-    /// The time at which the other nodes are examined next.
+    /// The time at which the other nodes of the domain are examined next.
     neighbours_at: Instant,
-    /// The findings about other nodes that have been reported.
+    /// The findings about other nodes that have been reported, so that each is reported once.
     found: BTreeSet<String>,
     topics: Vec<(&'static Topic, Out)>,
     variables: Variables,
@@ -238,15 +238,15 @@ struct Working<'m, const N: usize> {
     readings: Readings,
     clock: Clock,
     origin: StampClock,
-    /// The number of messages published.
+    /// The number of messages that the node has published.
     messages: u64,
-    /// The number of bytes of the messages published.
+    /// The number of bytes of the messages that the node has published.
     bytes: u64,
-    /// The number of the transport's remarks that have been reported.
+    /// The number of the DDS transport's remarks that have been reported.
     remarks: usize,
     told: companion::Remarks,
     remarked: LogLimiter,
-    /// The time of the newest state \[ns since 1970\].
+    /// The stamp of the newest robot state \[ns since 1970\].
     last_stamp: u64,
 }
 
@@ -329,12 +329,12 @@ impl<const N: usize> Working<'_, N> {
         }
     }
 
-    /// Returns `at` in nanoseconds since 1970.
+    /// Returns the instant `at` of the process's clock in nanoseconds since 1970.
     fn nanos(&self, at: Instant) -> u64 {
         self.origin.nanos(at)
     }
 
-    /// Returns `at` as a stamp for messages.
+    /// Returns the instant `at` of the process's clock as a stamp for messages.
     fn stamp(&self, at: Instant) -> Time {
         Time::from_unix_nanos(self.nanos(at))
     }

@@ -18,22 +18,22 @@ use outrigger::requests::{Client, Decided, RequestKind, Status};
 /// The goal or motion on whose behalf the watch is on, or is being switched on.
 enum Holder {
     Nobody,
-    /// A goal that is accepted once the watch is granted.
+    /// A goal that is accepted once the run has granted the watch for contacts.
     Coming(GoalId, Asker),
     Goal(GoalId, Watch),
-    /// A motion that starts once the watch is granted.
+    /// A motion that starts once the run has granted the watch for contacts.
     MotionComing,
     /// A motion, with the number of contacts counted before it, or the reason why the watch was refused.
     Motion(Result<u32, String>),
 }
 
-/// The action, and the state of the watch.
+/// The action `detect_tool_contact`, and the state of the run's watch for contacts.
 pub(super) struct ContactWatch {
     action: Action,
     holder: Holder,
     /// The number of the pending request to the run to switch the watch on or off; `None` if none is pending.
     asked: Option<u32>,
-    /// `true` if the watch is to be switched off.
+    /// `true` if the watch for contacts is to be switched off.
     off: bool,
 }
 
@@ -194,7 +194,7 @@ impl ContactWatch {
         }
     }
 
-    /// Ends the goal in progress, because the node ends.
+    /// Ends the goal that waits for a contact, because the node ends.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if let Holder::Goal(id, _) = std::mem::replace(&mut self.holder, Holder::Nobody) {
             let how = outrigger_ros2_messages::Status::Aborted;

@@ -31,25 +31,25 @@ use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
 
-/// The largest number of calls that wait for their answers.
+/// The largest number of dashboard calls that wait for their answers.
 const WAITING: usize = 16;
-/// The time within which a call is answered (`core/docs/protocol/ros2-surface.md` 2.1).
+/// The time within which a dashboard call is answered (`core/docs/protocol/ros2-surface.md` 2.1).
 const LIMIT: Duration = Duration::from_secs(20);
-/// The time within which a call that takes minutes is answered.
+/// The time within which a dashboard call that takes minutes is answered.
 const LONG: Duration = Duration::from_secs(900);
 /// The least time before a call's limit at which the call is still started when its turn comes.
 const ROOM: Duration = Duration::from_secs(5);
-/// The longest wait for the end of the dashboard's thread.
+/// The longest wait for the end of the thread that calls the dashboard.
 const FAREWELL: StdDuration = StdDuration::from_secs(2);
 
 /// A result from the dashboard's thread, with the token of the request.
 #[derive(Debug)]
 pub(super) enum DashboardResult {
-    /// The outcome of a call.
+    /// The outcome of a dashboard call.
     Answer(u64, Outcome),
-    /// The progress of a goal.
+    /// The progress of a goal of `SetMode`.
     Feedback(u64, SetModeFeedback),
-    /// The end of a goal: succeeded, canceled or aborted.
+    /// The end of a goal of `SetMode`: succeeded, canceled or aborted.
     Ended(u64, Status, SetModeResult),
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Dashboard {
     news: UnboundedReceiver<DashboardResult>,
     worker: Option<Worker>,
     clock: Clock,
-    /// The number of calls that are not answered yet.
+    /// The number of dashboard calls that are not answered yet.
     waiting: usize,
     goal: Option<u64>,
 }
@@ -192,7 +192,7 @@ async fn attend(
     }
 }
 
-/// Executes one call and returns its outcome.
+/// Executes one dashboard call on the controller and returns its outcome.
 async fn outcome(place: &ServiceAddresses, ask: &DashboardOperation) -> Outcome {
     let mut memory = Memory::default();
     let carried_out = async {

@@ -16,10 +16,10 @@ use crate::dashboard::{self, DASHBOARD_OFFERS, Outcome};
 use crate::set_mode::{SET_MODE, Target as Wanted};
 use outrigger::exit::Failure;
 
-/// The endpoints of the dashboard and the requests in progress.
+/// The node's services and action for the dashboard, and the requests in progress.
 pub(super) struct Pendant {
     dashboard: Dashboard,
-    /// `true` if requests that change something are permitted.
+    /// `true` if dashboard requests that change something are permitted.
     commands: bool,
     offers: Vec<(In, &'static Offer)>,
     mode: Action,
@@ -29,7 +29,7 @@ pub(super) struct Pendant {
     goal: Option<(u64, GoalId)>,
 }
 
-/// The endpoints of the dashboard that were opened.
+/// The node's services and action for the dashboard that were opened.
 pub(super) struct Offered {
     offers: Vec<(In, &'static Offer)>,
     mode: Action,
@@ -103,7 +103,7 @@ impl Pendant {
         Ok(())
     }
 
-    /// Starts a goal of `SetMode` and returns its identifier.
+    /// Starts the goal of `SetMode` in `bytes` and returns its identifier.
     fn goal(&mut self, bytes: &[u8]) -> Result<GoalId, String> {
         let SendGoalRequest::<SetModeGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
         Wanted::of(&goal).map_err(|refused| refused.to_string())?;

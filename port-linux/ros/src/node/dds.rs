@@ -52,7 +52,7 @@ const WAITING: usize = 64;
 /// The largest number of matched endpoints of others that are stored for each endpoint; answers to further ones are
 /// delayed.
 const MATCHED: usize = 1024;
-/// The largest number of remarks about other participants that are stored.
+/// The largest number of remarks about other DDS participants that are stored.
 const REMARKS: usize = 64;
 /// The largest number of unread news about the own and other participants.
 const NEWS: usize = 64;
@@ -60,31 +60,31 @@ const NEWS: usize = 64;
 const SCAN: Duration = Duration::from_millis(50);
 type Writer = DataWriter<Payload, Through>;
 
-/// A message that arrived at a subscription or service.
+/// A message that arrived at a subscription or service of the node.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) at: In,
     /// The message, with its encapsulation.
     pub(super) bytes: Vec<u8>,
-    /// The client, if the message is a request.
+    /// The client to answer, if the message is a request.
     pub(super) asker: Option<Asker>,
 }
 
-/// A remark about another participant; each is made once.
+/// A remark about another DDS participant; each is made once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
     /// A reader or writer of another participant requires a quality of service that is not offered.
     Incompatible {
-        /// The topic, with its name in ROS 2.
+        /// The name of the topic in ROS 2.
         topic: String,
-        /// The quality of service of the other endpoint.
+        /// The quality of service of the other participant's endpoint.
         theirs: String,
-        /// The quality of service of our endpoint.
+        /// The quality of service of this participant's endpoint.
         ours: String,
     },
 }
 
-/// A flag that the transport's threads set when data has arrived.
+/// A flag that the DDS transport's threads set when data has arrived.
 #[derive(Debug, Default)]
 struct ArrivalFlag(AtomicBool);
 
@@ -109,14 +109,14 @@ struct Published {
     depth: usize,
 }
 
-/// An answer that waits until the client's reader is discovered.
+/// An answer to a request that waits until the client's reader is discovered.
 struct Waits {
     to: Asker,
     payload: Bytes,
     until: Instant,
 }
 
-/// A participant of one domain, with its endpoints.
+/// A participant of one DDS domain, with its endpoints.
 pub struct Dds {
     participant: DomainParticipant,
     status: DomainParticipantStatusListener,
@@ -133,19 +133,19 @@ pub struct Dds {
     scan_at: Instant,
     /// The endpoints of other participants that match each endpoint of this participant.
     matched: BTreeMap<GUID, BTreeSet<GUID>>,
-    /// The endpoints of this participant that are open.
+    /// The open endpoints of this participant, by their identifiers.
     ours: BTreeMap<GUID, OwnEndpoint>,
     waits: Vec<Waits>,
     remarks: Vec<Remark>,
     news: Vec<String>,
-    /// The domain that was joined, with the interfaces and peers.
+    /// The DDS domain that was joined, with the interfaces and peers.
     place: Domain,
-    /// The namespace and name of the node that was announced.
+    /// The namespace and name of the node that this participant has announced.
     node: Option<(String, String)>,
     returning: Returning,
     /// The participants that were lost and have come back, with which endpoints are matched again.
     back: Vec<Back>,
-    /// The time of the last call of `rejoin_if_needed`.
+    /// The time of the last call of `rejoin_if_needed`, which recognizes interruptions.
     looked_at: Instant,
     /// The time and the length of the last interruption of this process that a call of `rejoin_if_needed` noticed.
     stood: Option<(Instant, Duration)>,
@@ -233,7 +233,7 @@ impl Dds {
         })
     }
 
-    /// Announces the node that all endpoints belong to, for `ros2 node`.
+    /// Announces the node to which all endpoints of this participant belong, for `ros2 node`.
     pub(super) fn announce(&mut self, namespace: &str, name: &str) {
         self.node = Some((namespace.into(), name.into()));
         let gid = |guid: GUID| Gid(guid.to_bytes());
@@ -334,7 +334,7 @@ impl Dds {
         }
     }
 
-    /// Returns the messages that arrived since the last call.
+    /// Returns the messages that arrived at the node's endpoints since the last call.
     pub(super) fn look(&mut self) -> Vec<Arrival> {
         self.learn_all();
         if !self.waits.is_empty() {
@@ -363,7 +363,7 @@ impl Dds {
         arrivals
     }
 
-    /// Handles the pending discovery events.
+    /// Handles all pending events about the discovery and loss of other participants.
     pub fn learn_all(&mut self) {
         let now = self.clock.now();
         while let Some(event) = self.status.try_recv_status() {
@@ -464,7 +464,7 @@ impl Dds {
     }
 }
 
-/// Returns a message without its encapsulation.
+/// Returns the bytes of a message without its encapsulation.
 fn body(mut message: Vec<u8>) -> Bytes {
     message.drain(..ENCAPSULATION.len().min(message.len()));
     message.into()

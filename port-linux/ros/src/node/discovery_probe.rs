@@ -21,16 +21,16 @@ use crate::neighbours::{Announcement, Multicast, Prefix, Surroundings, discovery
 const LEAST_ANYBODYS: u16 = 102;
 /// The last domain that has ports which Linux may assign to any program.
 const MOST_ANYBODYS: u16 = 214;
-/// The largest number of other participants that are stored.
+/// The largest number of other DDS participants that are stored.
 const MOST: usize = 256;
-/// The largest number of messages read in one call.
+/// The largest number of announcements and test messages read in one call.
 const AT_ONCE: usize = 64;
-/// The RTPS version of a message without content.
+/// The RTPS version in a test message without content.
 const VERSION: [u8; 2] = [2, 4];
-/// The vendor number of this implementation.
+/// The number of this DDS implementation's vendor, RustDDS, in a test message.
 const VENDOR: [u8; 2] = [1, 0x12];
 
-/// Receives the announcements of a domain.
+/// Receives the announcements of participants in a DDS domain, and tests multicast.
 #[derive(Debug)]
 pub(super) struct Probe {
     domain: u16,
@@ -41,7 +41,7 @@ pub(super) struct Probe {
     heard: BTreeMap<Prefix, Announcement>,
 }
 
-/// A test message that was sent to the multicast group.
+/// A test message without content that was sent to the multicast group.
 #[derive(Debug)]
 struct Sent {
     result: io::Result<()>,
@@ -68,7 +68,7 @@ impl Probe {
         self.interfaces.iter().any(|(interface, _)| *interface == address)
     }
 
-    /// Reads the messages that have arrived.
+    /// Reads the announcements and test messages that have arrived.
     pub(super) fn look(&mut self) {
         let Ok(socket) = &self.socket else { return };
         let mut bytes = [0; 64];
@@ -159,7 +159,7 @@ fn listen(port: u16) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Returns the index numbers of this machine's interfaces.
+/// Returns the index numbers of this machine's network interfaces.
 fn interfaces() -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/sys/class/net") else { return vec![] };
     let index =

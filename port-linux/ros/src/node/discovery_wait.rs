@@ -12,7 +12,7 @@ use crate::neighbours::{Neighbourhood, Prefix, surroundings};
 /// participant.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The wait until another ROS 2 program is discovered.
+/// The wait of the node until another ROS 2 program is discovered.
 #[derive(Debug)]
 pub(super) struct DiscoveryWait {
     place: Domain,
@@ -24,7 +24,7 @@ pub(super) struct DiscoveryWait {
 }
 
 impl DiscoveryWait {
-    /// Starts the wait of the participant `own` at `now`.
+    /// Starts the wait for other programs at `now`, in the name of the participant `own`.
     pub(super) fn new(place: Domain, own: Prefix, now: Instant) -> Self {
         let probe = Probe::start(place.domain, &place.interfaces, own);
         Self { place, seen: Neighbourhood::default(), probe: Some((own, probe)), until: now + PATIENCE }

@@ -32,17 +32,17 @@ use outrigger::show::sheet::Sheet;
 use outrigger::vendor::extra_reception::Apart;
 use outrigger::vendor::{Vendor, Wanted};
 
-/// The interval at which the check wakes.
+/// The interval at which the thread that checks the domain wakes.
 const PACE: Duration = Duration::from_millis(5);
 /// The shortest duration of the check, however soon the robot has answered. Others announce themselves every 3 s
 /// (Fast DDS), 8 s (Cyclone DDS) or 10 s (RustDDS), and not all answer a new participant at once.
 const LEAST: time::Duration = time::Duration::from_secs(11);
-/// The longest wait for the end of the check.
+/// The longest wait for the end of the thread that checks the domain.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The largest number of other programs that are named.
+/// The largest number of other ROS 2 programs that are named in the report.
 const NAMED: usize = 8;
 
-/// A check of a domain, on a thread of its own.
+/// A check of a DDS domain for conflicts and network faults, on a thread of its own.
 #[derive(Debug)]
 pub struct Watching {
     settings: Settings,
@@ -55,7 +55,7 @@ pub struct Watching {
     worker: Worker,
 }
 
-/// The findings in a domain as text.
+/// The findings of the check of a DDS domain as text.
 #[derive(Debug)]
 pub struct Report {
     findings: Vec<Finding>,
@@ -152,7 +152,7 @@ impl Watching {
     }
 }
 
-/// The work of the check's thread.
+/// The state of the thread that checks a DDS domain.
 struct Watch {
     participant: DomainParticipant,
     /// The forwarder of announcements to hosts. Dropped after `participant`, because it forwards that participant's
@@ -245,7 +245,7 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
 }
 
 impl Report {
-    /// Adds the report to `sheet`.
+    /// Adds the findings of the check to the printed page `sheet`.
     pub fn tell(self, sheet: &mut Sheet) {
         for line in self.lines {
             sheet.line(line);

@@ -13,16 +13,16 @@ const MOST: usize = 20;
 /// A domain with the interfaces and hosts through which it is joined.
 #[derive(Clone, Debug)]
 pub struct Domain {
-    /// The number of the domain, `ROS_DOMAIN_ID`.
+    /// The number of the DDS domain, `ROS_DOMAIN_ID`.
     pub domain: u16,
     /// The addresses of the network interfaces through which the domain is joined.
     pub interfaces: Vec<IpAddr>,
-    /// The hosts to which the node announces itself by name.
+    /// The hosts to which the node announces itself individually, beside multicast.
     pub peers: Vec<String>,
 }
 
 impl Domain {
-    /// Returns the addresses of the interfaces as a comma-separated list.
+    /// Returns the addresses of the domain's network interfaces as a comma-separated list.
     #[must_use]
     pub fn addresses(&self) -> String {
         listed(&self.interfaces)

@@ -27,7 +27,7 @@ const HASH: [u8; 4] = [0x70, 0, 16, 0];
 const KEY: [u8; 8] = [0, 3, 0, 0, 0x50, 0, 16, 0];
 /// The entity that follows the prefix in a participant's identifier (RTPS 2.5, 9.3.1.3).
 const PARTICIPANT: [u8; 4] = [0, 0, 1, 0xc1];
-/// The end of a list of parameters.
+/// The entry that ends a list of RTPS parameters.
 const END: [u8; 4] = [1, 0, 0, 0];
 
 fn message(of: Prefix) -> Vec<u8> {

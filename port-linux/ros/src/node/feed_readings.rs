@@ -22,7 +22,7 @@ pub(super) fn take(readings: &mut Readings, port: u16, micros: u64, message: &Me
     }
 }
 
-/// Stores the next item of a feed.
+/// Stores the robot's data in the next item of a session's feed as readings.
 pub(super) fn hear(readings: &mut Readings, streams: &mut Streams<'_>, item: &Item) {
     let entry = match item {
         Item::Entry(entry) => entry,

@@ -14,20 +14,20 @@ use crate::forward::{self, EFFORT, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCI
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Streaming};
 
-/// The topics of streamed commands, and the newest command.
+/// The topics of streamed joint commands, and the newest command.
 pub(super) struct Streams<const N: usize> {
     velocity: In,
     position: In,
     effort: In,
     joint_commands: In,
-    /// The topic of speeds under its name of 2015.
+    /// The topic of streamed joint speeds under its name in `ur_modern_driver`, the driver of 2015.
     joint_speed: Option<In>,
     /// The names of the arm's joints.
     joints: Vec<String>,
     holds: Duration,
-    /// The newest command that arrived since the last step.
+    /// The newest streamed command that arrived since the last step.
     newest: Option<Forwarded<N>>,
-    /// The state of streaming at the last step.
+    /// The run's state of streaming at the last step.
     seen: Streaming,
 }
 
@@ -93,7 +93,7 @@ impl<const N: usize> Streams<N> {
         true
     }
 
-    /// Drops the newest command if it has not been passed on.
+    /// Drops the newest streamed command if it has not been passed on to the run.
     pub(super) const fn discard(&mut self) {
         self.newest = None;
     }

@@ -9,7 +9,7 @@ use crate::follow::{self, Point, Tolerance, TrajectoryGoal};
 use outrigger::motion::request::ArmMotionState;
 use outrigger::motion::{Motion, Row, of_rows};
 
-/// Returns a stamp as nanoseconds since 1970.
+/// Returns a stamp of a message as nanoseconds since 1970.
 pub(super) fn nanos_of(stamp: Time) -> u64 {
     u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec)
 }

@@ -34,7 +34,7 @@ impl HandBackCalls {
         Ok(())
     }
 
-    /// Advances the calls in progress.
+    /// Advances the calls of `hand_back_control` in progress.
     pub(super) fn step<const N: usize>(
         &mut self,
         client: &mut Client<N>,
@@ -63,7 +63,7 @@ impl HandBackCalls {
         true
     }
 
-    /// Fails every call, because the node was stopped meanwhile.
+    /// Fails every waiting call of `hand_back_control`, because the node was stopped meanwhile.
     pub(super) fn discard(&mut self, dds: &mut Dds, remarks: &mut Remarks) {
         self.answer(Err("the node was stopped meanwhile"), dds, remarks);
     }

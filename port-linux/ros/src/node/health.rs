@@ -10,17 +10,17 @@ use outrigger::requests::Status;
 use outrigger::show::grade;
 use outrigger::show::reason_text::{self, Observer};
 
-/// The interval between two messages of diagnostics.
+/// The interval between two messages of the session's diagnostics.
 const PACE: Duration = Duration::from_secs(1);
 /// The time without figures of the link after which the session counts as over.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// The state of the session as it is published.
+/// The state of the session as the diagnostics report it.
 #[derive(Debug)]
 pub(super) struct Health {
     robot: String,
     link: Option<(Instant, Mode, Figures)>,
-    /// The worst-case stopping distance as text; `None` until it is known.
+    /// The arm's worst-case stopping distance as text; `None` until it is known.
     coast: Option<String>,
     next: Instant,
 }
@@ -30,7 +30,7 @@ impl Health {
         Self { robot, link: None, coast: None, next: Instant::ZERO }
     }
 
-    /// Records the figures of the link.
+    /// Records the figures of the link to the controller for the diagnostics.
     pub(super) fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) {
         self.link = Some((at, mode, *figures));
     }
@@ -40,7 +40,7 @@ impl Health {
         self.link = None;
     }
 
-    /// Records the worst-case stopping distance.
+    /// Records the arm's worst-case stopping distance, as text, for the diagnostics.
     pub(super) fn coast(&mut self, text: &str) {
         self.coast = Some(text.to_owned());
     }

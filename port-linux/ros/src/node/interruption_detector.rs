@@ -20,7 +20,7 @@ use outrigger::host::worker::Worker;
 /// The longest wait for the end of the thread that detects interruptions.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A detector of interruptions, which works until it is dropped.
+/// A detector of interruptions of this process, which works until it is dropped.
 #[derive(Debug)]
 pub(super) struct InterruptionDetector {
     seen: Arc<AtomicBool>,
@@ -54,7 +54,7 @@ impl InterruptionDetector {
         Ok(Self { seen, ends, worker: Some(Worker::start("ros2-stop", wait)?) })
     }
 
-    /// Returns `true` once after each interruption.
+    /// Returns `true` once after each interruption of this process.
     pub(super) fn take(&self) -> bool {
         self.seen.load(Ordering::Relaxed) && self.seen.swap(false, Ordering::AcqRel)
     }

@@ -1,4 +1,4 @@
-//! Serves the queries of tools about controllers.
+//! Serves the queries of ROS 2 tools about the controllers of a `controller_manager`.
 
 use outrigger_ros2_messages::endpoint::{Distro, Names, Offer};
 
@@ -9,7 +9,7 @@ use crate::arm::Arm;
 use crate::controllers::{self, CONTROLLER_OFFERS};
 use outrigger::exit::Failure;
 
-/// The services of a `controller_manager`.
+/// The services of a `controller_manager` that the node offers.
 pub(super) struct Listing {
     offers: Vec<(In, &'static Offer)>,
     arm: Arm,

@@ -20,7 +20,7 @@ const OF_FIRST: (f32, f32) = (2.0, 64.0);
 /// from one companion.
 const OF_ALL: (f32, f32) = (10.0, 40.0);
 
-/// The limit on the log lines of one kind.
+/// The limit on the rate of the log lines of one kind.
 #[derive(Debug)]
 struct Kind {
     key: String,
@@ -29,7 +29,7 @@ struct Kind {
     left_out: LeftOut,
 }
 
-/// The number of lines that were left out of the log.
+/// The lines that were left out of the log: their number and the newest of them.
 #[derive(Debug, Default)]
 struct LeftOut {
     count: u64,
@@ -52,7 +52,7 @@ impl LeftOut {
     }
 }
 
-/// The limits on the lines of the node's log.
+/// The limits on the rate of lines in the node's log.
 #[derive(Debug)]
 pub(super) struct LogLimiter {
     kinds: VecDeque<Kind>,

@@ -24,9 +24,9 @@ const MOST: usize = 256;
 const SPARES: u16 = 3;
 /// The longest announcement that is stored \[bytes\]: those of ROS 2 have 200 to 1 000.
 const LONGEST: usize = 8_192;
-/// The largest number of messages read in one call.
+/// The largest number of messages read from one socket in one call.
 const AT_ONCE: usize = 64;
-/// The interval at which announcements of other participants are read.
+/// The interval at which announcements of other DDS participants are read.
 const PACE: Duration = Duration::from_millis(50);
 /// The delay after which an announcement that was not accepted is passed on again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -45,10 +45,10 @@ const WITH_DATA: u8 = 0x04;
 const WRITER: std::ops::Range<usize> = 12..16;
 /// The position of the sample's number in a DATA submessage (RTPS 2.5, 9.4.5.4).
 const NUMBER: std::ops::Range<usize> = 16..24;
-/// The writer of announcements (RTPS 2.5, 9.3.1.5).
+/// The identifier of the writer of participants' announcements (RTPS 2.5, 9.3.1.5).
 const ANNOUNCER: [u8; 4] = [0x00, 0x01, 0x00, 0xc2];
 
-/// The newest announcement of a participant.
+/// The newest announcement of a DDS participant.
 #[derive(Debug)]
 struct Announcement {
     message: Vec<u8>,
@@ -57,7 +57,7 @@ struct Announcement {
     at: Instant,
 }
 
-/// The position of a sample's number in a message.
+/// The position of a sample's number in an RTPS message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NumberField {
     submessage: usize,
@@ -65,14 +65,14 @@ struct NumberField {
     little_endian: bool,
 }
 
-/// A participant that was lost and may come back.
+/// A DDS participant that was lost and may come back.
 #[derive(Debug)]
 struct Lost {
     at: Instant,
     sent_at: Option<Instant>,
 }
 
-/// Receives announcements, and passes on those of participants that were lost.
+/// Receives the announcements of DDS participants, and passes on those of participants that were lost.
 #[derive(Debug)]
 pub(super) struct Returning {
     /// The sockets that receive announcements. `true` marks the spare one, which receives messages sent to this
@@ -82,7 +82,7 @@ pub(super) struct Returning {
     /// individual ports, because Linux reports that interface as one without multicast. Without this socket, Cyclone
     /// DDS would find a participant that joins again only with its own next announcement, up to 8 s later.
     all: Option<UdpSocket>,
-    /// The port of the multicast group.
+    /// The UDP port of the multicast group of discovery.
     port: u16,
     /// The sockets on the interfaces through which the participant joined, each with the participant's address
     /// there.

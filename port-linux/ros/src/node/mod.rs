@@ -1,4 +1,4 @@
-//! The node: carries the topics, services and actions of the surface over DDS, beside a session of the library
+//! The node of ROS 2: carries its topics, services and actions over DDS, beside a session of the library
 //! `outrigger`.
 //!
 //! A [`Node`] is a companion of a session, configured by its [`Settings`]. [`Watching`] examines a domain that a node
@@ -49,7 +49,7 @@ pub use self::doctor::{Report, Watching};
 pub use self::settings::Settings;
 use crate::native;
 
-/// The RTDE variables from which Surface D is filled, in addition to the variables for Surface N.
+/// The RTDE variables from which the topics of UR's driver are filled, in addition to those for PolyScope X.
 const OF_DRIVER: &[&str] =
     &["actual_current", "tool_analog_input_types", "standard_analog_input0", "standard_analog_input1", "tool_mode"];
 

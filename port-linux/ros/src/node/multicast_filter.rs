@@ -17,7 +17,7 @@ use socket2::SockRef;
 
 use crate::neighbours::discovery_port;
 
-/// The multicast group of discovery (RTPS 2.5, 9.6.2.2).
+/// The multicast group on which DDS participants discover each other (RTPS 2.5, 9.6.2.2).
 pub(super) const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
 /// The number of a participant's sockets that receive multicast: for announcements, and for data sent to all.
 const SOCKETS: usize = 2;

@@ -6,7 +6,7 @@ use outrigger_ros2_messages::endpoint::Qos;
 use crate::neighbours::{OwnEndpoint, Side};
 use outrigger::exit::Failure;
 
-/// The handle of a topic that is published.
+/// The handle by which the node publishes on a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Out(pub(super) usize);
 
@@ -14,7 +14,7 @@ pub(super) struct Out(pub(super) usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct In(pub(super) usize);
 
-/// Opens the endpoints of a node, by their absolute names.
+/// Opens the topics, services and actions of a node, by their absolute names.
 pub(super) trait Offers {
     /// Opens a publisher of this topic and returns its handle.
     ///

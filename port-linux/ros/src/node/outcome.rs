@@ -1,4 +1,4 @@
-//! The results of goals: status, error code and text.
+//! Makes the results of trajectory goals: status, error code and text.
 
 use outrigger_core::robot::Reason;
 use outrigger_ros2_messages::{FollowError, Status};
@@ -7,11 +7,11 @@ use crate::follow::Unfit;
 use outrigger::motion::MotionStage;
 use outrigger::released::ReleasedBy;
 
-/// The text of a goal that was reached.
+/// The result text of a goal whose trajectory was followed to its end.
 pub(super) const REACHED: &str = "Goal successfully reached!";
-/// The text of a goal that was replaced.
+/// The result text of a goal that was replaced by a new one.
 pub(super) const REPLACED: &str = "replaced by a new goal";
-/// The text of a goal that ended by a contact.
+/// The result text of a goal whose motion ended by a contact of the tool.
 pub(super) const TOUCHED: &str = "tool contact: the motion has ended";
 
 /// The end of a goal: its status, its error code and its text.
@@ -19,7 +19,7 @@ pub(super) struct Ended<'t> {
     pub(super) how: Status,
     pub(super) code: FollowError,
     pub(super) text: &'t str,
-    /// `true` if a contact of the tool ended the goal.
+    /// `true` if a contact of the tool ended the goal's motion.
     pub(super) touched: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Ended<'t> {
 pub(super) struct CancelOrigin {
     /// `true` if the client cancelled the goal.
     pub(super) cancelled: bool,
-    /// `true` if a new goal replaced the goal.
+    /// `true` if a new goal replaced the cancelled one.
     pub(super) makes_room: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) const fn aborted(text: &str) -> Ended<'_> {
     Ended { how: Status::Aborted, code: FollowError::InvalidGoal, text, touched: false }
 }
 
-/// Returns an error with the code `INVALID_GOAL`.
+/// Returns the reason for a rejection of a goal, with the code `INVALID_GOAL` and this text.
 pub(super) fn invalid(text: impl Into<String>) -> Unfit {
     Unfit { code: FollowError::InvalidGoal, text: text.into() }
 }

@@ -16,12 +16,12 @@ use super::bytes::{Raw, Reader};
 use super::quality::{policies, quality};
 use crate::neighbours::{Endpoint, Neighbourhood, Nodes, Participant, Prefix, Side};
 
-/// The topic on which participants announce their nodes.
+/// The topic on which DDS participants announce their nodes of ROS 2.
 pub(super) const GRAPH: &str = "ros_discovery_info";
 
 pub(super) const GRAPH_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
-/// The largest number of participants that are stored.
+/// The largest number of other DDS participants that are stored.
 const MOST: usize = 256;
 
 /// The participants of the domain and their nodes, as far as they have been announced.
@@ -40,7 +40,7 @@ fn gid(of: GUID) -> Gid {
     Gid(of.to_bytes())
 }
 
-/// Returns the identifier of the participant that an endpoint belongs to.
+/// Returns the identifier of the DDS participant that the endpoint `of` belongs to.
 pub(super) fn prefix(of: GUID) -> Prefix {
     crate::neighbours::prefix(gid(of))
 }
@@ -63,7 +63,7 @@ impl Census {
         Ok(Self { graph, vendors: BTreeMap::new(), nodes: BTreeMap::new(), silent: BTreeMap::new(), changed: false })
     }
 
-    /// Reads the announcements of nodes that have arrived.
+    /// Reads the announcements of nodes that have arrived on the topic [`GRAPH`].
     pub(super) fn look(&mut self) {
         self.graph.drain_read_notifications();
         loop {
@@ -79,7 +79,7 @@ impl Census {
         }
     }
 
-    /// Records an event of DDS about other participants.
+    /// Records an event of DDS about the discovery or loss of another participant.
     pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent) {
         match event {
             DomainParticipantStatusEvent::ParticipantDiscovered { dpd } => {

@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The interval at which announcements are sent again. DDS sends them every 10 s, and a participant that starts in
 /// between would have to wait.
 const AGAIN: time::Duration = time::Duration::from_secs(2);
-/// The longest wait for the end of the forwarding thread.
+/// The longest wait for the end of the thread that forwards announcements.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The first bytes of an RTPS message (RTPS 2.5, 9.4.4).
 const RTPS: &[u8] = b"RTPS";
@@ -88,7 +88,7 @@ impl Listening {
         Ok(Some(Self { socket, hosts, domain }))
     }
 
-    /// Returns the addresses of the hosts.
+    /// Returns the addresses of the hosts to which announcements are forwarded.
     pub(super) fn hosts(&self) -> &[Ipv4Addr] {
         &self.hosts
     }

@@ -32,7 +32,7 @@ use outrigger::requests::{Client, Decided, RequestKind, Status};
 
 /// The interval at which a force mode that a call has started is renewed, because the call is made only once.
 const RENEWAL: Duration = Duration::from_millis(200);
-/// The refusal if the run's request queue is full.
+/// The text of a refusal because the run's request queue is full.
 const BUSY: &str = "too many requests are queued: try again";
 
 /// The force mode or freedrive that this node has started and that must be renewed.
@@ -40,11 +40,11 @@ const BUSY: &str = "too many requests are queued: try again";
 enum Guided {
     /// A force mode, which this node renews; `at` is the time of the next renewal.
     Force { at: Instant },
-    /// Freedrive, which the client renews by publishing.
+    /// Freedrive, which the client renews by publishing on its topic.
     Hand,
 }
 
-/// A call that sets several values of the controller.
+/// A service call that sets several values of the controller together.
 struct Several {
     asker: Asker,
     offer: &'static Offer,
@@ -58,7 +58,7 @@ pub(super) struct ClientRequests<const N: usize> {
     offers: Vec<(In, &'static Offer)>,
     natives: Vec<(In, &'static Offer)>,
     freedrive: In,
-    /// The topic of a force that an external sensor measures.
+    /// The topic on which clients send the force that an external sensor measures.
     external_wrench: Option<In>,
     /// The topics of frames that other nodes publish; `true` marks the topic of fixed frames.
     tf: Vec<(In, bool)>,
@@ -150,7 +150,7 @@ impl<const N: usize> ClientRequests<N> {
         self.client.as_ref().map(Client::status)
     }
 
-    /// Returns the facts that decide which goals and commands are accepted.
+    /// Returns the facts about the session that decide which goals and commands are accepted.
     fn standing(&self, readings: &Readings) -> SessionFacts {
         let run = self.client.as_ref().map(|client| {
             let (Status { mode, latch, unmet, .. }, moving) = (client.status(), client.moving());
@@ -164,7 +164,7 @@ impl<const N: usize> ClientRequests<N> {
         SessionFacts { run, software: readings.software() }
     }
 
-    /// Handles data that arrived for one of these endpoints.
+    /// Handles data that arrived for one of the node's topics, services or actions.
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
@@ -231,7 +231,7 @@ impl<const N: usize> ClientRequests<N> {
         }
     }
 
-    /// Handles a call of Surface N. Its writes are requested all together, or none.
+    /// Handles a call of a service of PolyScope X. Its writes are requested all together, or none.
     fn native(&mut self, offer: &'static Offer, bytes: &[u8], asker: Asker, dds: &mut Dds, remarks: &mut Remarks) {
         let refused = match (native_calls::writes(offer, bytes), &mut self.client) {
             (Ok(writes), Some(client)) => {
@@ -302,7 +302,7 @@ impl<const N: usize> ClientRequests<N> {
         }
     }
 
-    /// Returns the response with the present target of the current motion.
+    /// Returns the response to a query for the present target of the current motion.
     fn queried(&self) -> Vec<u8> {
         let compared = self.client.as_ref().and_then(|client| compared(&client.stands()));
         encode(&match compared {
@@ -409,7 +409,7 @@ impl<const N: usize> ClientRequests<N> {
         self.streams.step(client, remarks);
     }
 
-    /// Ends the goals and scripts in progress, because the node ends.
+    /// Ends the goals and URScript programs in progress, because the node ends.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         self.followed.leave(dds, stamp);
         if let Some(scripts) = &mut self.scripts {

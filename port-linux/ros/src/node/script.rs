@@ -28,10 +28,10 @@ use outrigger::script::{UploadListener, Words, upload};
 const WARNING: i32 = 2;
 /// The level from which on a report of the controller counts as an error for every program.
 const VIOLATION: i32 = 3;
-/// The text of the refusal while another program is in progress.
+/// The text of the refusal while another URScript program is in progress.
 const BUSY: &str = "a script is running: wait for its end, or cancel it";
 
-/// A message from the thread of a program.
+/// A message from the thread that uploads and follows a URScript program.
 enum News {
     Said(String),
     Started,
@@ -44,13 +44,13 @@ struct Carried {
     _stays: oneshot::Sender<()>,
 }
 
-/// The origin of a program: a goal or the topic.
+/// The origin of a URScript program: a goal of the action, or the topic.
 enum By {
     Topic,
     Goal(GoalId, Asker),
 }
 
-/// The program in progress; at most one exists.
+/// The URScript program in progress; at most one exists.
 struct Current {
     course: Course,
     by: By,
@@ -62,7 +62,7 @@ struct Current {
     stopping: Option<Carried>,
 }
 
-/// The endpoints of scripts, and the program in progress.
+/// The topics and the action for URScript programs, and the program in progress.
 pub(super) struct Scripts {
     at: SocketAddr,
     topics: Vec<In>,
@@ -140,7 +140,7 @@ impl Scripts {
         self.ask(By::Goal(goal_id, asker), program, client)
     }
 
-    /// Requests the run's permission to upload a program.
+    /// Requests the run's permission to upload a URScript program.
     fn ask<const N: usize>(&mut self, by: By, program: Program, client: Option<&mut Client<N>>) -> Result<(), String> {
         let client = client.ok_or(ONLY_LOOKS)?;
         if self.current.is_some() {
@@ -323,7 +323,7 @@ struct UploadObserver<'w> {
     way: Option<UploadGuard>,
     sent: bool,
     fails_on_reports: bool,
-    /// The first error that makes the program a failure.
+    /// The first error reported by the controller for which the program counts as failed.
     reported: Option<String>,
 }
 

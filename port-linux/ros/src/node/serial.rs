@@ -9,7 +9,7 @@ use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 
-/// The longest wait for the serial number.
+/// The longest wait for the arm's serial number from its controller.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The interval at which the thread checks whether the serial number has arrived.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! The settings of a node.
+//! The settings of the node of ROS 2, and the lines that it writes to the log.
 
 use std::net::IpAddr;
 
@@ -16,19 +16,19 @@ use outrigger::config::{RosSettings, Stamps, Surface};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
-/// The longest line for the log \[characters\].
+/// The longest line that the node writes to the log \[characters\].
 const LONGEST: usize = 4_096;
-/// The longest name of the kind of a line \[characters\].
+/// The longest name of a kind of log line \[characters\].
 const LONGEST_KEY: usize = 96;
 
-/// A line for the log.
+/// A line that the node writes to the log.
 #[derive(Debug)]
 pub(super) struct Line {
     /// The kind of line, by which a flood is limited. It contains nothing that others send.
     pub(super) key: String,
-    /// The text of the line.
+    /// The text of the log line.
     pub(super) text: String,
-    /// The number of occurrences that the line stands for.
+    /// The number of occurrences that the log line stands for.
     pub(super) count: u64,
 }
 
@@ -44,7 +44,7 @@ impl Remarks {
         self.push_counted(key, text, 1);
     }
 
-    /// Adds a line of the kind `key`, for `count` occurrences.
+    /// Adds a log line of the kind `key`, which stands for `count` occurrences.
     pub(super) fn push_counted(&mut self, key: String, text: String, count: u32) {
         let text = if text.len() > LONGEST { text.chars().take(LONGEST).collect() } else { text };
         self.0.push(Line { key, text, count: count.into() });
@@ -58,46 +58,46 @@ impl Extend<String> for Remarks {
     }
 }
 
-/// The settings of a node.
+/// The settings of the node of ROS 2.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The namespace of the node, and the prefix of joint and frame names.
     pub(super) names: Names,
-    /// The release whose message layouts are used.
+    /// The release of ROS 2 whose message layouts are used.
     pub(super) distro: Distro,
     /// The number of the DDS domain, `ROS_DOMAIN_ID`.
     pub(super) domain: u16,
-    /// The addresses of the network interfaces through which the node joins.
+    /// The addresses of the network interfaces through which the node joins the domain.
     pub(super) interfaces: Vec<IpAddr>,
-    /// The surface whose topic names are used.
+    /// The set of topic names that is used: those of UR's driver, of PolyScope X, or both.
     pub(super) surface: Surface,
     /// `true` if topics that the original publishes without reliability are offered as reliable.
     pub(super) offer_reliable: bool,
-    /// `true` if the topic names of 2015 are offered as well.
+    /// `true` if the topic names of `ur_modern_driver`, the driver of 2015, are offered as well.
     pub(super) legacy_names: bool,
-    /// `true` if the robot is described with the meshes of `ur_description`.
+    /// `true` if the robot description uses the meshes of the package `ur_description`.
     pub(super) meshes: bool,
-    /// The hosts to which the node announces itself individually.
+    /// The hosts to which the node announces itself individually, beside multicast.
     pub(super) peers: Vec<String>,
     /// `true` if joint states under names of PolyScope X are outside the namespace.
     pub(super) joints_at_root: bool,
     /// The names of the arm's joints, in the order of the arm.
     pub(super) joints: &'static [&'static str],
-    /// The time for which a streamed speed stays valid.
+    /// The time for which a streamed joint command stays valid without a successor; then the arm stops.
     pub(super) forward_timeout: Duration,
-    /// The time within which freedrive must be renewed.
+    /// The time within which a client must renew freedrive.
     pub(super) freedrive_timeout: Duration,
     /// `true` if a goal while the arm is not commanded also counts as a request to command it.
     pub(super) goals_request: bool,
     /// The choice of topics for inputs and outputs under names of PolyScope X.
     pub(super) terminals: Terminals,
-    /// The clock that stamps of states are taken from.
+    /// The clock from which the published robot states have their stamps.
     pub(super) stamps: Stamps,
-    /// The RTDE variables that have topics of their own.
+    /// The RTDE variables that are published on topics of their own.
     pub(super) variables: Vec<String>,
     /// The name of the source that takes `external_wrench`; `None` if there is none.
     pub(super) external_wrench: Option<String>,
-    /// The lowest and the highest mass that `set_payload` accepts \[kg\].
+    /// The lowest and the highest payload mass that `set_payload` accepts \[kg\].
     pub(super) payload: [f32; 2],
 }
 

@@ -1,4 +1,4 @@
-//! The conversion of the process's time into stamps since 1970.
+//! Converts the process's time into stamps of messages, which count from 1970.
 
 use outrigger_wire::time::{Duration, Instant};
 
@@ -24,12 +24,12 @@ impl StampClock {
         Self { nanos, seen: nanos, next: Instant::ZERO }
     }
 
-    /// Returns the instant `at` in nanoseconds since 1970.
+    /// Returns the instant `at` of the process's clock in nanoseconds since 1970.
     pub(super) fn nanos(&self, at: Instant) -> u64 {
         self.nanos.saturating_add(at.as_micros().saturating_mul(1_000))
     }
 
-    /// Reads the system's clock with `look` if that is due.
+    /// Reads the system's clock by calling `look`, if the next reading is due at `now`.
     pub(super) fn follow(&mut self, now: Instant, look: impl FnOnce() -> u64) {
         if now < self.next {
             return;

@@ -32,7 +32,7 @@ pub(super) struct ControllerClock {
 }
 
 impl ControllerClock {
-    /// Creates a clock whose offset is not known yet.
+    /// Creates a clock whose offset to the controller's clock is not known yet.
     pub(super) const fn new(by: Stamps) -> Self {
         Self { by, newest: None, offset: None }
     }
@@ -80,7 +80,7 @@ fn signed(micros: u64) -> i64 {
     i64::try_from(micros).unwrap_or(i64::MAX)
 }
 
-/// A visitor that extracts the controller's time from a state \[µs\].
+/// A visitor that extracts the controller's time \[µs\] from a robot state.
 struct Time(Option<u64>);
 
 impl FieldVisitor for Time {

@@ -1,4 +1,4 @@
-//! The endpoints that a node offers according to its settings.
+//! The topics, services and actions that a node offers according to its settings.
 
 use outrigger_ros2_messages::endpoint::{Qos, Topic};
 

@@ -33,31 +33,31 @@ use outrigger::motion::request::{MotionExecutor, MotionRequest, Ready, ready};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Client, Decided, RequestKind};
 
-/// The interval of feedback messages.
+/// The interval of the feedback messages of a trajectory goal.
 const FEEDBACK: Duration = Duration::from_millis(50);
 /// The longest wait for commanding, and for the end of a motion that is to be replaced.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The joint speed below which the arm counts as at rest \[rad/s\].
 const AT_REST: f32 = 0.02;
-/// The longest wait for the arm to come to rest.
+/// The longest wait for the arm to come to rest after a motion has ended.
 const RESTS: Duration = Duration::from_secs(1);
 
-/// An action that follows trajectories, with its topic.
+/// An action that follows trajectories, with the topic of trajectories beside it.
 struct Served {
-    /// The name of the action.
+    /// The name of the trajectory action.
     name: &'static str,
     /// `true` if a goal is rejected while another motion is in progress.
     exclusive: bool,
-    /// The kind of command that its goals are.
+    /// The kind of command that a goal of the action is.
     command: Command,
     action: Action,
-    /// The topic of trajectories without a result.
+    /// The topic on which trajectories arrive that have no result.
     topic: Option<In>,
 }
 
 impl Served {
-    /// Returns `true` if a contact of the tool ends the motion.
+    /// Returns `true` if a contact of the tool ends the motion of the action's goals.
     fn ends_by_contact(&self) -> bool {
         self.command == Command::FollowUntilContact
     }
@@ -66,7 +66,7 @@ impl Served {
 /// The action and goal that a motion came from; `None` for a trajectory from a topic.
 type By = Option<(usize, GoalId)>;
 
-/// A motion that was requested and has not started yet.
+/// A motion that a client has requested and that has not started yet.
 struct PendingMotion<const N: usize> {
     by: By,
     wanted: TrajectoryGoal,
@@ -85,27 +85,27 @@ enum PendingState<const N: usize> {
     /// The motion is valid and the one before it is being ended. The motion is then computed again from the arm's
     /// position at rest.
     Room,
-    /// The motion is computed and waits for the run to command.
+    /// The motion is computed and waits until the run commands the arm.
     Waits(Ready<N>),
-    /// The run has been requested to command.
+    /// The run has been requested to command the arm, by the request of this number.
     Requests(u32, Ready<N>),
-    /// The run has been requested to start the motion.
+    /// The run has been requested to start the motion, by the request of this number.
     Begins(u32),
-    /// The motion has no length and the arm is already there.
+    /// The motion has no length, because the arm is already at its end.
     There,
 }
 
 /// The motion that the run executes.
 struct Current {
     by: By,
-    /// The run's number of the motion.
+    /// The number that the run has given the motion.
     number: u32,
     cancelling: bool,
     /// `true` if the end of the motion was requested, so that another motion can start.
     makes_room: bool,
     /// The time by which the arm must be at rest after the motion has ended; `None` until it has ended.
     rests_by: Option<Instant>,
-    /// The number of contacts counted before the motion.
+    /// The value of the contact counter before the motion.
     contacts: u32,
 }
 
@@ -424,7 +424,7 @@ impl<const N: usize> TrajectoryActions<N> {
         self.current = Some(Current { by, number, cancelling: false, makes_room: false, rests_by: None, contacts });
     }
 
-    /// Accepts a goal of no length and ends it as reached.
+    /// Accepts a trajectory goal of no length and ends it as reached.
     fn is_there(&mut self, coming: PendingMotion<N>, dds: &mut Dds, stamp: Time) {
         let PendingMotion { by, asker, .. } = coming;
         if let Some((index, goal_id)) = by

@@ -8,7 +8,7 @@ macro_rules! variables {
             $( $(#[$doc])* $name, )*
         }
 
-        /// The number of variables.
+        /// The number of variables that a robot may report.
         pub(super) const COUNT: usize = [$( Variable::$name, )*].len();
 
         impl Variable {
@@ -25,13 +25,13 @@ macro_rules! variables {
 }
 
 variables! {
-    /// 1 if the arm is connected; on 30001 and 30002.
+    /// 1 if the controller is connected to the arm; on ports 30001 and 30002.
     RobotConnected: "is_robot_connected";
     /// 1 for a real arm, 0 for the controller's own simulation; on 30001 and 30002.
     RealRobotEnabled: "is_real_robot_enabled";
     /// The control mode: 1 automatic or remote, see `ControlMode`; on 30001 and 30002 from 3.0 on.
     ControlMode: "control_mode";
-    /// The temperature of the master board \[°C\]; on 30001 and 30002.
+    /// The temperature of the controller's master board \[°C\]; on ports 30001 and 30002.
     MasterBoardTemperature: "master_board_temperature";
     /// The ranges of the control box's analog inputs; on 30001 and 30002.
     AnalogInputRange: "analog_input_range";
@@ -41,11 +41,11 @@ variables! {
     MasterOnOffState: "master_on_off_state";
     /// The time since the controller was started \[s\].
     Timestamp: "timestamp" | "time";
-    /// The target joint positions \[rad\].
+    /// The joint positions that the controller aims for \[rad\].
     TargetQ: "target_q" | "q_target" | "cmd_jnt_pos";
-    /// The target joint velocities \[rad/s\].
+    /// The joint velocities that the controller aims for \[rad/s\].
     TargetQd: "target_qd" | "qd_target";
-    /// The target joint torques \[Nm\].
+    /// The joint torques that the controller aims for \[Nm\].
     TargetMoment: "target_moment" | "m_target";
     /// The measured joint positions \[rad\].
     ActualQ: "actual_q" | "q_actual" | "msr_jnt_pos";
@@ -63,7 +63,7 @@ variables! {
     ActualTcpForce: "actual_TCP_force" | "tcp_force" | "est_ext_tcp_ft";
     /// The target pose of the tool's centre point in the base frame: position \[m\] and rotation vector \[rad\].
     TargetTcpPose: "target_TCP_pose" | "tool_vector_target";
-    /// The target speed of the tool's centre point \[m/s, rad/s\].
+    /// The speed of the tool's centre point that the controller aims for \[m/s, rad/s\].
     TargetTcpSpeed: "target_TCP_speed" | "tcp_speed_target";
     /// The temperatures of the joint motors \[°C\].
     JointTemperatures: "joint_temperatures" | "motor_temperatures" | "temperature";
@@ -83,26 +83,26 @@ variables! {
     ToolMode: "tool_mode";
     /// The state of the program: 1 stopped, 2 playing, 3 pausing, 4 paused, 5 resuming.
     RuntimeState: "runtime_state" | "program_state";
-    /// 1 while a program is paused; on 30001 and 30002.
+    /// 1 while the controller's program is paused; on ports 30001 and 30002.
     ProgramPaused: "is_program_paused";
     /// 1 while the teach button is pressed; on 30001 and 30002 of versions 1.8 to 3.4.
     TeachButton: "teach_button_pressed";
     /// The robot's status bits: 0 power on, 1 program running, 2 teach button, 3 power button; the buttons by RTDE
     /// alone.
     RobotStatusBits: "robot_status_bits";
-    /// The speed scaling, 0 … 1.
+    /// The factor by which the controller scales the speed of motions, 0 … 1.
     SpeedScaling: "speed_scaling";
     /// The position of the speed slider, 0 … 1.
     TargetSpeedFraction: "target_speed_fraction";
-    /// The magnitude of the linear momentum \[kg·m/s\].
+    /// The magnitude of the arm's linear momentum \[kg·m/s\].
     ActualMomentum: "actual_momentum" | "linear_momentum_norm";
-    /// The voltage of the safety board \[V\].
+    /// The voltage of the controller's safety board \[V\].
     ActualMainVoltage: "actual_main_voltage" | "v_main";
     /// The voltage of the arm's supply \[V\].
     ActualRobotVoltage: "actual_robot_voltage" | "v_robot";
     /// The current of the arm's supply \[A\].
     ActualRobotCurrent: "actual_robot_current" | "i_robot";
-    /// The voltages of the joints \[V\].
+    /// The measured voltages of the joints \[V\].
     ActualJointVoltage: "actual_joint_voltage" | "v_actual";
     /// The current of the control box's inputs and outputs \[A\]; by RTDE \[mA\].
     IoCurrent: "io_current";
@@ -146,7 +146,7 @@ variables! {
     ToolDigitalOutput1Mode: "tool_digital_output1_mode" | "digital_output_mode_output_1";
     /// The tool's centre point in the flange's frame: position \[m\] and rotation vector \[rad\].
     TcpOffset: "tcp_offset";
-    /// The mass of the payload \[kg\].
+    /// The mass of the payload at the tool \[kg\].
     Payload: "payload" | "payload_mass";
     /// The centre of gravity of the payload in the flange's frame \[m\].
     PayloadCog: "payload_cog";

@@ -8,7 +8,7 @@ use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion, Text};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The interval between two queries for the robot mode.
+/// The interval between two queries for the robot mode while a mode is awaited.
 const POLL: Duration = Duration::from_millis(200);
 /// The longest wait for a robot mode after a request, or while the controller starts.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub(super) struct Power {
     wanted: RobotMode,
     state: State,
-    /// `true` if a request waits for its answer.
+    /// `true` if a request to the dashboard waits for its answer.
     asked: bool,
     events: VecDeque<SequenceEvent>,
     over: bool,
@@ -26,9 +26,9 @@ pub(super) struct Power {
     mode: Option<RobotMode>,
     /// The time at which the wait for a mode began; `None` if none is awaited.
     since: Option<Instant>,
-    /// `true` if power off has been requested.
+    /// `true` if the dashboard has been requested to switch the arm off.
     off: bool,
-    /// `true` if power on has been requested.
+    /// `true` if the dashboard has been requested to switch the arm on.
     on: bool,
     /// `true` if a request was refused for lack of remote control, and was repeated on a new connection that may
     /// have it.

@@ -7,7 +7,7 @@ use super::{HALF, QUARTER, origin};
 /// The meshes of an arm, and their positions in the frames of the links.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meshes {
-    /// The folder of the meshes of base, shoulder and wrists.
+    /// The folder with the meshes of the arm's base, shoulder and wrists.
     folder: &'static str,
     /// The folder of the meshes of upper arm and forearm; models of one size share the folder of the other parts.
     arms: &'static str,
@@ -39,7 +39,7 @@ impl Meshes {
         Self { folder, arms, offsets }
     }
 
-    /// Returns the shape of the base as URDF.
+    /// Returns the shape of the arm's base as URDF.
     pub(super) fn base(&self) -> String {
         shape(self.folder, "base", [0.0; 3], [0.0, 0.0, HALF])
     }

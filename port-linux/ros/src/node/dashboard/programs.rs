@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use outrigger::net::cannot_connect;
 
-/// The longest answer that is read \[B\].
+/// The longest answer with the list of programs that is read \[B\].
 const MOST: u64 = 4 << 20;
 
 /// Returns every program on the controller.

@@ -24,7 +24,7 @@ const TIMEOUTS: Timeouts = Timeouts {
     report: Duration::from_secs(900),
 };
 
-/// The addresses of a controller's services, and the clock.
+/// The addresses of a controller's dashboard server and Robot API, and the process's clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServiceAddresses {
     pub(super) dashboard: SocketAddr,
@@ -40,7 +40,7 @@ pub(super) struct Memory {
     host: String,
 }
 
-/// A service of a controller that is connected.
+/// A connected service of a controller: its dashboard server or its Robot API.
 #[derive(Debug)]
 pub(super) enum Reached<'m> {
     Server(Box<Connection<Client<'m>>>),

@@ -21,16 +21,16 @@ pub(super) const CYCLONE_DDS: [u8; 2] = [0x01, 0x10];
 /// The registered number of RustDDS, with which the GUIDs of its participants begin.
 const RUST_DDS: [u8; 2] = [0x01, 0x12];
 
-/// The client of a request, which receives the answer.
+/// The client of a service request, to which the answer is sent.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Asker {
     pub(super) at: In,
-    /// The identifier of the writer that sent the request.
+    /// The identifier of the client's writer that sent the request.
     pub(super) from: GUID,
     pub(super) style: Style,
 }
 
-/// The place where a request names its client.
+/// The place where a service request names its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// The request names its client in the related identity beside the message.

@@ -16,7 +16,7 @@ use outrigger::exit::Failure;
 /// The shorter of the default leases of participants in the implementations of ROS 2: Cyclone DDS 10 s, Fast DDS 20
 /// s.
 const LEASE: Duration = Duration::from_secs(10);
-/// The shortest interruption whose length is reported.
+/// The shortest interruption of this process whose length is reported.
 const NOTED: Duration = Duration::from_millis(100);
 /// The time after an interruption was noticed within which a long step is attributed to it.
 const RECENT: Duration = Duration::from_secs(1);
@@ -27,19 +27,19 @@ const TELLS: std::time::Duration = std::time::Duration::from_millis(5);
 const MATCHED_AFTER: Duration = Duration::from_millis(100);
 /// The number of attempts to match endpoints again with those of a participant that came back.
 const TIMES: u8 = 4;
-/// The interval of the attempts to join the domain again.
+/// The interval of the attempts to join the DDS domain again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A participant that was lost and has come back.
+/// A DDS participant that was lost and has come back.
 pub(super) struct Back {
     prefix: Prefix,
     at: Instant,
-    /// The delay before the next attempt, doubled each time.
+    /// The delay before the next attempt to match its endpoints, doubled each time.
     wait: Duration,
     left: u8,
 }
 
-/// Returns the names of a participant's nodes as text.
+/// Returns the names of a DDS participant's nodes as text.
 fn named(names: &[&str]) -> String {
     match names {
         [] => "a participant".into(),

@@ -24,19 +24,19 @@ const ASKED: usize = 64;
 /// the request.
 const WHO: usize = 8;
 
-/// A publisher of a topic that can be closed.
+/// A publisher of a topic that can be closed while the participant stays.
 pub struct TopicPublisher {
     of: OwnEndpoint,
     writer: Writer,
 }
 
-/// A subscription to a topic that can be closed.
+/// A subscription to a topic that can be closed while the participant stays.
 pub struct TopicSubscriber {
     of: OwnEndpoint,
     reader: Reader,
 }
 
-/// A client of a service that can be closed.
+/// A client of a service that can be closed while the participant stays.
 pub struct ServiceClient {
     name: String,
     service: String,
@@ -44,7 +44,7 @@ pub struct ServiceClient {
     answers: Reader,
     /// The identifier of this client in requests of Cyclone DDS.
     client: [u8; WHO],
-    /// The requests for which no server is discovered yet.
+    /// The requests that wait because no server of the service is discovered yet.
     waiting: VecDeque<(u64, Vec<u8>)>,
     /// The caller's numbers of requests, by the sequence numbers of requests in the way of Fast DDS.
     beside: BTreeMap<i64, u64>,
@@ -55,7 +55,7 @@ fn is_cyclone(of: GUID) -> bool {
     of.to_bytes().starts_with(&CYCLONE_DDS)
 }
 
-/// Returns an identifier that no other client has.
+/// Returns an identifier for a service client that no other client has.
 fn client(answers: GUID) -> [u8; WHO] {
     let bytes = answers.to_bytes();
     std::array::from_fn(|at| bytes[at] ^ bytes[at + WHO])
@@ -155,12 +155,12 @@ impl TopicPublisher {
         Ok(())
     }
 
-    /// Publishes a message. Returns `false` if no buffer was free.
+    /// Publishes a message on the topic. Returns `false` if no buffer was free.
     pub fn publish(&self, message: Vec<u8>) -> bool {
         self.writer.write(Payload(body(message)), Some(Timestamp::now())).is_ok()
     }
 
-    /// Closes the publisher; `dds` drops its matched endpoints.
+    /// Closes the publisher and drops its matched endpoints from `dds`.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.writer.guid()]);
     }
@@ -186,7 +186,7 @@ impl TopicSubscriber {
         taken(&self.reader).into_iter().map(|(bytes, _)| bytes).collect()
     }
 
-    /// Closes the subscription; `dds` drops its matched endpoints.
+    /// Closes the subscription and drops its matched endpoints from `dds`.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.reader.guid()]);
     }
@@ -272,7 +272,7 @@ impl ServiceClient {
         }
     }
 
-    /// Closes the client; `dds` drops its matched endpoints.
+    /// Closes the service client and drops its matched endpoints from `dds`.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.requests.guid(), self.answers.guid()]);
     }
