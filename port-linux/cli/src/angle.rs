@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use outrigger::exit::Failure;
 
-/// The suffixes of a number of degrees.
+/// The suffixes that mark a number on the command line as degrees.
 const DEGREES: [&str; 2] = ["deg", "°"];
 
 /// Splits a unit of degrees off `text`, and `per` behind it, as in `deg/s`. `None` if there is no such unit.
@@ -24,7 +24,7 @@ pub(crate) fn parse_angle(text: &str) -> Option<f32> {
 /// A speed or an acceleration above 0: of a joint in rad or degrees, or of the tool in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate {
-    /// The value \[rad/s, rad/s² or m/s, m/s²\].
+    /// The magnitude of the speed or acceleration, for a joint \[rad/s, rad/s²\] or for the tool \[m/s, m/s²\].
     pub value: f32,
     /// `true` if the value was given in degrees, so that it cannot be one of the tool.
     pub in_degrees: bool,

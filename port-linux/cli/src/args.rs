@@ -1,4 +1,4 @@
-//! The arguments of the commands.
+//! The arguments of commands such as `outrigger run`, and the parsers of their values.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -22,11 +22,11 @@ pub(crate) struct ControllerArgs {
     listen: Option<SocketAddr>,
 }
 
-/// The error for `--states` with a KRC.
+/// The error message if `--states` is given with a KRC, whose states come from a single source.
 pub(crate) const STATES_OF_A_KRC: &str =
     "--states is for the ports of a UR controller: a KRC has one way to send its state; leave it out";
 
-/// The kind of a controller.
+/// The kind of the robot's controller, as given by `--kind`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kind {
     /// A controller of Universal Robots, which Outrigger connects to.
@@ -77,7 +77,7 @@ impl ControllerArgs {
 pub(crate) struct MonitorArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// The kind of controller.
+    /// The options for the kind of the robot's controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
     /// Source of states: auto, realtime (30003) or rtde (30004)
@@ -96,7 +96,7 @@ pub(crate) struct MonitorArgs {
 pub(crate) struct ViewArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// The kind of controller.
+    /// The options for the kind of the robot's controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
     /// Source of states: auto, realtime (30003) or rtde (30004)
@@ -116,7 +116,7 @@ pub(crate) struct ViewArgs {
 /// The arguments of `outrigger check-config`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CheckConfigArgs {
-    /// The configuration
+    /// Configuration file to check
     #[arg(value_name = "CONFIG.toml")]
     pub config: PathBuf,
 }
@@ -124,7 +124,7 @@ pub(crate) struct CheckConfigArgs {
 /// The arguments of `outrigger run`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunArgs {
-    /// The configuration
+    /// Configuration file of the run
     #[arg(value_name = "CONFIG.toml")]
     pub config: PathBuf,
     /// HOST[:PORT-BASE], instead of the configuration's robot.address
@@ -150,7 +150,7 @@ pub(crate) struct RunArgs {
 /// The arguments of `outrigger replay`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReplayArgs {
-    /// The recordings
+    /// Recordings to replay
     #[arg(value_name = "DUMP", required = true)]
     pub dumps: Vec<PathBuf>,
 }
@@ -160,10 +160,10 @@ pub(crate) struct ReplayArgs {
 pub(crate) struct RecordArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// The kind of controller.
+    /// The options for the kind of the robot's controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
-    /// The file to write; it must not exist
+    /// Recording to write; the file must not exist
     #[arg(short = 'o', long, value_name = "FILE.mcap")]
     pub out: PathBuf,
     /// Source of states: auto, rtde (30004 beside 30003) or realtime (30003 alone)
@@ -183,7 +183,7 @@ pub(crate) struct RecordArgs {
 /// The arguments of `outrigger export`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExportArgs {
-    /// The recording
+    /// Recording to export
     #[arg(value_name = "FILE.mcap")]
     pub file: PathBuf,
     /// Write a table of states: one row per state, one column per number; '-' for standard output
@@ -203,7 +203,7 @@ pub(crate) struct ExportArgs {
 pub(crate) struct ScriptArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// The program, or '-' for standard input
+    /// Program to send, or '-' for standard input
     #[arg(value_name = "FILE.script|-")]
     pub file: PathBuf,
     /// Stay until the program ends, and print its messages
@@ -223,7 +223,7 @@ pub(crate) struct ScriptArgs {
 /// The arguments of `outrigger watch`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WatchArgs {
-    /// The board's address
+    /// Address of the board to watch
     #[arg(value_name = "BOARD")]
     pub board: String,
     /// Port, or address and port, to which the board sends its telemetry: device.telemetry of its configuration
@@ -265,7 +265,7 @@ pub(crate) fn parse_any_address(text: &str) -> Result<SocketAddr, String> {
     parse_socket(text, Ipv4Addr::UNSPECIFIED)
 }
 
-/// Parses an address and a port, or a port of `host`.
+/// Parses a socket address from the command line: an IP address and a port, or a port of the address `host`.
 fn parse_socket(text: &str, host: Ipv4Addr) -> Result<SocketAddr, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(SocketAddr::from((host, port)));

@@ -33,12 +33,12 @@ pub(crate) fn expert(keys: Vec<SetExpertKey>) -> Lines {
     lines
 }
 
-/// Returns warnings about settings that are valid but should be changed.
+/// Returns warnings about settings of the sensors that are valid but should be changed.
 pub(crate) fn warnings(sources: &[SourceSettings]) -> impl Iterator<Item = String> {
     sources.iter().filter_map(SourceSettings::warning)
 }
 
-/// Returns the values that a host's configuration would put in force.
+/// Returns the text of the values that a host's configuration would put in force, as `check-config` prints it.
 pub(crate) fn on_host<const N: usize>(
     [robot, coast]: [Vec<Line>; 2],
     law: &LawConfig<N>,
@@ -59,7 +59,7 @@ pub(crate) fn on_host<const N: usize>(
     lines
 }
 
-/// Returns the values that a board's configuration would put in force.
+/// Returns the text of the values that a board's configuration would put in force, as `check-config` prints it.
 pub(crate) fn on_board<const N: usize>(
     [robot, coast]: [Vec<Line>; 2],
     law: &LawConfig<N>,
@@ -79,7 +79,7 @@ fn names<I>(sources: &[SourceSettings<I>]) -> Vec<&str> {
     sources.iter().map(|source| source.name.as_str()).collect()
 }
 
-/// The text of lines with a name and a value each.
+/// The text that `check-config` prints: lines with the name of a setting and its value each.
 #[derive(Default)]
 pub(crate) struct Lines(String);
 
@@ -315,7 +315,7 @@ fn described(source: &SourceSettings) -> String {
     format!("{input}, {}", kept(source))
 }
 
-/// Returns the limits on a sensor's readings, in words.
+/// Returns a text with the limits on a sensor's readings: the number of values and the largest age.
 fn kept<I>(source: &SourceSettings<I>) -> String {
     format!("{} value(s), at most {} s old", source.values, source.judged.max_age.as_secs_f32())
 }

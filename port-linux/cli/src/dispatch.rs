@@ -170,7 +170,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     doctor::run(examine, sources)
 }
 
-/// Returns the robot that a configuration names.
+/// Returns the address of the robot that a configuration names.
 fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
     match file {
         AnyConfiguration::Ur(RunsOn::Host(host)) => Ok(host.control.robot.address.clone()),
@@ -236,7 +236,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     run_with(args, None)
 }
 
-/// The options by which a node joins a ROS 2 domain.
+/// The options by which a node joins a ROS 2 domain; without the feature `ros2` there are none.
 #[cfg(feature = "ros2")]
 type Joins = crate::ros2::JoinArgs;
 #[cfg(not(feature = "ros2"))]
@@ -414,7 +414,7 @@ pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pie
 /// The robot that a run commands, by the address that identifies the run.
 enum Named {
     Ur(RobotAddress),
-    /// A KRC that sends its measurements to this local address.
+    /// A KRC, identified by the local address to which it sends its measurements.
     Krc(SocketAddr),
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct ExampleArgs {
     name: Option<String>,
 }
 
-/// An example file of `cli/examples`, with its name and content.
+/// An example file of `cli/examples` built into the program, with its name, its summary and its text.
 struct Example {
     name: &'static str,
     summary: &'static str,
@@ -62,7 +62,7 @@ const EXAMPLES: &[Example] = examples! {
 };
 
 impl Example {
-    /// Returns the name of the example without its extension.
+    /// Returns the name of the example file without its extension.
     fn stem(&self) -> &'static str {
         self.name.rsplit_once('.').map_or(self.name, |(stem, _)| stem)
     }
@@ -83,7 +83,7 @@ fn find(name: &str) -> Option<&'static Example> {
     named.or_else(|| EXAMPLES.iter().find(|example| example.stem() == name))
 }
 
-/// Returns the list of examples, one line each.
+/// Returns the list of the example files, one line with name and summary for each.
 fn list() -> String {
     let width = EXAMPLES.iter().map(|example| example.name.len()).max().unwrap_or_default();
     EXAMPLES.iter().map(|example| format!("{:<width$}  {}\n", example.name, example.summary)).collect()

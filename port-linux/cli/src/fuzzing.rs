@@ -22,7 +22,7 @@ use outrigger::vendor::{krc, ur};
 
 pub(crate) use outrigger::motion::fuzzing::assert_line;
 
-/// A reader of fuzz input that takes bytes from the front.
+/// A reader of fuzz input that takes values from the front of the bytes.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {

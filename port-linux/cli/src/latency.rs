@@ -8,10 +8,10 @@ use outrigger_wire::time::{Duration, Instant};
 
 use outrigger::host::clock::{Clock, std_duration};
 
-/// The period of states of the fastest controllers.
+/// The shortest period in which controllers send states, at which this thread is woken for the measurement.
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// The delays with which this thread was woken.
+/// The delays between the times at which this thread was to be woken and those at which it ran.
 #[derive(Clone, Debug)]
 pub(crate) struct Latency {
     /// The delays of wake-ups by a timer, after the time at which a sleep was to end.

@@ -1,4 +1,4 @@
-//! The `outrigger` command.
+//! The `outrigger` command: the entry point of the program.
 
 use std::process::ExitCode;
 

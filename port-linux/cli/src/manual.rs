@@ -108,7 +108,7 @@ fn as_roff(text: &str) -> String {
     roff
 }
 
-/// Escapes the characters that roff would interpret.
+/// Escapes the characters of a line that roff, the format of manual pages, would interpret.
 fn escaped(line: &str) -> String {
     let text = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if text.starts_with('.') { format!("\\&{text}") } else { text }

@@ -8,7 +8,7 @@ use outrigger::show::Format;
 
 use crate::args::RecordArgs;
 
-/// Returns the settings with which the command observes a controller.
+/// Returns the settings with which `outrigger record` observes a controller.
 pub(crate) fn look<const N: usize>(args: &RecordArgs) -> ObservationSettings<N> {
     let (format, seconds) = (Format::choose(args.json), args.seconds);
     let recording = Arc::new(Recording::of_everything(args.out.clone(), !args.uncompressed));

@@ -20,7 +20,7 @@ use outrigger::show::tell;
 /// A function that runs an engine again from a dump, for the kind of controller that the dump was made with.
 type Again = fn(&[u8], &mut LinkHistory) -> Result<Replayed, ReplayError>;
 
-/// The topic of engine inputs in recordings of earlier versions.
+/// The topic of engine inputs in recordings that earlier versions wrote, which cannot be replayed.
 const FIRST_FORM: &str = "/engine/inputs";
 
 /// The longest line of a recording's log that is read \[bytes\].
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ReplayArgs, again: Again) -> Outcome {
     verdicts.end()
 }
 
-/// Replays one file.
+/// Replays one recording. Returns its results, and an error if it differs or cannot be read.
 fn replayed(path: &Path, again: Again) -> (ReplayResults, Outcome) {
     let mut story = ReplayResults::of(again);
     let ended = if is_recording(path) { run_of(path, &mut story) } else { fallback_of(path, &mut story) };
@@ -60,7 +60,7 @@ fn replayed(path: &Path, again: Again) -> (ReplayResults, Outcome) {
     (story, ended)
 }
 
-/// The numbers of recordings with each verdict.
+/// The numbers of replayed recordings that are the same, that differ and that cannot be replayed.
 #[derive(Debug, Default)]
 struct Verdicts {
     same: usize,
@@ -69,7 +69,7 @@ struct Verdicts {
 }
 
 impl Verdicts {
-    /// Returns the output line for a recording, and counts its verdict.
+    /// Returns the output line for a replayed recording, and counts its verdict.
     fn add(&mut self, path: &Path, story: &ReplayResults, ended: Outcome) -> String {
         let shown = path.display();
         match ended {
@@ -100,13 +100,13 @@ impl Verdicts {
     }
 }
 
-/// Replays the recording of a fallback, which is one dump.
+/// Replays the recording of a fallback, which is one dump of the engine's recorder.
 fn fallback_of(path: &Path, story: &mut ReplayResults) -> Outcome {
     let dump = files::read(path, LARGEST).map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
     story.replay(&dump)
 }
 
-/// Replays the recording of a whole run.
+/// Replays the recording of a whole run, which contains the engine's inputs from beginning to end.
 fn run_of(path: &Path, story: &mut ReplayResults) -> Outcome {
     let mut run = Run { story, header: vec![], half: vec![], is_first_form: false };
     let mut is_refused = false;
@@ -143,7 +143,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Replays the half of the recorder's content that is complete.
+    /// Replays the half of the recorder's content that was read completely.
     fn replay(&mut self) -> Outcome {
         let entries = std::mem::take(&mut self.half);
         if entries.is_empty() {
@@ -187,7 +187,7 @@ impl Run<'_> {
     }
 }
 
-/// The results of the part that has been replayed.
+/// The results of the part of a recording that has been replayed so far.
 #[derive(Debug)]
 struct ReplayResults {
     again: Again,
@@ -242,7 +242,7 @@ impl ReplayResults {
         }
     }
 
-    /// Replays one dump of the engine's recorder.
+    /// Replays one dump of the engine's recorder, and adds its results.
     fn replay(&mut self, dump: &[u8]) -> Outcome {
         let replayed = (self.again)(dump, &mut self.link);
         let advice = match &replayed {

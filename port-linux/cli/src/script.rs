@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     if words.is_unread() { Ok(()) } else { words.outcome(uploaded?) }
 }
 
-/// Sends the statements of the file to interpreter mode.
+/// Sends the statements of the file with a script to the controller's interpreter mode.
 fn statements(args: &ScriptArgs, bytes: &[u8], shown: String) -> Outcome {
     let file = StatementFile::new(bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
     let target = Target::resolve(&args.robot)?;

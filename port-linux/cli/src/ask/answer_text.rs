@@ -1,10 +1,10 @@
-//! Formats the answers of a run as text.
+//! Formats the answers of a run to the requests of `outrigger ctl` as text.
 
 use serde_json::Value;
 
 use outrigger::requests::failure_text::{reason, text};
 
-/// Formats an answer as text for people, with a line end.
+/// Formats an answer of a run as text for people, with a line end.
 pub(super) fn of(answer: &Value) -> String {
     let mode = text(answer, "mode");
     let epoch = answer.get("epoch").and_then(Value::as_u64).unwrap_or_default();

@@ -23,7 +23,7 @@ pub(crate) struct AskArgs {
     /// HOST[:PORT-BASE], or the configuration that `run` was started with; board:ADDRESS[:PORT] for a board (47001)
     #[arg(value_name = "ROBOT|CONFIG.toml|board:ADDRESS")]
     pub robot: String,
-    /// Request to make
+    /// Request to send to the run or the board
     #[arg(value_enum, hide_possible_values = true)]
     pub word: AskCommand,
     /// With set: the output to set, as `outrigger io` takes it; with sample: the source's name and its values; with
@@ -51,7 +51,7 @@ pub(crate) struct AskArgs {
     /// With --to q=: duration of the motion at full speed [s], in place of --speed and --acceleration
     #[arg(long, value_name = "SECONDS", requires = "to", conflicts_with_all = ["speed", "acceleration", "linear"])]
     pub time: Option<f64>,
-    /// The kind of controller that ROBOT is.
+    /// The options for the kind of controller that ROBOT is.
     #[command(flatten)]
     pub controller: ControllerArgs,
     /// Epoch that the request is for; it is refused in any other. Default: that of a status requested just before
@@ -125,7 +125,7 @@ pub(super) enum Wanted {
     ToolContact(String),
     /// A motion to one target, in the form that a run parses.
     Move(String),
-    /// A motion in the file with this path.
+    /// A request to move the arm along the motion in the file with this path.
     Along(PathBuf),
     /// A command to the controller's dashboard server, sent by a board.
     Dashboard(ArmCommand),

@@ -17,22 +17,22 @@ use outrigger::host::os;
 use outrigger::host::signals::Signals;
 use outrigger::requests::board_line;
 
-/// The prefix in the argument ROBOT that denotes a board.
+/// The prefix of the argument ROBOT with which `outrigger ctl` addresses a board.
 pub(super) const PREFIX: &str = "board:";
-/// The default UDP port of boards for requests.
+/// The default UDP port at which boards receive requests.
 const PORT: u16 = 47_001;
 /// The time without an answer after which a session counts as lost: the board has restarted, or other clients have
 /// replaced this one.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// A session with a board that receives requests.
+/// A session with a board that receives requests, on the client's side.
 pub(super) struct Board {
     name: String,
     socket: UdpSocket,
     clock: Clock,
     key: Key,
     caller: Caller,
-    /// The epoch in the board's last answer.
+    /// The session's epoch, a counter of connections and losses of authority, in the board's last answer.
     epoch: Epoch,
     lines: VecDeque<String>,
     /// The id of the watch request and its last line; `None` unless a watch is active.
@@ -117,7 +117,7 @@ impl Board {
         }
     }
 
-    /// Sends a request and stores the board's answer for [`line`](Self::line).
+    /// Sends a request to the board, and stores the board's answer for [`line`](Self::line).
     pub(super) fn ask(
         &mut self,
         id: u32,

@@ -1,4 +1,4 @@
-//! The check that no run commands a robot at present.
+//! Checks that no run of Outrigger commands a robot, before another program is sent to the robot.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 
@@ -14,7 +14,7 @@ use outrigger::host::clock::std_duration;
 use outrigger::host::os::local::connect;
 use outrigger_wire::time::Duration;
 
-/// The longest wait for the status of a run.
+/// The longest wait for a run's answer to the question for its status.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Checks that no run on this machine commands the robot. A run that only watches it is permitted.

@@ -29,17 +29,17 @@ use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{causes_motion, failure_text};
 
-/// The longest answer of a run \[B\].
+/// The longest answer of a run that is read \[B\].
 const LONGEST_ANSWER: usize = 1 << 20;
 
 /// The longest time for which a request is repeated after the run has given this client's place to another one, and
 /// the pause between two attempts.
 const NO_PLACE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
 
-/// The interval at which signals are checked during a wait.
+/// The interval at which signals to this process are checked while an answer is awaited.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The longest wait for the answer to a withdrawal.
+/// The longest wait for a run's answer to the withdrawal of an earlier request.
 const WITHDRAWAL: Duration = Duration::from_secs(2);
 
 /// Runs the command.
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
 }
 
 impl Conversation<'_> {
-    /// Sends the requested message, and waits for its outcome.
+    /// Sends the request that the command line describes, and waits for its outcome.
     fn say(&mut self, wanted: &Wanted) -> Outcome {
         let run = self;
         match wanted {
@@ -153,10 +153,10 @@ struct Conversation<'a> {
     way: RequestConnection,
     /// The time at which waiting for answers ends; `None` for no limit.
     until: Option<Instant>,
-    /// The start time of this command.
+    /// The time at which this command was started.
     began: Instant,
     next_id: u32,
-    /// The beginning of a received line that is not complete yet.
+    /// The beginning of a line received from the run that is not complete yet.
     begun: String,
     /// The lines received before the answer that was waited for, which are returned later.
     passed_over: VecDeque<String>,
@@ -174,16 +174,16 @@ struct Conversation<'a> {
     unread: Cell<bool>,
 }
 
-/// The result of waiting for a line of a run.
+/// The result of waiting for the next line of a run.
 enum LineResult {
     Line(String),
-    /// No line arrived within the time.
+    /// No line of the run arrived within the time.
     Nothing,
     /// The run has ended the connection.
     Gone,
 }
 
-/// The connection over which requests are sent.
+/// The connection to a run or a board over which requests are sent.
 enum RequestConnection {
     /// A connection to a run, with its process and user as the kernel reports them.
     Run(BufReader<Client>, (Option<i32>, u32)),
@@ -226,7 +226,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Handles signals to this process from now on.
+    /// Handles signals to this process, such as SIGINT, from now on, instead of being ended by them.
     fn listen(&mut self) -> Result<(), Failure> {
         self.signals = Some(Signals::listen(OnSignal::Nothing)?);
         Ok(())
@@ -240,7 +240,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Requests the status. Returns its epoch, and stores its challenge.
+    /// Requests the run's status. Returns the session's epoch in it, and stores the challenge in it for later requests.
     fn look(&mut self) -> Result<Epoch, Failure> {
         let (id, asked) = (self.next_id, self.clock.now());
         self.send(ClientRequest::Status)?;
@@ -398,7 +398,7 @@ impl<'a> Conversation<'a> {
         Some(Err(Failure::Fault(format!("{why}; freedrive or force mode has ended"))))
     }
 
-    /// Prints changes of the status until the run ends.
+    /// Prints each change of the run's status until the run ends.
     fn watch(&mut self) -> Outcome {
         self.send(ClientRequest::Watch)?;
         self.until = None;
@@ -417,7 +417,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Prints an answer, or returns the failure that the answer reports.
+    /// Prints an answer of the run, or returns the failure that the answer reports.
     fn tell(&self, line: &str, answer: &Value) -> Outcome {
         if self.args.json {
             self.print(line)?;
@@ -549,7 +549,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Returns the number at `key` in an answer.
+/// Returns the number with the name `key` in a JSON answer; `None` if there is none.
 fn number(of: &Value, key: &str) -> Option<u32> {
     of.get(key).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
 }

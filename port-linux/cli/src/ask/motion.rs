@@ -14,7 +14,7 @@ use outrigger::released::ReleasedBy;
 use outrigger::requests::failure_text;
 use outrigger::show::{Progress, eprintln_lossy};
 
-/// The number of pieces of a motion after which the client checks for a refusal, and the longest wait for one.
+/// The number of sent pieces of a motion after which the client checks for a refusal, and the longest wait for one.
 const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 
 impl Conversation<'_> {
@@ -126,7 +126,7 @@ fn number_of(answer: &Value) -> Option<u64> {
     answer.get("motion")?.get("number")?.as_u64()
 }
 
-/// Displays the progress of the motion.
+/// Displays the progress of a motion in percent, as reported by the run's answer.
 fn show(progress: &mut Progress, answer: &Value) {
     let percent = answer.get("motion").and_then(|motion| motion.get("percent")).and_then(Value::as_u64);
     percent.into_iter().for_each(|percent| progress.show(&format!("{percent:3} %"), percent / 10));

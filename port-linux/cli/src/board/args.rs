@@ -19,7 +19,7 @@ Examples:
     Show {
         #[command(flatten)]
         line: LineArgs,
-        /// The board's configuration, to compare with
+        /// Configuration of the board, to compare with
         #[arg(value_name = "BOARD.toml")]
         file: Option<PathBuf>,
     },
@@ -46,7 +46,7 @@ Examples:
     Set {
         #[command(flatten)]
         line: LineArgs,
-        /// The board's configuration
+        /// Configuration of the board
         #[arg(value_name = "BOARD.toml")]
         file: PathBuf,
     },
@@ -60,7 +60,7 @@ Example:
     },
 }
 
-/// The options for the connection to the board.
+/// The options for the connection to the board over its serial line.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LineArgs {
     /// The board's serial line: a device, unix:PATH or tcp:HOST:PORT

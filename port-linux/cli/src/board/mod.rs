@@ -80,7 +80,7 @@ fn default(line: &LineArgs) -> Outcome {
     say("the board runs its compiled-in settings, and stores no others")
 }
 
-/// Returns the settings image for a board's configuration file.
+/// Returns the image of the settings in a board's configuration file, as it is sent to the board.
 fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
     if !AnyConfiguration::load(file)?.is_for_a_board() {
         let what = "expected a board's file, with a table [device]; this file is for a host";
@@ -168,7 +168,7 @@ impl Found {
     }
 }
 
-/// A connection to the board over its serial line.
+/// A connection to the board over its serial line, and the clock for its time limits.
 struct Bench {
     port: Port,
     clock: Clock,

@@ -46,7 +46,7 @@ impl fmt::Display for PortName {
     }
 }
 
-/// An open serial line to a board.
+/// An open serial line to a board, with its name for error messages.
 #[derive(Debug)]
 pub(super) struct Port {
     line: Line,
@@ -74,7 +74,7 @@ impl Port {
         Ok(Self { line, name: name.clone() })
     }
 
-    /// Sends all bytes to the board.
+    /// Sends all bytes to the board over the serial line.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.line.write_all(bytes).map_err(|error| self.gone(&error))
     }

@@ -50,7 +50,7 @@ Examples:
     },
     /// Start the loaded program, or resume a paused one. This moves the robot
     Play,
-    /// Pause the program
+    /// Pause the program that runs
     Pause,
     /// Stop the program, or the script, that runs
     Stop,
@@ -58,7 +58,7 @@ Examples:
     LockPendant,
     /// Restore what the teach pendant was allowed to do
     UnlockPendant {
-        /// Previous role of the pendant's user (CB3)
+        /// Role of the pendant's user to restore (CB3)
         #[arg(long, value_name = "ROLE", default_value = "programmer", value_parser = role)]
         role: UserRole,
         /// Previous operational mode (e-Series); without it the mode is unchanged and the pendant may choose again
@@ -103,7 +103,7 @@ Examples:
     PowerOn,
     /// Power off the arm
     PowerOff,
-    /// Release the brakes
+    /// Release the arm's brakes
     BrakeRelease,
     /// Unlock a protective stop, and nothing else; `recover` does the whole sequence
     UnlockProtectiveStop {
@@ -123,23 +123,23 @@ Examples:
         #[arg(value_name = "INSTALLATION", value_parser = text)]
         installation: String,
     },
-    /// Show a pop-up on the pendant
+    /// Show a pop-up on the teach pendant
     Popup {
-        /// Text of one line
+        /// Text of the pop-up, one line
         #[arg(value_name = "TEXT", value_parser = text)]
         text: String,
     },
-    /// Close the pop-up
+    /// Close the pop-up on the teach pendant
     ClosePopup,
-    /// Close the safety system's pop-up
+    /// Close the safety system's pop-up on the teach pendant
     CloseSafetyPopup,
     /// Write a line to the controller's log
     Log {
-        /// Text of one line
+        /// Text to log, one line
         #[arg(value_name = "TEXT", value_parser = text)]
         text: String,
     },
-    /// Write the log to the controller's disk
+    /// Write the controller's log to its disk
     SaveLog,
     /// Write a flight report; takes minutes
     FlightReport {
@@ -149,7 +149,7 @@ Examples:
     },
     /// Write a support file; takes up to ten minutes
     SupportFile {
-        /// Folder on the controller
+        /// Folder on the controller to write the support file to
         #[arg(value_name = "FOLDER", value_parser = text)]
         folder: String,
     },
@@ -166,7 +166,7 @@ pub(crate) enum Mode {
     Manual,
     /// Programs run; the pendant does not move the arm.
     Automatic,
-    /// The pendant may choose.
+    /// The teach pendant's user may choose the mode.
     Clear,
 }
 

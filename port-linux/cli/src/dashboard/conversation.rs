@@ -33,7 +33,7 @@ const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
     ("loaded program", "loaded_program", Request::LoadedProgram),
 ];
 
-/// A connected controller, and the dashboard command to execute.
+/// A connection to a controller's dashboard server, and the dashboard command to execute.
 pub(super) struct Conversation<'a, T> {
     transport: T,
     software: SoftwareVersion,
@@ -43,7 +43,7 @@ pub(super) struct Conversation<'a, T> {
     output: io::Result<()>,
 }
 
-/// A message for people, as a JSON object.
+/// A message for the user of `outrigger dashboard`, as a JSON object.
 #[derive(Serialize)]
 struct UserMessage<'s> {
     #[serde(rename = "type")]
@@ -51,7 +51,7 @@ struct UserMessage<'s> {
     text: &'s str,
 }
 
-/// The overview of the controller, as a JSON object.
+/// The overview of every value that the controller reports, as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "status")]
 struct Status {
@@ -59,7 +59,7 @@ struct Status {
     values: Vec<(&'static str, Value)>,
 }
 
-/// A reply of the controller, as a JSON object.
+/// A reply of the controller to one request, as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "answer")]
 struct Answer {
@@ -76,12 +76,12 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(Self::with(transport, software, clock, args))
     }
 
-    /// Creates a conversation with a known software version.
+    /// Creates a conversation with a controller whose software version is known.
     pub(super) fn with(transport: T, software: SoftwareVersion, clock: Clock, args: &'a DashboardArgs) -> Self {
         Self { transport, software, clock, args, output: Ok(()) }
     }
 
-    /// Executes the command.
+    /// Executes the dashboard command that the arguments contain.
     pub(super) async fn command(mut self) -> Outcome {
         let outcome = match self.args.command.as_ref().unwrap_or(&Command::Status) {
             Command::Status => self.overview().await,
@@ -120,7 +120,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
     }
 
-    /// Prints every value that the software can report.
+    /// Prints every value that the controller's software can report.
     async fn overview(&mut self) -> Outcome {
         let mut values = vec![];
         if self.software.generation() == Generation::PolyScopeX && !self.args.json {
@@ -173,7 +173,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// Sends one request and prints its reply.
+    /// Sends one request to the controller's dashboard server, and prints the reply.
     async fn ask(&mut self, request: Request<'_>) -> Outcome {
         let kind = request.kind();
         kind.check(self.software).map_err(|unsupported| Failure::Usage(unsupported.to_string()))?;
@@ -318,7 +318,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
     }
 }
 
-/// Returns the text of the controller's refusal, with advice.
+/// Returns the text of the controller's refusal of a request, with advice.
 fn said(refusal: &Refusal<'_>) -> String {
     match refusal {
         Refusal::NeedsRemoteControl => format!("{refusal}; {}", SequenceError::LocalControl.advice()),

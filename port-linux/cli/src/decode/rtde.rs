@@ -14,7 +14,7 @@ use outrigger::json::fields::Fields;
 /// The protocol version is not in the bytes of a recording: it is recognized by the form of the packages.
 pub(super) struct Exchange {
     protocol: Option<Protocol>,
-    /// The variable names that the user has given.
+    /// The names of RTDE output variables that the user has given.
     given: Vec<String>,
     /// The types in the controller's last reply to a request for outputs.
     answered: Option<Vec<String>>,
@@ -30,7 +30,7 @@ impl Exchange {
         Self { protocol: None, asked: given.clone(), given, answered: None }
     }
 
-    /// Starts with a new connection, and keeps the given names.
+    /// Forgets the previous RTDE connection for a new one in the recording; the names that the user gave are kept.
     pub(super) fn begin(&mut self) {
         self.protocol = None;
         self.answered = None;

@@ -12,7 +12,7 @@ use outrigger_wire::time::Duration;
 
 /// The software of the demo's controller; limits are multiples of its period.
 pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
-/// The number of the demo's sensor in the engine.
+/// The number of the demo's distance sensor in the engine.
 pub(super) const SENSOR: SourceId = SourceId(0);
 
 /// The longest measured pause with which the default limits are used, because they allow several such pauses in a
@@ -35,10 +35,10 @@ const FASTEST: f64 = 5.6;
 /// The largest standoff error once the arm has settled, on a quiet machine \[mm\].
 const ERROR: f64 = 1.0;
 
-/// The limits and bounds that the demo uses on this machine.
+/// The link limits, check bounds and pace of time that the demo uses on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Allowance {
-    /// The longest pause that was measured, by the system's clock.
+    /// The longest pause of this machine that was measured, by the system's clock.
     worst: Duration,
     /// The age from which on a state is stale, by the session's clock; the default if nothing is widened.
     stale_after: Duration,
@@ -74,12 +74,12 @@ impl Allowance {
         self.slowed
     }
 
-    /// Returns the age of the newest state at which commanding ends.
+    /// Returns the age of the robot's newest state at which commanding ends.
     pub(super) const fn stale_after(&self) -> Duration {
         self.stale_after
     }
 
-    /// Returns the difference to the limits on a quiet machine.
+    /// Returns the time by which the limits are wider than on a machine without long pauses.
     pub(super) fn extra(&self) -> Duration {
         self.stale_after - default_link().stale_after
     }
@@ -100,7 +100,7 @@ impl Allowance {
         ERROR + 2.0 * FASTEST * self.extra().as_secs_f64()
     }
 
-    /// Describes the measurement and the limits that follow from it.
+    /// Describes the measured pauses of this machine, and the limits and pace of time that follow from them.
     pub(super) fn text(&self) -> String {
         let measured = format!("this machine pauses programs for up to {:.0} ms", self.worst.as_micros() as f64 / 1e3);
         let widened = if self.extra() > Duration::ZERO { "wider link limits" } else { "default link limits" };
@@ -111,7 +111,7 @@ impl Allowance {
         format!("{measured}; {widened}{slowed}")
     }
 
-    /// Returns the demo's configuration with these limits.
+    /// Returns the engine's configuration for the demo with these limits.
     pub(super) fn config(&self) -> UrConfig {
         let mut config = UrConfig::default();
         let [first, ..] = &mut config.sources;
@@ -152,13 +152,13 @@ impl Allowance {
         Self { worst: Duration::ZERO, stale_after, slowed: 1 }.config()
     }
 
-    /// Returns the checks of the sensor's readings: range and age.
+    /// Returns the checks of the distance sensor's readings: their range and their largest age.
     pub(super) fn source(&self) -> SourceConfig {
         SourceConfig { max_age: self.source_age(), ..SourceConfig::new(SENSOR, 1, 0.0, 0.5) }
     }
 }
 
-/// Returns the period of the simulated controller's states.
+/// Returns the period in which the simulated controller sends its states.
 pub(super) fn period() -> Duration {
     Duration::from_micros(SOFTWARE.generation().period_micros())
 }

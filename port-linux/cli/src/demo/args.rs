@@ -1,4 +1,4 @@
-//! The options of `outrigger demo`.
+//! The options of `outrigger demo`, on the command line.
 
 use std::path::PathBuf;
 

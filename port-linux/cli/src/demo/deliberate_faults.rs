@@ -16,27 +16,27 @@ use super::allowance::Allowance;
 pub(crate) enum Broken {
     /// Let the law output almost no speed, whatever the distance.
     NoGain,
-    /// The law holds a distance that is wrong by 5 mm.
+    /// The law holds a distance to the workpiece that is wrong by 5 mm.
     WrongDistance,
     /// Commanding continues while the link is stalled.
     NoFallback,
     /// Commanding continues with the last reading of a sensor that no longer sends.
     StaleSensor,
-    /// Commanding ends for another reason than the one reported.
+    /// Commanding ends for another reason than the one that is reported.
     WrongReason,
-    /// No request after the first one reaches the engine.
+    /// No request to command after the first one reaches the engine.
     NoReArming,
-    /// After a fallback commanding begins again without the operator.
+    /// After a fallback commanding begins again without a request of the operator.
     ResumesByItself,
-    /// The arm continues to move when no command follows.
+    /// The arm continues to move when a command is not followed by another one.
     KeepsMoving,
-    /// Another client moves the arm.
+    /// Another client moves the simulated arm while this program commands it.
     SecondCommander,
-    /// The link stalls although the story injects no fault.
+    /// The link stalls although the scenario injects no fault.
     SecretStalls,
-    /// A release does not reach the engine.
+    /// The operator's release, which ends commanding, does not reach the engine.
     NoRelease,
-    /// Acknowledgements do not reach the engine.
+    /// The operator's acknowledgements of faults do not reach the engine.
     NoAcknowledgement,
 }
 
@@ -49,7 +49,7 @@ impl Broken {
         }
     }
 
-    /// Applies the fault to the law.
+    /// Applies the deliberate fault to the law that holds the distance, if it is a fault of the law.
     pub(super) fn spoil_law(self, law: &mut StandoffConfig) {
         match self {
             Self::NoGain => (law.proportional, law.integral) = (0.01, 0.0),
@@ -58,7 +58,7 @@ impl Broken {
         }
     }
 
-    /// Applies the fault to the configuration.
+    /// Applies the deliberate fault to the engine's configuration, if it is a fault of the configuration.
     pub(super) fn spoil_config(self, config: &mut UrConfig) {
         match self {
             Self::NoFallback => *config = Allowance::without_fallback(),
@@ -72,7 +72,7 @@ impl Broken {
         }
     }
 
-    /// Returns `true` if the fault drops this input of the story, after `requests` earlier requests.
+    /// Returns `true` if the fault drops this input of the scenario, after `requests` earlier requests.
     pub(super) const fn loses(self, input: &Input, requests: usize) -> bool {
         match (self, input) {
             (Self::NoReArming, Input::Request(_)) => requests > 0,

@@ -57,7 +57,7 @@ use outrigger::vendor::ur::{self, UrController};
 const DISTANCE: f32 = 0.05;
 /// The longest interval between two steps of the script, which also advances at every state.
 const GLANCE: Duration = Duration::from_millis(10);
-/// The longest time for writing the report to disk.
+/// The longest time for writing the demo's report to disk.
 const DISK: StdDuration = StdDuration::from_secs(10);
 /// The duration of the measurement of this machine's pauses, before anything else.
 const MEASURING: StdDuration = StdDuration::from_secs(2);
@@ -154,7 +154,7 @@ fn verdict(checks: &[Check], program: &str) -> String {
     )
 }
 
-/// Plays the whole story, and checks the results.
+/// Plays the demo's whole scenario, and checks the results.
 async fn play(
     args: &DemoArgs,
     operators: Operators,
@@ -235,7 +235,7 @@ fn law() -> StandoffConfig {
     StandoffConfig { proportional: 12.0, integral: 30.0, travel: [0.004, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }
 }
 
-/// Returns the live page as a companion, if one is requested.
+/// Returns the live page of the demo as a companion of the session, if `--web` requests one.
 fn page(args: &DemoArgs, world: &World) -> Option<Arc<dyn Companion<6>>> {
     let Web(at) = args.web?;
     Some(Arc::new(OnPage::new("demo", at).with_workpiece(world.workpiece())))

@@ -20,9 +20,9 @@ const EVERY: StdDuration = StdDuration::from_millis(1);
 /// The work of each thread while a limit is determined, equal to that of a loop that answers a robot. A thread that
 /// works is delayed for longer than one that does nothing.
 const WORK: StdDuration = StdDuration::from_micros(60);
-/// The shortest pause that is recorded.
+/// The shortest pause of this machine that is recorded.
 const LEAST: Duration = Duration::from_millis(2);
-/// The largest number of pauses that are recorded.
+/// The largest number of pauses of this machine that are recorded.
 const KEPT: usize = 1 << 16;
 
 /// A time in which this machine ran no thread that was due, by the clock of the session.
@@ -32,12 +32,12 @@ pub(super) struct Pause {
     pub(super) until: Instant,
 }
 
-/// The recorded pauses of this machine, ordered by their ends.
+/// The recorded pauses of this machine, ordered by the times at which they end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pauses(Vec<Pause>);
 
 impl Pauses {
-    /// Records a pause that is long enough to matter.
+    /// Records a pause of this machine, unless it is too short to matter.
     pub(super) fn note(&mut self, pause: Pause) {
         if pause.until.since(pause.from) >= LEAST && self.0.len() < KEPT {
             self.0.push(pause);
@@ -67,7 +67,7 @@ impl Pauses {
     }
 }
 
-/// A measurement of pauses, from its start until it is dropped.
+/// A measurement of this machine's pauses by threads, from its start until it is dropped.
 #[derive(Debug)]
 pub(super) struct Watch {
     shared: Arc<Shared>,
@@ -80,7 +80,7 @@ struct Shared {
     stop: AtomicBool,
     works: AtomicBool,
     seen: Mutex<Pauses>,
-    /// The threads whose waits the kernel counts.
+    /// The threads whose waiting times are read from the kernel.
     waits: Mutex<Vec<Waits>>,
 }
 
@@ -121,7 +121,7 @@ impl Watch {
         *self.shared.waits.lock().unwrap_or_else(PoisonError::into_inner) = waits;
     }
 
-    /// Returns every pause recorded so far.
+    /// Returns every pause of this machine recorded so far.
     pub(super) fn seen(&self) -> Pauses {
         self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -176,7 +176,7 @@ impl Shared {
 #[derive(Debug)]
 struct Waits {
     file: File,
-    /// The thread's waiting time at the last reading \[ns\].
+    /// The thread's total time of waiting for a processor at the last reading \[ns\].
     before: u64,
 }
 
@@ -188,7 +188,7 @@ impl Waits {
         Some(waits)
     }
 
-    /// Returns the waiting time of the thread since the last call.
+    /// Returns the time for which the thread has waited for a processor since the last call.
     fn since_last(&mut self) -> StdDuration {
         let Some(now) = self.total() else { return StdDuration::ZERO };
         let added = now.saturating_sub(self.before);

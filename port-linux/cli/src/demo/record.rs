@@ -10,7 +10,7 @@ use super::simulated_cell::{Truth, World};
 use crate::report::picture::{FRAMES_PER_SECOND, Frame, Picture};
 use crate::report::{Check, Figure, Report, plot::grouped, quantile};
 
-/// The values recorded during a run of the demo.
+/// The values recorded during a run of the demo, for the checks and the report.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) modes: Vec<(Instant, Mode)>,
@@ -18,14 +18,14 @@ pub(super) struct Record {
     pub(super) events: Vec<(Instant, String)>,
     /// The age of the newest state at each call of the engine.
     pub(super) ages: Vec<(Instant, Duration)>,
-    /// The times of arrival of the states.
+    /// The times at which the robot's states arrived.
     pub(super) arrivals: Vec<Instant>,
     /// The times from the end of the read that completed a state to the end of writing the text that it caused.
     pub(super) turnarounds: Vec<Duration>,
     pub(super) truths: Vec<Truth>,
     pub(super) wanted_distance: f64,
     pub(super) bridged: u32,
-    /// The times of the simulated operator's requests.
+    /// The times at which the simulated operator requested to command the arm.
     pub(super) requests: Vec<Instant>,
     /// The times at which a fault was caused or repaired, each with a short description.
     pub(super) faults: Vec<(Instant, &'static str)>,
@@ -79,7 +79,7 @@ impl Record {
         }
     }
 
-    /// Returns the contents of the report page.
+    /// Returns the contents of the demo's report page.
     pub(super) fn report(
         &self,
         script: &Script,

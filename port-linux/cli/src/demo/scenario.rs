@@ -1,5 +1,5 @@
-//! The demo's story without sockets, clock and screen: reads a session, and returns inputs for it and changes to its
-//! surroundings. A test plays this story in virtual time.
+//! The demo's scenario without sockets, clock and screen: reads a session, and returns inputs for it and changes to its
+//! surroundings. A test plays this scenario in virtual time.
 
 use std::collections::VecDeque;
 
@@ -19,28 +19,28 @@ use super::script::{Ask, Fault, Script, View};
 use super::self_checks::Bounds;
 use super::simulated_cell;
 
-/// The period of a deliberate fault that the story does not announce.
+/// The period of a deliberate fault that the scenario does not announce.
 const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
 
 /// The period in which a session with a deliberate fault tries to resume without the operator.
 const SOON: Duration = Duration::from_millis(100);
 
-/// A change that the story makes to its surroundings.
+/// A change that the demo's scenario makes to the surroundings of the session.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Effect {
-    /// Display this text.
+    /// Display this text to the user.
     Say(String),
-    /// Stall the link for this time, from now on.
+    /// Stall the link to the robot for this time, from now on.
     StallLink(Duration),
     /// Pull the sensor's cable (`true`), or plug it in again.
     PullCable(bool),
-    /// Let time pass this many times slower than the system's.
+    /// Let the session's time pass this many times slower than the system's.
     Slow(u32),
-    /// Let another client command the arm.
+    /// Let another client command the simulated arm.
     SecondCommander,
 }
 
-/// A story of the demo in progress.
+/// A scenario of the demo in progress.
 pub(super) struct Scenario {
     pub(super) script: Script,
     pub(super) record: Record,
@@ -48,16 +48,16 @@ pub(super) struct Scenario {
     broken: Option<Broken>,
     /// The inputs of the simulated operator that the engine has not received yet.
     inputs: VecDeque<Input>,
-    /// The number of requests among the inputs so far.
+    /// The number of requests to command among the simulated operator's inputs so far.
     requests: usize,
     newest: ControllerTime,
     pub(super) figures: Option<Figures>,
-    /// The time of the last fault that was not announced.
+    /// The time of the last deliberate fault that the scenario did not announce.
     secret: Instant,
 }
 
 impl Scenario {
-    /// Creates a story of `seconds` by the system's clock that begins at `now`.
+    /// Creates a scenario of `seconds` by the system's clock that begins at `now`.
     pub(super) fn new(now: Instant, seconds: u64, distance: f32, allowance: Allowance, broken: Option<Broken>) -> Self {
         Self {
             script: Script::new(now, seconds, allowance.slowed()),
@@ -72,7 +72,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the next input for the engine.
+    /// Returns the simulated operator's next input for the engine; `None` if there is none.
     pub(super) fn input(&mut self) -> Option<Input> {
         let input = self.inputs.pop_front()?;
         let lost = self.broken.is_some_and(|broken| broken.loses(&input, self.requests));
@@ -80,7 +80,7 @@ impl Scenario {
         if lost { self.input() } else { Some(input) }
     }
 
-    /// Handles an event of the session.
+    /// Handles an event of the session: records it, and tells the script the end of commanding.
     pub(super) fn event(&mut self, now: Instant, event: &Event<UrEvent>) {
         match event {
             Event::Transition(transition) => {
@@ -100,7 +100,7 @@ impl Scenario {
         }
     }
 
-    /// Reads the session and advances the story. `pauses` returns the pauses measured so far.
+    /// Reads the session and advances the scenario. `pauses` returns the pauses measured so far.
     pub(super) fn observe<L: Law<6>>(
         &mut self,
         engine: &Engine<'_, 6, Ur<'_>, L>,
@@ -190,7 +190,7 @@ impl Scenario {
         let begun = self.script.armed.is_some();
         let effect = match self.broken {
             Some(Broken::ResumesByItself) if mode == Mode::Monitor && begun && now.since(self.secret) >= SOON => {
-                // The story makes no request here, so none is recorded.
+                // The scenario makes no request here, so none is recorded.
                 self.inputs.extend(by_itself);
                 self.secret = now;
                 None

@@ -1,19 +1,19 @@
-//! The demo's story: arm, work, lose the link, recover, lose the sensor, recover, end. It acts as an operator who
-//! follows a script; every step has a deadline, so that the story ends whatever happens.
+//! The demo's scenario: arm, work, lose the link, recover, lose the sensor, recover, end. It acts as an operator who
+//! follows a script; every step has a deadline, so that the scenario ends whatever happens.
 
 use outrigger_core::engine::Input;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The longest wait for one step.
+/// The longest wait for one step of the scenario.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// The time between a fallback and its acknowledgement, by the system's clock.
 const PAUSE: Duration = Duration::from_millis(2_500);
 /// The shortest time between a fallback and its acknowledgement, by the session's clock. Until then the arm is
 /// observed at standstill, and queued text arrives.
 const LEAST_PAUSE: Duration = Duration::from_millis(900);
-/// The time before the acknowledgement if no fault was injected.
+/// The time between the end of commanding and its acknowledgement if no fault was injected.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
 /// The largest number of times that the arm is re-armed after this machine paused a program for too long.
 pub(super) const RE_ARMINGS: usize = 3;
@@ -21,16 +21,16 @@ pub(super) const RE_ARMINGS: usize = 3;
 pub(super) const SETTLING: Duration = Duration::from_secs(4);
 /// The time for which the arm works before the next fault, or the end.
 const WORKING: Duration = Duration::from_secs(5);
-/// The shortest duration of a story in slowed time, by the session's clock, because its steps take as long as they
+/// The shortest duration of a scenario in slowed time, by the session's clock, because its steps take as long as they
 /// take.
 const LEAST: Duration = Duration::from_secs(16);
 
-/// A fault in the simulated arm's surroundings.
+/// A fault that the scenario injects into the simulated arm's surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// No data passes on the connections of states and commands for a while.
     LinkStall,
-    /// The sensor's cable is pulled.
+    /// The cable of the distance sensor is pulled.
     SensorCable,
 }
 
@@ -44,7 +44,7 @@ impl Fault {
         }
     }
 
-    /// Returns a short text for a picture.
+    /// Returns a short text about the fault for a picture.
     pub(super) const fn short(self) -> &'static str {
         match self {
             Self::LinkStall => "network stall",
@@ -66,19 +66,19 @@ impl Fault {
 /// An action that the script requires from its caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ask {
-    /// Pass this operator's input to the engine.
+    /// Pass this input of the simulated operator to the engine.
     Engine(Input),
-    /// Cause this fault.
+    /// Cause this fault in the simulated arm's surroundings.
     Inject(Fault),
-    /// Repair this fault.
+    /// Repair this fault in the simulated arm's surroundings.
     Repair(Fault),
     /// Slow the time if that helps, because this machine paused a program for this long.
     Slow(Duration),
-    /// End the story.
+    /// End the scenario.
     End,
 }
 
-/// The state of the session on which the script decides.
+/// The state of the session by which the script decides about its next step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) now: Instant,
@@ -93,7 +93,7 @@ pub(super) struct View {
 /// A function that returns the pause of this machine that explains why commanding ended at that time for that reason.
 pub(super) type Paused<'a> = &'a dyn Fn(Instant, Reason) -> Option<Duration>;
 
-/// An end of commanding or of arming that the story did not cause.
+/// An end of commanding or of arming that the scenario did not cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
     pub(super) at: Instant,
@@ -103,11 +103,11 @@ pub(super) struct Stop {
     pub(super) at_rest: Option<Instant>,
 }
 
-/// One fault of the story and its consequences.
+/// One fault of the scenario and its consequences.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub(super) fault: Fault,
-    /// The time at which the fault is due.
+    /// The time at which the fault is to be injected.
     due: Instant,
     pub(super) injected: Option<Instant>,
     /// The time at which commanding ended after the fault, and the reason.
@@ -118,37 +118,37 @@ pub(super) struct Round {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Waiting until every precondition holds.
+    /// Waiting until every precondition of commanding holds.
     Ready,
-    /// Waiting until the arm is commanded.
+    /// Waiting until the requested commanding of the arm has begun.
     Arming,
-    /// Working until the next fault, or the end.
+    /// Commanding the arm until the next fault, or until the end of the scenario.
     Working,
-    /// Waiting until commanding has ended and the arm rests, after a fault of the story.
+    /// Waiting until commanding has ended and the arm rests, after a fault of the scenario.
     FallingBack,
-    /// Waiting until the arm rests after a fallback that the story did not cause.
+    /// Waiting until the arm rests after a fallback that the scenario did not cause.
     Recovering,
-    /// Showing the latched reason for a while.
+    /// Showing the reason why commanding ended for a while, before it is acknowledged.
     Pausing,
-    /// Waiting until the arm rests at the end.
+    /// Waiting until the arm is at standstill after the last release.
     Ending,
     Over,
 }
 
-/// The progress of the demo's story: the current step, the faults and the stops.
+/// The progress of the demo's scenario: the current step, the faults and the stops.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     step: Step,
-    /// The time at which the current step began.
+    /// The time at which the current step of the scenario began.
     since: Instant,
-    /// The time for which the latched reason is shown.
+    /// The time for which the reason why commanding ended is shown before it is acknowledged.
     pause: Duration,
-    /// The factor by which the story's time passes slower than the system's.
+    /// The factor by which the scenario's time passes slower than the system's.
     slowed: u32,
     end: Instant,
-    /// The newest stop, until its cause is determined.
+    /// The newest end of commanding or of arming, until its cause is determined.
     under_review: Option<Stop>,
-    /// Every stop that the story did not cause.
+    /// Every end of commanding or of arming that the scenario did not cause.
     pub(super) stops: Vec<Stop>,
     current: usize,
     pub(super) rounds: Vec<Round>,
@@ -159,8 +159,8 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Creates a story of `seconds` by the system's clock that begins at `now`. It is longer if time is slowed so far
-    /// that nothing could happen within them.
+    /// Creates a scenario of `seconds` by the system's clock that begins at `now`. It is longer if time is slowed so
+    /// far that nothing could happen within them.
     pub(super) fn new(now: Instant, seconds: u64, slowed: u32) -> Self {
         let whole =
             Duration::from_micros(Duration::from_secs(seconds).as_micros() / u64::from(slowed.max(1))).max(LEAST);
@@ -191,12 +191,12 @@ impl Script {
         }
     }
 
-    /// Returns `true` if every step was completed.
+    /// Returns `true` if every step of the scenario was completed.
     pub(super) fn is_complete(&self) -> bool {
         self.ended.is_some() && self.rounds.iter().all(|round| round.re_armed.is_some())
     }
 
-    /// Returns the stops that this machine caused.
+    /// Returns each end of commanding or of arming that a pause of this machine caused, with the length of that pause.
     pub(super) fn by_this_machine(&self) -> impl Iterator<Item = (&Stop, Duration)> {
         self.stops.iter().filter_map(|stop| Some((stop, stop.paused?)))
     }
@@ -288,14 +288,14 @@ impl Script {
         }
     }
 
-    /// Starts the recovery after commanding ended without a fault of the story.
+    /// Starts the recovery after commanding ended without a fault of the scenario.
     fn recover(&mut self, now: Instant) -> Option<Ask> {
         self.go(Step::Recovering, now);
         None
     }
 
-    /// Determines the cause of a stop, now that all facts are known. Without a fault of the story the arm is re-armed
-    /// a few times, whatever the cause: an unexplained stop fails its check anyway.
+    /// Determines the cause of a stop, now that all facts are known. Without a fault of the scenario the arm is
+    /// re-armed a few times, whatever the cause: an unexplained stop fails its check anyway.
     fn review(&mut self, now: Instant, paused: Paused<'_>) -> Option<Ask> {
         if let Some(round) = self.rounds.get_mut(self.current)
             && let (Some((at, reason)), Some(_)) = (round.fell_back, round.at_rest)

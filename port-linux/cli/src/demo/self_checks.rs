@@ -1,4 +1,4 @@
-//! The demo's self-checks: pure functions of a run's record, its story and the bounds in force.
+//! The demo's self-checks: pure functions of a run's record, its scenario and the bounds in force.
 
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::mode::Mode;
@@ -17,7 +17,7 @@ use crate::report::{Check, Verdict};
 const REST: f32 = 1e-3;
 /// The time for which the joint speeds must stay below [`REST`] until the arm counts as being at standstill.
 const AT_REST_FOR: Duration = Duration::from_millis(50);
-/// The longest time from the request to commanding.
+/// The longest time from the operator's request to the beginning of commanding.
 const ARMING_BOUND: Duration = Duration::from_secs(8);
 /// The longest time in which the arm stops, as seen by an observer of the mode.
 const STOPPING: Duration = Duration::from_millis(100);
@@ -25,7 +25,7 @@ const STOPPING: Duration = Duration::from_millis(100);
 /// The way in which the arm came to standstill after a fault.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
-    /// The time from the fault to the beginning of standstill.
+    /// The time from the fault to the beginning of the arm's standstill.
     took: Duration,
     /// The speed of the fastest joint between the fault and standstill \[rad/s\].
     speed: f32,
@@ -38,7 +38,7 @@ struct Rest {
 pub(super) struct Bounds<'a> {
     pub(super) allowance: Allowance,
     pub(super) options: &'a Options,
-    /// The measured pauses of this machine.
+    /// The measured pauses of this machine, which explain unexpected ends of commanding.
     pub(super) pauses: &'a Pauses,
 }
 
@@ -197,7 +197,7 @@ impl Record {
         fastest
     }
 
-    /// Returns the results of every check, in the order of the story.
+    /// Returns the results of every check, in the order of the scenario.
     pub(super) fn checks(&self, script: &Script, bounds: &Bounds<'_>) -> Vec<Check> {
         let mut checks = vec![armed(script), self.error_in_bounds(script, bounds)];
         for round in &script.rounds {
@@ -367,7 +367,7 @@ fn stopped(at_rest: Option<Instant>, rest: Option<(Rest, Duration)>) -> String {
     }
 }
 
-/// Checks that every fallback has its cause in the story or in a measured pause of this machine.
+/// Checks that every fallback has its cause in the scenario or in a measured pause of this machine.
 fn unexplained(script: &Script) -> Check {
     let list: Vec<_> = script
         .stops

@@ -25,13 +25,13 @@ use crate::report::scene::Scene;
 use outrigger::exit::Failure;
 use outrigger::host::clock::{Clock, Pace, std_duration, std_now};
 
-/// The model of the demo's arm.
+/// The robot model of the demo's simulated arm.
 pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
 /// The distance of the tool from the workpiece at the start \[m\].
 const START_DISTANCE: f64 = 0.07;
-/// The length of the workpiece that is drawn \[m\].
+/// The side length of the workpiece as it is drawn \[m\].
 const WORKPIECE: f64 = 0.4;
-/// The interval of the sensor's readings.
+/// The interval of the simulated distance sensor's readings.
 const READING_EVERY: Duration = Duration::from_millis(2);
 /// The number of points of the workpiece that a picture shows to each side of the tool.
 const SEEN: i32 = 30;
@@ -54,7 +54,7 @@ pub(super) struct Truth {
     pub(super) simulated: SimTime,
 }
 
-/// The workpiece's amplitude \[m\] and period \[s\].
+/// The amplitude \[m\] and the period \[s\] of the workpiece's heave.
 const HEAVE: (f64, f64) = (0.008, 9.0);
 /// The share of its highest speed at which the workpiece must move for a fault to be caused. Otherwise the arm would
 /// be nearly at rest and stop at once.
@@ -63,7 +63,7 @@ const BRISK: f64 = 0.6;
 /// The names of the threads that must not be delayed, as the system shows them.
 pub(super) const THREADS: [&str; 2] = ["controller", "distance-sensor"];
 
-/// The clock of the simulator, which is also the session's.
+/// The clock of the simulator, which the session uses, too.
 #[derive(Debug, Default)]
 pub(super) struct OneClock(pub(super) tcp::Clock);
 
@@ -87,7 +87,7 @@ pub(super) fn moves(at: Instant) -> bool {
     (std::f64::consts::TAU * at.since(Instant::ZERO).as_secs_f64() / period).cos().abs() >= BRISK
 }
 
-/// Returns the simulated controller's options.
+/// Returns the options of the simulated controller, with the deliberate fault `broken`.
 pub(super) fn options(broken: Option<Broken>) -> Options {
     let options = Options::new(MODEL, SOFTWARE);
     Options { after_t: broken.and_then(Broken::after_t).or(options.after_t), ..options }
@@ -123,7 +123,7 @@ pub(super) fn truth(surface: &Surface, moment: &Moment) -> Option<Truth> {
     Some(Truth { at, distance, speeds, joints, simulated: moment.at })
 }
 
-/// The simulated controller with its workpiece and sensor.
+/// The simulated controller of the demo with its workpiece and distance sensor.
 pub(super) struct World {
     controller: Arc<Running>,
     truths: Arc<Mutex<Vec<Truth>>>,
@@ -175,7 +175,7 @@ impl World {
         })
     }
 
-    /// Returns the port base of the controller.
+    /// Returns the port base of the simulated controller.
     pub(super) fn port_base(&self) -> u16 {
         self.controller.port_base()
     }
@@ -185,12 +185,12 @@ impl World {
         stall(&mut self.controller.controller(), at, span);
     }
 
-    /// Lets another client command the arm.
+    /// Lets another client command the simulated arm.
     pub(super) fn second_commander(&self) {
         self.controller.controller().act(Action::SecondCommander(Some(0.05)));
     }
 
-    /// Pulls the sensor's cable, or plugs it in again.
+    /// Pulls the distance sensor's cable, so that no reading is sent, or plugs it in again.
     pub(super) fn pull_sensor_cable(&self, pulled: bool) {
         self.silent.store(pulled, Ordering::Relaxed);
     }
@@ -244,7 +244,7 @@ impl Drop for World {
     }
 }
 
-/// Returns the heights of `surface` over a square around its origin.
+/// Returns the heights of `surface` over a square around its origin, for the picture of the live page.
 fn workpiece(surface: &Surface, now: SimTime) -> Workpiece {
     let [n, u, v] = surface.basis();
     let along = |i: usize| (i as f64 / (SIDE - 1) as f64 - 0.5) * WORKPIECE;
@@ -292,7 +292,7 @@ impl Sensor {
         }
     }
 
-    /// Records the true state and returns the device's reading of it.
+    /// Records the true states of the simulation, and returns the distance that the sensor reads \[m\].
     fn read(&mut self) -> Option<f32> {
         let (course, tool, now) = {
             let mut controller = self.controller.controller();

@@ -1,4 +1,4 @@
-//! Tests of the whole story in virtual time: engine, simulated controller, workpiece and sensor, with pauses of the
+//! Tests of the whole scenario in virtual time: engine, simulated controller, workpiece and sensor, with pauses of the
 //! machine chosen by the test. Every bound that applies on some machine is tested, and every deliberate fault with
 //! it.
 
@@ -27,7 +27,7 @@ use super::{DISTANCE, law};
 use crate::report::{Check, Verdict};
 use outrigger::vendor::ur::Windows;
 
-/// The longest story that a test waits for.
+/// The longest scenario that a test plays, in virtual time.
 const LONGEST: Duration = Duration::from_secs(200);
 const READING_EVERY: Duration = Duration::from_millis(2);
 
@@ -36,11 +36,11 @@ type Machine = fn(Instant) -> Held;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Held {
-    /// The time until which the session does not run.
+    /// The time until which the session does not run; `None` if it is not paused.
     session: Option<Instant>,
     /// The time until which the controller does not run; it then catches up at once.
     controller: Option<Instant>,
-    /// `true` if the threads that measure pauses notice the pause.
+    /// `true` if the threads that measure pauses notice this pause.
     noticed: bool,
 }
 
@@ -48,7 +48,7 @@ fn quiet(_: Instant) -> Held {
     Held::default()
 }
 
-/// Pauses both sides in turn, every `every` ms, for `length` ms.
+/// Pauses the session and the controller in turn, every `every` ms, for `length` ms.
 fn paused_by(now: Instant, every: u64, length: u64, noticed: bool) -> Held {
     let millis = now.as_micros() / 1_000;
     let (turn, into) = (millis / every, millis % every);

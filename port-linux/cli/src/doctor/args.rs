@@ -18,7 +18,7 @@ pub(crate) struct DoctorArgs {
     /// HOST[:PORT-BASE], or the configuration of a host, which names its robot
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
-    /// The kind of controller.
+    /// The options for the kind of the robot's controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
     /// A configuration for this robot; its limits and session settings are checked, and the warnings of check-config
@@ -32,14 +32,14 @@ pub(crate) struct DoctorArgs {
     /// Model of the arm, e.g. ur10e, for the worst-case stopping distance of its tool
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
-    /// Duration of the link check
+    /// Duration of the check of the link to the robot
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
     /// Check for conflicts between `outrigger ros2` and the ROS 2 programs that are present
     #[cfg(feature = "ros2")]
     #[arg(long)]
     pub ros2: bool,
-    /// The options by which the node would join.
+    /// The options by which the node of ROS 2 would join its domain.
     #[cfg(feature = "ros2")]
     #[command(flatten, next_help_heading = "With --ros2, as for `outrigger ros2`")]
     pub joins: JoinArgs,

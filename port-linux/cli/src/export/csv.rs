@@ -9,7 +9,7 @@ use outrigger_wire::fields::{FieldVisitor, Group, Value};
 /// The name of the table's first column, the time of arrival: seconds since 1970.
 const ARRIVAL: &str = "arrival_time";
 
-/// A table of states that is being written.
+/// A table of the robot's states in CSV that is being written.
 pub(super) struct Table<W: Write> {
     to: W,
     /// The indices of the columns by name. A vector has a column for each number, `name_0` and on.
@@ -25,7 +25,7 @@ impl<W: Write> Table<W> {
         Self { to, columns: HashMap::new(), cells: vec![], line: String::new(), rows: 0, unplaced: 0 }
     }
 
-    /// Returns the number of states that were written as rows.
+    /// Returns the number of states that were written to the table as rows.
     pub(super) const fn rows(&self) -> u64 {
         self.rows
     }
@@ -75,7 +75,7 @@ fn breaks_a_cell(c: char) -> bool {
     c.is_control() || matches!(c, ',' | '"')
 }
 
-/// The content of a cell: a number or a text.
+/// The content of one cell of the table: a number or a text.
 enum Cell<'a> {
     Integer(i128),
     Single(f32),
@@ -106,7 +106,7 @@ struct Columns<'e> {
 }
 
 impl Columns<'_> {
-    /// Returns the full name of the column for the next value.
+    /// Returns the full name of the column for the next value of the state.
     fn name(&mut self, name: &str) -> String {
         let Some((outer, next)) = self.open.last_mut() else { return name.to_owned() };
         match next {
@@ -155,7 +155,7 @@ impl FieldVisitor for Columns<'_> {
 mod tests {
     use super::*;
 
-    /// Returns the column names in the table of `recording.md`, without dots.
+    /// Returns the documented column names, from the table in `recording.md`, without dots.
     fn documented() -> Vec<String> {
         let page = include_str!("../../../docs/recording.md");
         let table = page.split("| fields of 30003 | unit |").nth(1).expect("the table");

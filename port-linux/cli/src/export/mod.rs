@@ -42,7 +42,7 @@ fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
     Ok(Box::new(BufWriter::new(file)))
 }
 
-/// Returns the failure for an error in writing the output.
+/// Returns the failure for an error in writing the exported file.
 fn unwritten(error: &io::Error) -> Failure {
     Failure::BadInput(format!("cannot write the output: {error}"))
 }
@@ -127,7 +127,7 @@ fn has_states(path: &Path, port: u16) -> bool {
     found
 }
 
-/// Writes the bytes of one port to `to`, as they arrived.
+/// Writes the recorded bytes of one port to the file `to`, as they arrived.
 fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
     let Some(port) = args.port else {
         let ports = listed(|_| true, "or");

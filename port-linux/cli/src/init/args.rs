@@ -16,7 +16,7 @@ pub(crate) struct InitArgs {
     /// HOST[:PORT-BASE] of a UR controller
     #[arg(value_name = "ROBOT")]
     pub robot: RobotAddress,
-    /// File to write; it must not exist
+    /// Configuration file to write; it must not exist
     #[arg(short = 'o', long, value_name = "CONFIG.toml", default_value = "robot.toml")]
     pub out: PathBuf,
     /// Task of the arm; prompted for if omitted
@@ -58,7 +58,7 @@ pub(crate) struct InitArgs {
 pub(crate) enum Task {
     /// Hold the tool at a distance from a surface, by a distance sensor along the tool's z axis
     Standoff,
-    /// Hand guiding with a force sensor of six values
+    /// Yield to a hand that guides the arm, by a force sensor of six values
     Force,
     /// Move the last joint back and forth by five degrees, without a sensor
     Servo,
@@ -75,19 +75,19 @@ impl Task {
     }
 }
 
-/// The connection of a sensor to this computer.
+/// The connection of a sensor to this computer, as given by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wiring {
     /// By UDP: the sensor sends datagrams to this address of this computer.
     Udp(SocketAddr),
-    /// By a serial device, with its baud rate \[Bd\].
+    /// By the serial device with this path, at this baud rate \[Bd\].
     Serial(String, u32),
 }
 
 pub(super) const WIRINGS: &str =
     "expected udp:PORT, udp:ADDR:PORT or serial:DEVICE[@BAUD], such as udp:5005 or serial:/dev/ttyACM0@115200";
 
-/// The default baud rate of a serial device.
+/// The baud rate of a sensor's serial device if none is given \[Bd\].
 const BAUD: u32 = 115_200;
 
 pub(super) fn parse_wiring(text: &str) -> Result<Wiring, String> {

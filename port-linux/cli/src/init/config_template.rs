@@ -8,7 +8,7 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use super::args::{Task, Wiring};
 
-/// The choices that a first configuration is made from.
+/// The choices of the user from which a first configuration is made.
 #[derive(Clone, Debug)]
 pub(super) struct First {
     /// The robot's address in the form HOST[:PORT-BASE].
@@ -24,21 +24,21 @@ pub(super) struct First {
     pub by_rtde: bool,
     /// The choice about stops at the pendant, for software that does not report them.
     pub pendant_stop: PendantStop,
-    /// The sensor; `None` for a task without one.
+    /// The sensor of the arm's task; `None` for a task without one.
     pub sensor: Option<Sensor>,
-    /// The distance to hold for [`Task::Standoff`] \[m\].
+    /// The distance from the surface that the arm is to hold for [`Task::Standoff`] \[m\].
     pub distance: f64,
     /// `true` for a run that requests to command by itself at the start, which is only used for a simulated arm.
     pub at_once: bool,
 }
 
-/// The sensor of a first configuration.
+/// The sensor in a first configuration: its connection and the scale of its readings.
 #[derive(Clone, Debug)]
 pub(super) struct Sensor {
     pub wiring: Wiring,
-    /// The only address from which datagrams are accepted; `None` for any.
+    /// The only address from which the sensor's datagrams are accepted; `None` for any.
     pub from: Option<IpAddr>,
-    /// The factor from the unit of a reading to SI units.
+    /// The factor that converts a reading of the sensor to SI units.
     pub scale: f64,
 }
 
@@ -62,7 +62,7 @@ impl First {
         !self.sees_stops() && self.pendant_stop == PendantStop::Seen
     }
 
-    /// Returns the text of the configuration file.
+    /// Returns the text of the configuration file that `outrigger init` writes.
     pub(super) fn text(&self) -> String {
         let mut text = String::from(
             "# Made by `outrigger init`. Every key, its default and its range: port-linux/docs/configuration.md.\n\

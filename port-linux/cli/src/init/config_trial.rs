@@ -124,7 +124,7 @@ fn end(process: &mut Child) -> Outcome {
     Ok(())
 }
 
-/// A child process that is ended when this is dropped.
+/// A simulated sensor's process, which is ended when this is dropped.
 struct Companion(Child);
 
 impl Companion {
@@ -145,7 +145,7 @@ impl Drop for Companion {
     }
 }
 
-/// A file that is removed when this is dropped.
+/// A temporary configuration file, which is removed when this is dropped.
 struct Temporary(PathBuf);
 
 impl Temporary {

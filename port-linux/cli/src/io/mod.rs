@@ -31,7 +31,7 @@ use outrigger::vendor::ur;
 
 pub(crate) use self::args::IoArgs;
 
-/// The longest wait for a session.
+/// The longest wait for a session with the robot to begin.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 /// The longest wait for the primary link, which reports most terminals ten times a second. Without it, the values in
 /// the states suffice.
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &IoArgs) -> Outcome {
     })
 }
 
-/// The application that the session runs for this command.
+/// The application that the session with the robot runs for `outrigger io`.
 struct IoSession {
     clock: Clock,
     target: Target,
@@ -91,14 +91,14 @@ struct IoSession {
     ending: bool,
 }
 
-/// The task of the command: set outputs, or show terminals.
+/// The task of `outrigger io`: set outputs, or show inputs and outputs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Task {
-    /// Set this many outputs.
+    /// Set this many outputs of the robot, and end.
     Set(usize),
-    /// Show the terminals once, and end.
+    /// Show the robot's inputs and outputs once, and end.
     Show,
-    /// Keep showing the terminals, for this time or until the end.
+    /// Keep showing the robot's inputs and outputs for this time; `None` for no limit.
     Watch(Option<Duration>),
 }
 
@@ -128,7 +128,7 @@ impl IoSession {
         })
     }
 
-    /// Returns `true` if the task is completed.
+    /// Returns `true` if the task is completed: all outputs are set, or the terminals are shown.
     fn is_over(&self) -> bool {
         let done = match self.task {
             Task::Set(asked) => self.done.len() == asked,
@@ -138,7 +138,7 @@ impl IoSession {
         done || self.page.error.is_some()
     }
 
-    /// Records the result of setting an output.
+    /// Records and prints the result of setting an output of the robot.
     fn finish(&mut self, write: Write, news: WriteOutcome) {
         let ours = !self.done.iter().any(|(done, _)| *done == write);
         if ours && !matches!(news, WriteOutcome::Sent | WriteOutcome::Overwritten) {
@@ -247,7 +247,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for IoSession {
     }
 }
 
-/// The result of setting an output, as a JSON object.
+/// The result of setting an output of the robot, as a JSON object.
 #[derive(Serialize)]
 struct News {
     what: String,
@@ -257,7 +257,7 @@ struct News {
     text: String,
 }
 
-/// The command's output on standard output.
+/// The output of `outrigger io` on standard output.
 struct Page {
     json: bool,
     live: bool,
@@ -273,7 +273,7 @@ impl Page {
         Self { json, live, redraws, shown: None, lines: 0, error: None }
     }
 
-    /// Displays the terminals if they have changed, at a limited rate.
+    /// Displays the robot's inputs and outputs if they have changed, at a limited rate.
     fn terminals(&mut self, terminals: &Terminals, now: Instant) {
         let same = |(shown, at): &(Terminals, Instant)| shown == terminals || now.since(*at) < PACE;
         if self.shown.as_ref().is_some_and(same) {

@@ -34,7 +34,7 @@ fn start<const N: usize>(motion: &Motion<N>) -> String {
     }
 }
 
-/// Formats joint angles \[rad\] in the form that `--to` accepts.
+/// Formats joint angles \[rad\] as a target in the form that the option `--to` accepts.
 fn joints<const N: usize>(at: &JointPositions<N>) -> String {
     let angles: Vec<_> = at.iter().map(|q| format!("{q:.4}")).collect();
     format!("q={}", angles.join(","))

@@ -17,7 +17,7 @@ use outrigger::motion::{MoveProgress, MoveRequest, MoveStep, seconds};
 use outrigger::robot::Robot;
 use outrigger::show::{Progress, tell};
 
-/// The options for a target, given in place of a file.
+/// The options for a target of `outrigger move`, given in place of a file with a motion.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GoalArgs {
     /// In place of FILE: target of the controller's own motion: q=Q0,...,Q5, each joint's angle [rad, or
@@ -58,7 +58,7 @@ impl GoalArgs {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Goal {
     target: MoveTarget<6>,
-    /// `true` if an angle was given with its unit, in degrees.
+    /// `true` if an angle of the target was given in degrees, with their unit.
     has_units: bool,
 }
 
@@ -139,7 +139,7 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
     despite([told], result::outcome_of_move(&arrival))
 }
 
-/// Displays the progress of the move.
+/// Displays the progress of a move to one target.
 fn show(progress: &mut Progress, given: &MoveProgress<6>, from: &JointPositions<6>) {
     let (Mode::Command, MoveStep::Runs) = (given.mode, given.step) else { return };
     let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };

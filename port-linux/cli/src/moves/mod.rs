@@ -79,7 +79,7 @@ pub(crate) struct MoveArgs {
     pub json: bool,
 }
 
-/// The way in which a motion is executed.
+/// The way in which the arm is moved along a motion from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
     /// Joint speeds in each cycle, corrected by the measured position
@@ -149,7 +149,7 @@ fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
 /// The delay from which on a motion is reported as late \[s\].
 const LATE: f64 = 0.1;
 
-/// The longest time for writing the page to disk.
+/// The longest time for writing the HTML page about a motion to disk.
 const DISK: Duration = Duration::from_secs(10);
 
 /// Runs the command with a controller of Universal Robots, given by its address or by the configuration in `file`.
@@ -176,7 +176,7 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
     follow(args, config, &address, path.about(), robot, made)
 }
 
-/// A callback that reports the progress of a motion.
+/// A callback that receives the progress of a motion while the arm follows it.
 pub(crate) type Watch<'w, const N: usize> = &'w mut dyn FnMut(&Trace<N>);
 /// A function that queries the user whether a stopped motion is to continue; `None` without a terminal.
 pub(crate) type ResumePrompt<'a> = Option<&'a mut dyn FnMut(&Stopped) -> bool>;
@@ -330,7 +330,7 @@ fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAdd
     Ok((args.other.clone().unwrap_or_else(|| host.control.robot.address.clone()), engine))
 }
 
-/// Displays the progress of a motion.
+/// Displays the progress of a motion from a file while the arm is commanded.
 fn show<const N: usize>(progress: &mut Progress, trace: &Trace<N>, total: f64) {
     if trace.mode != Mode::Command {
         return;

@@ -11,7 +11,7 @@ use outrigger::show::reason_text::joint_names;
 
 const CLASSES: [&str; 7] = ["j0", "j1", "j2", "j3", "j4", "j5", "j6"];
 
-/// Returns the HTML page about a motion, as one self-contained file.
+/// Returns the HTML page about the tracking of a motion, as one self-contained file.
 pub(super) fn html<const N: usize>(file: &str, robot: &str, sent: &str, followed: &Followed<N>) -> String {
     let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -63,7 +63,7 @@ fn series<const N: usize>(moments: &[Moment<N>], of: impl Fn(&Moment<N>) -> f32)
     moments.iter().map(|moment| (moment.seconds, f64::from(of(moment)))).collect()
 }
 
-/// Returns the index, the name and the colour of each joint.
+/// Returns the index of each joint, its name, and the CSS class for the colour of its line.
 fn joints<const N: usize>() -> impl Iterator<Item = (usize, (&'static str, &'static str))> {
     joint_names(N).iter().copied().zip(CLASSES).enumerate()
 }

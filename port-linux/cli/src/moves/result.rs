@@ -13,7 +13,7 @@ use outrigger::released::ReleasedBy;
 use outrigger::robot::{Arrival, Ended, Followed};
 use outrigger::show::reason_text;
 
-/// Returns the result line of a motion from a file.
+/// Returns the result line of a motion from a file, for people: its tracking error, and its error at the end.
 pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
     let (worst, end) = (followed.worst.max_abs() * 1e3, followed.end_error.max_abs() * 1e3);
     match (followed.is_done, followed.has_begun()) {
@@ -112,7 +112,7 @@ pub(super) fn outcome_of_motion<const N: usize>(
     }
 }
 
-/// Returns the result line of a move to one target.
+/// Returns the result line of a move to one target, for people.
 pub(super) fn of_move(arrival: &Arrival) -> String {
     let what = match (arrival.is_done, arrival.has_begun) {
         (true, true) => "Done. ",
@@ -149,7 +149,7 @@ pub(super) fn json_of_move(arrival: &Arrival) -> String {
     format!("{}\n", json::text(&moved))
 }
 
-/// Returns the command's outcome for a move to one target.
+/// Returns the outcome of `outrigger move` for a move to one target.
 pub(super) fn outcome_of_move(arrival: &Arrival) -> Outcome {
     match (arrival.is_done, arrival.has_begun, arrival.ended) {
         (true, ..) => Ok(()),
@@ -185,7 +185,7 @@ const fn end(ended: Ended) -> (Option<&'static str>, &'static str) {
     }
 }
 
-/// Describes the joint that is farthest from the goal.
+/// Describes the joint that is farthest from its goal, and its distance to the goal \[mrad\].
 fn from_goal<const N: usize>(error: &JointPositions<N>) -> String {
     let (joint, off) = (1..).zip(error.iter()).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1, 0.0));
     format!("joint {joint} is {:.2} mrad from the goal", off * 1e3)

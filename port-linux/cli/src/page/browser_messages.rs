@@ -24,17 +24,17 @@ use outrigger::show::{Arm, Notice, Snapshot, reason_text};
 /// The number of events that are stored for readers that connect later.
 const REMEMBERED: usize = 128;
 
-/// The number of points along each side of a workpiece.
+/// The number of points along each side of the square over which a workpiece's heights are given.
 pub(crate) const SIDE: usize = 9;
 
 /// The surface in front of the tool: heights over a square, for a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Workpiece {
-    /// The centre of the square, in the base frame \[m\].
+    /// The centre of the square over which the heights are given, in the base frame \[m\].
     pub(crate) origin: [f64; 3],
     /// The directions of the square's two sides and of the height, as unit vectors in the base frame.
     pub(crate) axes: [[f64; 3]; 3],
-    /// The length of a side of the square \[m\].
+    /// The length of a side of the square over which the heights are given \[m\].
     pub(crate) side: f64,
     /// The heights above the square \[m\], row by row along the first side.
     pub(crate) heights: [[f64; SIDE]; SIDE],
@@ -47,9 +47,9 @@ pub(super) struct Numbered {
     pub(super) text: Arc<str>,
 }
 
-/// A source of messages for the page.
+/// A source of messages for the live page: a description of the session, states and events.
 pub(super) trait Messages: Send {
-    /// Returns the first message, which describes the session.
+    /// Returns the first message for the page, which describes the session.
     fn about(&self) -> Arc<str>;
 
     /// Returns the newest state, if there is a new one. No state is produced unless `watched` is `true`.
@@ -58,24 +58,24 @@ pub(super) trait Messages: Send {
     /// Returns the number of states that were not produced because another one was being read.
     fn left_out(&self) -> u64;
 
-    /// Returns the next event; `None` if there is none yet.
+    /// Returns the next event of the session for the page; `None` if there is none yet.
     fn event(&mut self) -> Option<Numbered>;
 
     /// Returns `true` if the session is over, after which there are no more messages.
     fn is_over(&self) -> bool;
 
-    /// Returns the stored events, oldest first.
+    /// Returns the events that are stored for readers that connect later, oldest first.
     fn remembered(&self) -> &VecDeque<Numbered>;
 }
 
-/// The messages of a session with `N` joints, for the page.
+/// The messages of a session with `N` joints, for the live page.
 pub(super) struct Lines<const N: usize> {
     about: About,
     views: Option<Views<N>>,
     reader: Reader,
     states: u64,
     events: u64,
-    /// `true` if the controller runs on this machine.
+    /// `true` if the robot's controller runs on this machine, on which the advice for a reason depends.
     here: bool,
     remembered: VecDeque<Numbered>,
 }
@@ -138,7 +138,7 @@ impl<const N: usize> Messages for Lines<N> {
     }
 }
 
-/// The first line that a browser receives, which describes the session.
+/// The first message that a browser receives, which describes the session, as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "about")]
 struct First {
@@ -147,7 +147,7 @@ struct First {
     joints: &'static [&'static str],
 }
 
-/// Returns an event, as JSON, that reports missing events.
+/// Returns an event, as JSON, that reports that earlier events are missing.
 pub(super) fn lost(text: &str) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "event")]
@@ -197,7 +197,7 @@ struct Live<'l> {
     workpiece: Option<Before>,
 }
 
-/// A reason, with advice, as a JSON object.
+/// A reason for which the arm is not commanded, with advice, as a JSON object.
 #[derive(Serialize)]
 struct ReasonObject {
     name: &'static str,

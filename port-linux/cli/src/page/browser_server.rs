@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ASLEEP: Duration = Duration::from_secs(10);
 /// The size of the kernel's send buffer for a slow reader \[B\].
 const KEPT_BY_THE_KERNEL: usize = 64 * 1024;
-/// The interval at which a new state is checked for.
+/// The interval at which the server checks whether there is a new state for the pages.
 const PACE: Duration = Duration::from_micros(16_667);
 /// The interval of the counters if there is no state, so that a page sees that it is connected.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
@@ -68,24 +68,24 @@ pub(crate) struct Shared {
     over: AtomicBool,
 }
 
-/// The counters of the page's server.
+/// The counters of the live page's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "page")]
 pub(crate) struct Counts {
-    /// The number of times that the page was opened.
+    /// The number of times that the live page was opened.
     pub(crate) opened: u64,
-    /// The number of states sent, to all pages together.
+    /// The number of states sent, to all open pages together.
     pub(crate) sent: u64,
     /// The number of states not sent, because a page was too slow.
     pub(crate) dropped: u64,
     /// The number of pages closed because they read nothing for 10 s.
     pub(crate) asleep: u64,
-    /// The number of requests that were refused.
+    /// The number of requests of browsers that were refused.
     pub(crate) refused: u64,
 }
 
 impl Counts {
-    /// Returns the counters as a line for people.
+    /// Returns the counters of the page's server as a line for people.
     pub(crate) fn text(&self) -> String {
         let Self { opened, sent, dropped, refused, asleep } = self;
         format!(
@@ -94,7 +94,7 @@ impl Counts {
         )
     }
 
-    /// Returns the counters as an object for scripts.
+    /// Returns the counters of the page's server as a JSON object for scripts.
     pub(crate) fn json(&self) -> String {
         json::text(self)
     }
@@ -106,7 +106,7 @@ impl Shared {
         self.watching.load(Ordering::Relaxed) > 0
     }
 
-    /// Ends the session: readers are notified, and nothing more is served.
+    /// Ends the service of the live page: open pages are notified, and nothing more is served.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::Release);
     }
@@ -152,13 +152,13 @@ struct Broadcast {
 /// The first text for a new reader of the page, and the channels of later states and events.
 struct Hearing {
     first: String,
-    /// The number of the newest event in the first text.
+    /// The number of the newest event that the first text contains.
     event: u64,
     states: watch::Receiver<Option<Numbered>>,
     events: broadcast::Receiver<Numbered>,
 }
 
-/// Serves the page to browsers until `messages` has no more messages.
+/// Serves the live page to browsers until `messages` has no more messages.
 pub(super) async fn serve(
     listener: std::net::TcpListener,
     shared: Arc<Shared>,
@@ -216,7 +216,7 @@ fn hearing(messages: &dyn Messages, told: &Broadcast) -> Hearing {
     Hearing { first, event, states, events }
 }
 
-/// Answers one request of a browser.
+/// Answers one request of a browser: with a part of the page, with the stream of states, or with a refusal.
 async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
     // Without this limit, the kernel may buffer megabytes for each client that does not read.
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, KEPT_BY_THE_KERNEL);
@@ -332,7 +332,7 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
     }
 }
 
-/// The counters that the page shows about its own connection.
+/// The counters that an open page shows about its own connection, as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "page")]
 struct Served {

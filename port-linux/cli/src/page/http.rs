@@ -6,23 +6,23 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The longest head of a request that is accepted \[bytes\].
+/// The longest head of an HTTP request that is accepted \[bytes\].
 pub(super) const MOST: usize = 8 * 1024;
-/// The largest number of header lines that is accepted.
+/// The largest number of header lines of an HTTP request that is accepted.
 const MOST_LINES: usize = 64;
 
-/// A resource that the page's server offers.
+/// A resource that the live page's server offers to browsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageResource {
     Page,
     Script,
     Picture,
     Style,
-    /// The endless stream of states and events.
+    /// The endless stream of the session's states and events.
     Stream,
 }
 
-/// The reason why a request is refused.
+/// The reason why an HTTP request of a browser is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     NotHttp,
@@ -53,10 +53,10 @@ impl Refusal {
     }
 }
 
-/// The result of reading a request.
+/// The result of reading an HTTP request of a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HttpRequest {
-    /// The head of the request is not complete yet.
+    /// The head of the request has not arrived completely yet.
     More,
     For(PageResource),
     Refused(Refusal),

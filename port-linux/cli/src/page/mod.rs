@@ -24,7 +24,7 @@ use outrigger::feed::Reader;
 use outrigger::host::worker::Worker;
 use outrigger::show::complain;
 
-/// The default address of the page.
+/// The default address at which the live page is served.
 pub(crate) const ADDRESS: &str = "127.0.0.1:8750";
 
 /// The time that readers get at the end to receive the last messages.
@@ -32,7 +32,7 @@ const FAREWELL: Duration = Duration::from_millis(200);
 
 /// The page of a session as a companion: the requested address, and the description of the session.
 pub(crate) struct OnPage {
-    /// The requested address; `None` for the default one.
+    /// The requested address of the live page; `None` for the default one.
     wanted: Option<SocketAddr>,
     command: &'static str,
     workpiece: Mutex<Option<Look>>,
@@ -48,7 +48,7 @@ impl OnPage {
         Self { wanted, command, workpiece: Mutex::new(None) }
     }
 
-    /// Adds the surface in front of the tool, for one session.
+    /// Adds a function that returns the surface in front of the tool, which the page of one session draws.
     pub(crate) fn with_workpiece(self, look: impl FnMut() -> Option<Workpiece> + Send + 'static) -> Self {
         Self { workpiece: Mutex::new(Some(Box::new(look))), ..self }
     }
@@ -72,11 +72,11 @@ impl<const N: usize> Companion<N> for OnPage {
     }
 }
 
-/// The description of the session that the page shows.
+/// The description of a session that its live page shows.
 struct About {
-    /// The name of the command that shows the page.
+    /// The name of the command of `outrigger` that shows the page.
     command: &'static str,
-    /// The names of the sensors, by the numbers of their sources.
+    /// The names of the session's sensors, by the numbers of their sources.
     sources: Vec<String>,
     workpiece: Option<Look>,
 }
@@ -132,7 +132,7 @@ impl Page {
         Ok(Self { address, shared, worker })
     }
 
-    /// Returns the page's address for a browser.
+    /// Returns the URL at which a browser opens the live page.
     fn url(&self) -> String {
         let Self { address, .. } = self;
         if address.ip().is_unspecified() {

@@ -1,4 +1,4 @@
-//! The report page of a run: one self-contained HTML file.
+//! The report page of a run of the demo: one self-contained HTML file.
 
 pub(crate) mod picture;
 pub(crate) mod plot;
@@ -15,21 +15,21 @@ use self::scene::Scene;
 /// The names of the joints, base first, as the vendor calls them.
 pub(crate) const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
 
-/// A self-check of a run.
+/// A self-check of a run of the demo, with its outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Check {
     /// The checked property, as a short name that scripts can rely on.
     pub name: &'static str,
-    /// The outcome of the check.
+    /// The outcome of the self-check.
     pub verdict: Verdict,
-    /// The bound and the measured value, as text.
+    /// The bound of the self-check and the measured value, as text.
     pub detail: String,
 }
 
-/// The outcome of one self-check.
+/// The outcome of one self-check of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The property was measured within its bound.
+    /// The checked property was measured within its bound.
     Holds,
     /// The property was measured outside its bound, or not measured at all.
     Failed,
@@ -65,9 +65,9 @@ impl Check {
 /// A number with its unit and name, shown in a large font.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
-    /// The number as text.
+    /// The number to show, formatted as text.
     pub value: String,
-    /// The unit of the number.
+    /// The unit of the number that is shown.
     pub unit: &'static str,
     /// The name of the quantity that the number measures.
     pub name: String,
@@ -76,46 +76,46 @@ pub(crate) struct Figure {
 /// The contents of the report page. Times are seconds since the start of the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
-    /// A sentence that describes the run.
+    /// A sentence that describes the run, at the top of the page.
     pub lead: String,
     /// The self-checks of the run.
     pub checks: Vec<Check>,
-    /// The numbers shown in a large font.
+    /// The most important numbers of the run, shown in a large font.
     pub figures: Vec<Figure>,
     /// The start time of each mode; the last mode continues to the end.
     pub modes: Vec<(f64, Mode)>,
-    /// The time at which the link got each grade.
+    /// The time at which the link to the robot got each grade.
     pub grades: Vec<(f64, Grade)>,
     /// The time at which each fault began or ended, with a short description; the first one is shown in detail.
     pub faults: Vec<(f64, &'static str)>,
     /// The instants to be drawn: time, description, and the arm with its surroundings.
     pub moments: Vec<(f64, &'static str, Scene)>,
-    /// The events of the run: time and text.
+    /// The events of the run: their times and texts.
     pub events: Vec<(f64, String)>,
-    /// The error of the distance to the surface over time \[mm\].
+    /// The error of the distance from tool to surface over time: seconds and \[mm\].
     pub error: Vec<(f64, f64)>,
-    /// The bound of the error of the distance \[mm\].
+    /// The largest accepted error of the distance from tool to surface \[mm\].
     pub error_bound: f64,
     /// The measured joint speeds over time \[rad/s\], base first.
     pub speeds: [Vec<(f64, f64)>; 6],
     /// The age of the newest state over time, after the engine has handled it \[ms\].
     pub ages: Vec<(f64, f64)>,
-    /// The age of the newest state at which commanding ends \[ms\].
+    /// The age of the robot's newest state at which commanding ends \[ms\].
     pub age_limit: f64,
-    /// The speed limit of the joints \[rad/s\].
+    /// The largest permitted speed of each joint \[rad/s\].
     pub speed_limit: f64,
-    /// The intervals between successive states \[ms\].
+    /// The intervals between the arrivals of successive robot states \[ms\].
     pub intervals: Vec<f64>,
     /// The times from the arrival of a state to the command that answers it \[ms\].
     pub turnarounds: Vec<f64>,
-    /// Names and values of facts: versions, host, seed.
+    /// The names and values of facts about the run, such as versions, host and seed.
     pub facts: Vec<(&'static str, String)>,
     /// The length of the run \[s\].
     pub seconds: f64,
 }
 
 impl Report {
-    /// Returns the report as an HTML page.
+    /// Returns the report of the run as an HTML page.
     #[must_use]
     pub(crate) fn html(&self) -> String {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -342,7 +342,7 @@ pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(C
     page.push_str("</figure>\n");
 }
 
-/// The explanation of how to read the charts of a page.
+/// The text that explains to a reader how to use the charts of a page.
 pub(crate) const HOW_TO_READ: &str = "Point at a chart for its values. Drag over it or pinch to zoom; double-click or double-tap resets \
                                       the zoom. Ctrl and the wheel zoom, Shift and the wheel scroll. Keys: ← → + − 0.";
 
@@ -386,7 +386,7 @@ const fn mode_class(mode: Mode) -> &'static str {
     }
 }
 
-/// Returns the value that `share` of all values do not exceed.
+/// Returns the quantile of `values`: the value that a share of `share` of them do not exceed.
 #[must_use]
 pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted: Vec<_> = values.iter().copied().filter(|value| value.is_finite()).collect();

@@ -9,21 +9,21 @@ use super::scene::{Drawn, Scene, View, points};
 
 /// The contents of a moving picture of the demo, in the order of time.
 pub(crate) struct Picture {
-    /// The frames, [`FRAMES_PER_SECOND`] of them for each second.
+    /// The frames of the moving picture, [`FRAMES_PER_SECOND`] of them for each second.
     pub frames: Vec<Frame>,
-    /// The distance to the surface that the law holds \[m\].
+    /// The distance from the surface that the law is to hold \[m\].
     pub wanted: f64,
 }
 
-/// One frame of the moving picture.
+/// One frame of the moving picture of the demo.
 pub(crate) struct Frame {
     /// The time since the start of the run \[s\].
     pub at: f64,
-    /// The scene that is drawn.
+    /// The arm, the workpiece and the sensor's ray that are drawn in this frame.
     pub scene: Scene,
-    /// The mode of Outrigger's control state machine.
+    /// The mode of Outrigger's control state machine at the time of this frame.
     pub mode: Mode,
-    /// The text of the last event, or an empty text.
+    /// The text of the last event before this frame; empty if there was none.
     pub event: String,
 }
 
@@ -56,7 +56,7 @@ text { fill: #e6e9ef; } .soft { fill: #a3adbd; }
 ";
 
 impl Picture {
-    /// Returns the moving picture as an SVG; `None` without frames.
+    /// Returns the moving picture as an animated SVG; `None` without frames.
     pub(crate) fn svg(&self) -> Option<String> {
         let first = self.frames.first()?;
         let (whole, close) =
@@ -142,7 +142,7 @@ impl Picture {
         svg.push_str("</svg>");
     }
 
-    /// Draws a line whose points change from frame to frame.
+    /// Draws an SVG line whose points change from frame to frame.
     fn moving(&self, svg: &mut String, element: &str, class: &str, values: impl Iterator<Item = String>) {
         let values: Vec<_> = values.collect();
         let first = values.first().cloned().unwrap_or_default();

@@ -9,7 +9,7 @@ use super::plot::escape;
 pub(crate) struct Scene {
     /// A point on the axis of each joint, base first, followed by the tool centre point.
     pub arm: Vec<[f64; 3]>,
-    /// The workpiece's surface along a line below the tool.
+    /// The points of the workpiece's surface along a line below the tool.
     pub workpiece: Vec<[f64; 3]>,
     /// The distance from the tool centre point to the workpiece \[m\].
     pub distance: f64,
@@ -23,13 +23,13 @@ type Spot = [f64; 2];
 /// A section of the vertical plane of the arm, as a part of a picture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// The position of the view's upper left corner in the picture.
+    /// The position of the view's upper left corner in the whole picture.
     pub corner: Spot,
-    /// The width and height of the view in the picture.
+    /// The width and height of the view, in units of the picture.
     pub size: Spot,
     /// The point in the centre of the view: its position along the ground and its height \[m\].
     pub middle: [f64; 2],
-    /// The number of the picture's units per metre.
+    /// The number of units of the picture per metre.
     pub scale: f64,
 }
 
@@ -53,12 +53,12 @@ impl Scene {
         [(x * tool_x + y * tool_y) / away, z]
     }
 
-    /// Returns the tool's position in the plane of the picture \[m\].
+    /// Returns the tool's position in the vertical plane that is drawn, along the ground and up \[m\].
     pub(crate) fn tool_from_the_side(&self) -> [f64; 2] {
         self.side(self.tool())
     }
 
-    /// Returns the shapes of the scene in this view.
+    /// Returns the arm, the workpiece and the sensor's ray as points of the picture in this view.
     pub(crate) fn drawn(&self, view: &View) -> Drawn {
         let spot = |point: &[f64; 3]| view.spot(self.side(*point));
         let tool = self.tool();
@@ -90,7 +90,7 @@ impl Scene {
         svg
     }
 
-    /// Returns a view of the whole arm and of the workpiece.
+    /// Returns a view that shows the whole arm and the workpiece.
     pub(crate) fn whole(&self, corner: Spot, size: Spot) -> View {
         let points = || self.arm.iter().chain(&self.workpiece).map(|point| self.side(*point));
         let ends = |axis: usize| {
@@ -104,7 +104,7 @@ impl Scene {
         View { corner, size, middle: [f64::midpoint(left, right), f64::midpoint(low, high)], scale }
     }
 
-    /// Returns an enlarged view of the tool.
+    /// Returns an enlarged view of the tool and the workpiece below it.
     pub(crate) fn close(&self, corner: Spot, size: Spot) -> View {
         let [along, up] = self.tool_from_the_side();
         View { corner, size, middle: [along, up - 0.03], scale: size[1] / 0.2 }
@@ -156,7 +156,7 @@ impl View {
     }
 }
 
-/// Returns points as the attribute of a line.
+/// Returns points in the form of the attribute `points` of an SVG line.
 pub(crate) fn points(spots: &[Spot]) -> String {
     let mut text = String::new();
     for [x, y] in spots {

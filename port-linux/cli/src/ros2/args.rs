@@ -19,10 +19,10 @@ pub(crate) struct Ros2Args {
     /// HOST[:PORT-BASE], which is not commanded; or CONFIG.toml, which is run as by `run`, with a node beside it
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
-    /// The kind of controller.
+    /// The options for the kind of the robot's controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
-    /// The options by which the node joins.
+    /// The options by which the node joins a ROS 2 domain.
     #[command(flatten)]
     pub joins: JoinArgs,
     /// Source of states: auto, realtime (30003) or rtde (30004)

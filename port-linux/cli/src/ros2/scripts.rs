@@ -23,21 +23,21 @@ use outrigger::host::clock::Clock;
 use outrigger::host::worker::{Joined, Worker};
 use outrigger::show::say;
 
-/// The interval at which the thread wakes.
+/// The interval at which the thread that connects scripts to ROS 2 wakes.
 const PACE: Duration = Duration::from_millis(1);
 /// The longest wait for the end of the thread that serves the endpoints.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The time for which an endpoint is kept after a script has closed it, because its last message may not have
 /// arrived yet.
 const LINGERS: time::Duration = time::Duration::from_millis(500);
-/// The interval at which announcements of other nodes are read.
+/// The interval at which announcements of other ROS 2 nodes are read.
 const NEIGHBOURS: time::Duration = time::Duration::from_secs(1);
-/// The first software whose scripts use ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
+/// The first controller software whose scripts use ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
 const SINCE: SoftwareVersion = SoftwareVersion::new(10, 7);
 /// The name of the node. The name that a real controller uses is unknown.
 const NAME: &str = "controller";
 
-/// The options for ROS 2 of a simulated controller's scripts.
+/// The options by which the scripts of a simulated controller use ROS 2.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ScriptsArgs {
     /// Connect scripts to ROS 2: ros_publisher_factory, ros_subscriber_factory, ros_service_client_factory (PolyScope
@@ -129,7 +129,7 @@ impl Drop for Scripts {
     }
 }
 
-/// An endpoint that a script has opened.
+/// An endpoint of ROS 2 that a script of the simulated controller has opened.
 enum Opened {
     Publishing(TopicPublisher),
     Hearing(TopicSubscriber),
@@ -142,16 +142,16 @@ struct ScriptEndpoints {
     ends: BTreeMap<End, Opened>,
     /// The service clients whose service had a server when that was last checked.
     served: BTreeSet<End>,
-    /// The closed endpoints, with the time until which they are kept.
+    /// The endpoints that scripts have closed, with the time until which each is kept.
     closed: Vec<(Instant, Opened)>,
-    /// The time at which announcements of other nodes are read next.
+    /// The time at which announcements of other ROS 2 nodes are read next.
     neighbours_at: Instant,
     /// The number of messages of the DDS transport that have been reported.
     remarks: usize,
 }
 
 impl ScriptEndpoints {
-    /// Executes the scripts' outputs, and passes received data to them.
+    /// Executes the scripts' requests to ROS 2 endpoints, and passes received data to the scripts.
     fn attend(&mut self, now: Instant) {
         self.take_outputs(now);
         let (over, staying) = std::mem::take(&mut self.closed).into_iter().partition(|(until, _)| *until <= now);
@@ -241,7 +241,7 @@ impl ScriptEndpoints {
         }
     }
 
-    /// Passes the data received from other nodes to the scripts.
+    /// Passes the data received from other ROS 2 nodes to the scripts of the simulated controller.
     fn hand_in(&mut self) {
         let (mut messages, mut answers) = (vec![], vec![]);
         let mut served = BTreeSet::new();
@@ -273,7 +273,7 @@ impl ScriptEndpoints {
         }
     }
 
-    /// Announces the ROS 2 node to which all endpoints belong.
+    /// Announces the ROS 2 node to which all endpoints of the scripts belong.
     fn announce(&self) {
         let (mut readers, mut writers): (Vec<Gid>, Vec<Gid>) = (vec![], vec![]);
         for opened in self.ends.values() {

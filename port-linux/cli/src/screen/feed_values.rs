@@ -19,17 +19,17 @@ pub(super) struct TemperatureReader<'m> {
 }
 
 impl<'m> TemperatureReader<'m> {
-    /// Creates a reader without values. Without `streams` it never reads any.
+    /// Creates a reader that knows no temperatures yet. Without `streams` it never reads any.
     pub(super) const fn new(streams: Option<Streams<'m>>) -> Self {
         Self { streams, reader: None, temperatures: None }
     }
 
-    /// Sets the feed that is read from now on.
+    /// Sets the session's feed from which temperatures are read from now on.
     pub(super) fn listen(&mut self, reader: Reader) {
         self.reader = Some(reader);
     }
 
-    /// Processes the entries that have arrived in the feed.
+    /// Reads the temperatures in the entries that have arrived in the session's feed.
     pub(super) fn look(&mut self) {
         let (Some(reader), Some(streams)) = (&mut self.reader, &mut self.streams) else { return };
         for _ in 0..ENTRIES {

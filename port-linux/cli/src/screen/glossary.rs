@@ -14,7 +14,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// Returns the meaning of the term; for a reason, also advice.
+    /// Returns the meaning of the term; for the reason of a stop, also advice.
     pub(super) fn meaning(&self) -> Cow<'static, str> {
         match Reason::ALL.iter().find(|reason| reason.name() == self.word) {
             Some(reason) => format!("{}; {}", reason.text(), reason.advice()).into(),
@@ -205,13 +205,13 @@ const PLAIN: &str = "\
     record run running s scale second shoulder slider software speed tab temperature the time to tool value watch \
     wrist x y yet z µs";
 
-/// The terms found in the rows of a screen.
+/// The terms of the glossary that were found in the rows of a screen.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The terms found, without duplicates: first the reasons by their names, then the others in the order of the
     /// tables.
     pub(super) terms: Vec<Term>,
-    /// The words on the screen that belong to no term.
+    /// The words on the screen that belong to no term of the glossary.
     #[cfg(test)]
     pub(super) unexplained: Vec<String>,
 }

@@ -10,7 +10,7 @@ use super::glossary::{self, LEARNED, Term};
 use super::paint::{SOFT, broken, panel};
 use crate::screen::scroll_state::ScrollState;
 
-/// The width of the column of words, if there is space beside the meanings \[characters\].
+/// The width of the column of explained words, if there is space beside the meanings \[characters\].
 const WORD: usize = 24;
 
 /// Draws over `area` the glossary, then the explanation of what else is in the whole `buffer`: that of the `page`

@@ -1,4 +1,4 @@
-//! The values of quantities over the last minute, in bounded memory.
+//! Stores the values of plotted quantities over the last minute, in bounded memory.
 
 use std::collections::VecDeque;
 
@@ -19,15 +19,15 @@ pub(super) struct Course {
     newest: u64,
     /// The sum of the values in the newest column, for their mean.
     sum: f32,
-    /// The number of values in the newest column.
+    /// The number of values of the quantity in the newest column.
     count: u16,
 }
 
 impl Course {
-    /// The number of columns that are stored.
+    /// The number of columns that are stored for each quantity, of half a second each.
     pub(super) const COLUMNS: u16 = 120;
 
-    /// Returns the seconds that this many columns cover.
+    /// Returns the number of seconds that this many columns of a plot cover.
     pub(super) const fn seconds(columns: u16) -> u64 {
         columns as u64 * COLUMN / 1_000
     }
@@ -52,7 +52,7 @@ impl Course {
         }
     }
 
-    /// Returns `true` if the quantity was known in any column.
+    /// Returns `true` if a value of the quantity is stored in any column.
     pub(super) fn is_known(&self) -> bool {
         self.columns.iter().any(Option::is_some)
     }
@@ -69,20 +69,20 @@ impl Course {
     }
 }
 
-/// The recent values of every quantity that the view plots.
+/// The recent values of every quantity that the full-screen view plots.
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// The measured angle of each joint \[°\].
     pub(super) joints: Vec<Course>,
     /// The position x, y, z of the tool \[mm\], and its rotation vector \[rad\].
     pub(super) pose: [Course; 6],
-    /// The force at the tool \[N\], and the torque \[Nm\].
+    /// The force \[N\] at the tool along x, y, z, and the torque \[Nm\].
     pub(super) force: [Course; 6],
-    /// The control error of the law \[mm\] or \[°\].
+    /// The control error of the law, for a distance \[mm\] or an angle \[°\].
     pub(super) error: Course,
-    /// The position of the speed slider \[%\].
+    /// The position of the controller's speed slider \[%\].
     pub(super) slider: Course,
-    /// The temperatures of the joints \[°C\].
+    /// The temperatures of the joints' motors \[°C\].
     pub(super) temperatures: Vec<Course>,
 }
 

@@ -57,13 +57,13 @@ fn tell(press: KeyAction, keys: &UnboundedSender<Key>, place: &ScrollState) {
     }
 }
 
-/// The meaning of a pressed key.
+/// The action that a key pressed in the full-screen view causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyAction {
     /// End the command, for the cause with this name. Ctrl-C has the effect of SIGINT, because a terminal in raw
     /// mode does not send that signal.
     End(&'static str),
-    /// Hide the explanation, or end the command if none is shown.
+    /// Hide the explanation of the words on the page, or end the command if none is shown.
     Escape,
     Key(Key),
     Turn(Turn),

@@ -36,16 +36,16 @@ use outrigger::feed::{Streams, stream_memory};
 #[cfg(test)]
 mod tests;
 
-/// The number of pages of the view.
+/// The number of pages of the full-screen view.
 const PAGES: u16 = Page::ALL.len() as u16;
 
-/// The number of the newest events that are kept.
+/// The largest number of events that the full-screen view keeps, the newest ones.
 const EVENTS: usize = 100;
 /// The smallest number of rows of the panel of events. With fewer rows on the screen, the panel has one row less.
 const EVENTS_LEAST: u16 = 4;
 /// The number of rows for page and events from which on the panel of events has [`EVENTS_LEAST`] rows.
 const SMALL: u16 = 16;
-/// The command whose view takes requests, releases and acknowledgements.
+/// The command in whose view the user may request, release and acknowledge by keys.
 const OPERATED: &str = "run";
 /// The kind of the event that names the live page in a browser.
 const PAGE: &str = "page";
@@ -69,7 +69,7 @@ impl outrigger::show::Screen for FullScreen {
     }
 }
 
-/// Draws the messages of a session until there are no more.
+/// Draws the messages of a session on the full screen until there are no more.
 fn run(title: &str, messages: &Messages, keys: &UnboundedSender<Key>, place: &ScrollState) {
     let Ok(mut terminal) = terminal::take() else {
         terminal::leave();

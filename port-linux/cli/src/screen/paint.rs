@@ -13,9 +13,9 @@ use ratatui::widgets::{
 
 use super::history::Course;
 
-/// The colour of frames, column titles and secondary text.
+/// The colour of frames, column titles and secondary text on all pages.
 pub(super) const SOFT: Color = Color::DarkGray;
-/// The text in place of an unknown value.
+/// The text that a page shows in place of an unknown value.
 pub(super) const UNKNOWN: &str = "unknown";
 
 /// The assessment of a state. Each has its own sign beside its colour, and the colours can be distinguished by people
@@ -44,7 +44,7 @@ impl Severity {
         }
     }
 
-    /// Returns `text` after the sign of this assessment, in its colour.
+    /// Returns `text` in the colour of this assessment, with its sign in front.
     pub(super) fn says(self, text: &str) -> Span<'static> {
         Span::from(format!("{} {text}", self.sign())).fg(self.color()).bold()
     }
@@ -58,7 +58,7 @@ impl Severity {
     }
 }
 
-/// Returns the name of a mode as a coloured badge.
+/// Returns the name of a mode as a coloured badge for the screen.
 pub(super) fn badge(mode: Mode) -> Span<'static> {
     let color = match mode {
         Mode::Offline => Color::Gray,
@@ -82,7 +82,7 @@ pub(super) fn wrapped(lines: Vec<Line<'_>>) -> Paragraph<'_> {
     Paragraph::new(lines).wrap(Wrap { trim: true })
 }
 
-/// Returns `true` if the lines fit into the area `room`.
+/// Returns `true` if the lines, wrapped at its width, fit into the area `room`.
 pub(super) fn is_within(lines: &[Line<'_>], room: Rect) -> bool {
     let mut buffer = Buffer::empty(Rect::new(0, 0, room.width, room.height.saturating_add(1)));
     wrapped(lines.to_vec()).render(buffer.area, &mut buffer);
@@ -115,7 +115,7 @@ pub(super) fn value(text: Option<String>) -> Span<'static> {
 
 /// A table of measured quantities, one in each row, with plots of their recent values if there is space.
 pub(super) struct Quantities<'a> {
-    /// The titles of the first column and of each value.
+    /// The titles of the table's columns: the name of a quantity, and each value.
     pub(super) titles: &'a [&'a str],
     pub(super) rows: Vec<Quantity<'a>>,
     /// The change of a quantity below which its plot is drawn flat.
@@ -124,18 +124,18 @@ pub(super) struct Quantities<'a> {
 
 pub(super) struct Quantity<'a> {
     pub(super) name: &'a str,
-    /// The values, one for each title except the first.
+    /// The texts of the quantity's values, one for each title except the first; `None` if unknown.
     pub(super) values: Vec<Option<String>>,
     pub(super) course: Option<&'a Course>,
 }
 
-/// The width of a column of values \[characters\].
+/// The width of a column of values in a table \[characters\].
 const COLUMN: u16 = 10;
 /// The smallest width of a plot in a table \[characters\].
 const COURSE: u16 = 12;
 
 impl Quantities<'_> {
-    /// Returns the number of rows that the table needs.
+    /// Returns the number of rows that the table needs, with its titles.
     pub(super) fn height(&self) -> u16 {
         u16::try_from(self.rows.len()).unwrap_or(u16::MAX).saturating_add(1)
     }

@@ -10,22 +10,22 @@ use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 pub(super) struct ScrollState {
     page: AtomicU16,
     explains: AtomicBool,
-    /// The number of rows by which the explanation is scrolled down.
+    /// The number of rows by which the explanation of the words is scrolled down.
     scrolled: AtomicU16,
 }
 
-/// The effect of a key that only changes the view.
+/// The effect of a key that only changes what the full-screen view shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// Show the page with this number, which is 0 for the first one.
     To(u16),
-    /// Show the next page.
+    /// Show the next page of the view.
     Next,
-    /// Show the previous page.
+    /// Show the previous page of the view.
     Previous,
-    /// Show or hide the explanation of the words.
+    /// Show or hide the explanation of the words on the page.
     Explain,
-    /// Scroll the explanation by this many rows, up (negative) or down.
+    /// Scroll the explanation of the words by this many rows, up (negative) or down.
     Scroll(i16),
 }
 
@@ -63,7 +63,7 @@ impl ScrollState {
         self.page.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if the words of the page are being explained.
+    /// Returns `true` if the explanation of the words on the page is shown.
     pub(super) fn explains(&self) -> bool {
         self.explains.load(Ordering::Relaxed)
     }

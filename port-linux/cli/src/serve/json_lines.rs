@@ -1,4 +1,4 @@
-//! Converts entries of a feed to lines of JSON.
+//! Converts the entries of a session's feed to lines of JSON for the clients of `[serve]`.
 
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;

@@ -29,7 +29,7 @@ use outrigger::show::complain;
 /// The time that readers get at the end to receive the remaining lines.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// The TCP server of `[serve]` as a companion of a session.
+/// The TCP server that the table `[serve]` configures, as a companion of a session.
 #[derive(Debug)]
 pub(crate) struct Readers {
     listen: SocketAddr,
@@ -93,7 +93,7 @@ impl Server {
         Ok(Self { address, worker })
     }
 
-    /// Waits for the end of the server's thread.
+    /// Waits for the end of the TCP server's thread.
     fn finish(self) {
         // A panic of the thread has been printed by then; there is nothing to add.
         let _ = self.worker.join(5 * FAREWELL);
@@ -135,7 +135,7 @@ async fn serve(listener: TcpListener, most: usize, mut reader: Reader, origin: u
     Ok(())
 }
 
-/// Passes a line to every reader, without waiting for any.
+/// Passes a line of JSON to every connected reader, without waiting for any.
 fn pass_on(to_all: &Sender<Arc<str>>, line: &str) {
     // An error means that the last reader has just gone.
     let _ = to_all.send(format!("{line}\n").into());

@@ -86,7 +86,7 @@ pub(crate) struct SimUrArgs {
     /// with a line such as "seq=7 0.123456", in m, for a source of `outrigger run` with input "udp"
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback, requires = "surface")]
     pub distance_to: Option<SocketAddr>,
-    /// The options by which its scripts use ROS 2.
+    /// The options by which the scripts of the simulated controller use ROS 2.
     #[cfg(feature = "ros2")]
     #[command(flatten)]
     pub scripts: crate::ros2::ScriptsArgs,
@@ -99,7 +99,7 @@ pub(crate) struct SimUrArgs {
     pub seconds: Option<u64>,
 }
 
-/// The default duration of a flight report \[s\].
+/// The default duration of writing a flight report, on the simulated controller \[s\].
 const REPORT_SECONDS: f64 = 60.0;
 
 /// Reads a port base that leaves room for every port of a controller; 0 requests one to be chosen.
@@ -146,7 +146,7 @@ fn parse_external_control(text: &str) -> Result<ExternalControl, String> {
     if callable { Ok(found) } else { Err(format!("expected an address or localhost, found '{}'", found.host)) }
 }
 
-/// The default stiffness \[N/m\] and the damping \[N·s/m\] of a surface.
+/// The default stiffness \[N/m\] and the damping \[N·s/m\] of a simulated surface.
 const SURFACE: (f64, f64) = (20_000.0, 100.0);
 
 fn parse_surface(text: &str) -> Result<Surface, String> {

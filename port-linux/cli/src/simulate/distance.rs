@@ -7,10 +7,10 @@ use outrigger_sim::tcp::Running;
 
 use outrigger::exit::Failure;
 
-/// The interval of the readings.
+/// The interval at which the simulated distance sensor sends readings.
 const EVERY: Duration = Duration::from_millis(10);
 
-/// The sender of a simulated distance sensor's readings.
+/// The sender of a simulated distance sensor's readings, in UDP datagrams.
 pub(super) struct Sensor {
     socket: UdpSocket,
     to: SocketAddr,

@@ -11,14 +11,14 @@ use outrigger::show::Show;
 
 /// The length of the period in which lines are limited \[s\]. At its end the omitted lines are reported.
 const SPAN: u64 = 10;
-/// The largest number of lines in a period, whatever their text.
+/// The largest number of output lines in a period of ten seconds, whatever their text.
 const LINES: u32 = 30;
 
 /// The limit on lines. A line that is repeated within ten seconds is counted instead of shown, and so is every line
 /// beyond thirty in ten seconds; the counts are reported in one line afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
-    /// The end of the present period.
+    /// The end of the present period of ten seconds in which lines are limited.
     until: SimTime,
     shown: u32,
     /// The number of repetitions of each line that was shown in the present period.
@@ -59,7 +59,7 @@ impl Journal {
         fits
     }
 
-    /// Displays the events of a simulated controller since the last call.
+    /// Displays the events of a simulated controller since the last call, within the limit on lines.
     pub(super) fn of_controller(&mut self, running: &Running, show: &mut Show) {
         let (now, (events, lost)) = {
             let mut controller = running.controller();
@@ -71,7 +71,7 @@ impl Journal {
         self.due(now).into_iter().for_each(|line| show.text(line));
     }
 
-    /// Counts lines that were lost before they reached this limit.
+    /// Counts output lines that the simulator dropped before they reached this limit.
     const fn lost(&mut self, count: u64) {
         self.left_out = self.left_out.saturating_add(count);
     }
@@ -81,7 +81,7 @@ impl Journal {
         if now < self.until { vec![] } else { self.summary(now) }
     }
 
-    /// Ends the present period and returns its summary.
+    /// Ends the present period, and returns lines that report the numbers of repeated and omitted lines in it.
     pub(super) fn summary(&mut self, now: SimTime) -> Vec<String> {
         let repeated = std::mem::take(&mut self.repeated).into_iter().filter(|(_, count)| *count > 0);
         let mut lines: Vec<String> =

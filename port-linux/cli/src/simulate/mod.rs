@@ -31,9 +31,9 @@ use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::json;
 use outrigger::show::{Format, Show, tell};
 
-/// The interval at which a simulator is checked for events.
+/// The interval at which a simulator is checked for events to print.
 const LOOK: Duration = Duration::from_millis(50);
-/// The largest script file that is read \[B\].
+/// The largest script file that the simulated controller reads \[B\].
 const SCRIPT_MAX: u64 = 16 << 20;
 
 /// Runs the command.

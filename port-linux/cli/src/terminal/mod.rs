@@ -20,10 +20,10 @@ use ratatui::crossterm::terminal::disable_raw_mode;
 
 use outrigger::host::os::{self, Standard};
 
-/// `true` while the view uses the terminal.
+/// `true` while the full-screen view uses the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The sequence that ends the alternate screen and shows the cursor.
+/// The escape sequence that ends the terminal's alternate screen and shows the cursor.
 const AS_IT_WAS: &[u8] = b"\x1b[?1049l\x1b[?25h";
 
 /// The longest line that a user may type \[B\]; input that is not a terminal may have no line end at all.
@@ -57,7 +57,7 @@ pub(crate) fn take() -> io::Result<DefaultTerminal> {
     ratatui::try_init()
 }
 
-/// Restores the terminal. Called on the thread that draws the view.
+/// Restores the terminal after the full-screen view. Called on the thread that draws the view.
 pub(crate) fn leave() {
     if TAKEN.swap(false, Ordering::AcqRel) {
         let _ = ratatui::try_restore();

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The byte that begins the sequence of a key.
+/// The byte with which a terminal begins the escape sequence of a key.
 const ESCAPE: u8 = 0x1b;
-/// The longest wait for the remaining bytes of a key's sequence.
+/// The longest wait for the remaining bytes of a key's escape sequence.
 const REST: Duration = Duration::from_millis(50);
 
 /// Returns `true` if the terminal that keys are read from was closed.

@@ -18,7 +18,7 @@ use outrigger::host::target::Target;
 use outrigger::show::say;
 use outrigger::tool_line::{Forwarding, LocalEnd, forward};
 
-/// The time between two attempts to reach a robot again.
+/// The time between two attempts to reach a robot whose connection was lost.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The arguments of `outrigger tool`.
@@ -30,10 +30,10 @@ pub(crate) struct ToolArgs {
     /// Baud rate: 9600, 19200, 38400, 57600, 115200, 1000000, 2000000 or 5000000
     #[arg(long, value_name = "N")]
     pub baud: u32,
-    /// Parity bit
+    /// Parity bit of the tool's serial line
     #[arg(long, value_name = "PARITY", default_value = "none")]
     pub parity: Parity,
-    /// Stop bits: 1 or 2
+    /// Stop bits of the tool's serial line: 1 or 2
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub stop_bits: u8,
     /// Silence after which received characters are passed on, 1 to 40 characters
@@ -48,7 +48,7 @@ pub(crate) struct ToolArgs {
     /// Make a pseudo-terminal with this name, which must be free
     #[arg(long, value_name = "PATH")]
     pub pty: Option<PathBuf>,
-    /// Listen at this address, for one client at a time
+    /// Listen for TCP at this address, for one client at a time
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub listen: Option<SocketAddr>,
 }
@@ -73,7 +73,7 @@ pub(crate) enum Voltage {
 }
 
 impl ToolArgs {
-    /// Returns the requested parameters of the serial line.
+    /// Returns the parameters of the tool's serial line that the arguments request.
     fn line(&self) -> ToolCommunication {
         ToolCommunication {
             baud_rate: self.baud,
@@ -99,7 +99,7 @@ impl ToolArgs {
     }
 }
 
-/// Runs the command.
+/// Runs `outrigger tool`: forwards the serial line of the robot's tool to this machine.
 ///
 /// # Errors
 /// Returns the errors of [`forward`].

@@ -2,7 +2,7 @@
 
 use outrigger_remote::telemetry::{Boot, CodeAddress, CrashReport, ResetCause, StartStage};
 
-/// The documentation page of all boards.
+/// The page of the documentation that describes all boards.
 const PAGE: &str = "boards/README.md";
 
 /// Returns a line for each notable fact about the start: its cause, and faults found.

@@ -13,7 +13,7 @@ use outrigger::show::Notice;
 
 /// The longest recording that is stored \[B\]: boards have 64 KiB for it.
 pub(super) const RECORDING_MOST: u32 = 1 << 20;
-/// The longest settings that are stored \[B\].
+/// The longest settings of a board that are stored \[B\].
 pub(super) const SETTINGS_MOST: u32 = 64 << 10;
 /// The number of recordings that are written at once. A board takes four seconds to send one.
 const AT_ONCE: f32 = 16.0;
@@ -21,7 +21,7 @@ const AT_ONCE: f32 = 16.0;
 const SECONDS_EACH: f32 = 10.0;
 /// The number of output lines at once. A board sends an event every 5 ms at most.
 const LINES_AT_ONCE: f32 = 500.0;
-/// The number of output lines per second after those at once.
+/// The number of output lines about a board per second, beyond those that may be printed at once.
 const LINES_PER_SECOND: f32 = 200.0;
 
 /// Returns the limit on the recordings of one board that are kept in the directory.
@@ -50,7 +50,7 @@ impl Bounds {
         }
     }
 
-    /// Drops those of the `notices` that exceed the limit on lines.
+    /// Removes those of the `notices` that exceed the limit on output lines about a board.
     pub(super) fn lines(&mut self, notices: &mut Vec<Notice>, now: Instant) {
         let Self { lines, unsaid, .. } = self;
         let mut report = None;
@@ -98,7 +98,7 @@ fn count(counted: &mut u64) -> bool {
     counted.is_power_of_two()
 }
 
-/// Returns the part of a recording's file name for its reason.
+/// Returns the part of a recording's file name that names the reason of the recorded fallback.
 pub(super) fn name(reason: Option<Reason>) -> &'static str {
     reason.map_or(BEFORE_RESET, |reason| reason.name())
 }

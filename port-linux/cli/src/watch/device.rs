@@ -1,4 +1,4 @@
-//! The state of one board, as received in its telemetry.
+//! Keeps the state of one board, as received in its telemetry.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -34,7 +34,7 @@ pub(super) struct Device {
     address: IpAddr,
     /// `true` if the board's recordings are written to files.
     writes: bool,
-    /// A completely received recording, until it is written.
+    /// A completely received recording of the board, until it is written to a file.
     dump: Option<Dump>,
     bounds: Bounds,
     strangers: u64,
@@ -51,7 +51,7 @@ pub(super) struct Device {
     about: String,
     standing: Option<BoardSession>,
     arm: Option<Arm>,
-    /// The newest reading of its first sensor.
+    /// The newest reading of the board's first sensor.
     sample: Option<Sample>,
     intervals: Vec<Bin>,
     sensors: outrigger_wire::sensor::Figures,
@@ -62,7 +62,7 @@ pub(super) struct Device {
     brakes: Option<String>,
     network: Network,
     stack_unused: Option<u32>,
-    /// The description of the board's start, as last displayed.
+    /// The lines that describe the board's last start, as they were displayed.
     began: Vec<String>,
     settings: Pieces,
     robot: Option<Ipv4Addr>,
@@ -84,7 +84,7 @@ pub(super) struct Device {
 /// A recording that a board has sent completely.
 #[derive(Debug)]
 pub(super) struct Dump {
-    /// A description of the fallback that was recorded.
+    /// A description of the fallback that the recording is about.
     pub(super) of: String,
     /// The beginning of the name of the recording's file.
     pub(super) stem: String,
@@ -137,12 +137,12 @@ impl Device {
         self.received == 0
     }
 
-    /// Returns `true` if datagrams of the board were received recently.
+    /// Returns `true` if the board has sent datagrams, and its silence has not been reported since.
     pub(super) const fn is_talking(&self) -> bool {
         self.heard.is_some()
     }
 
-    /// Returns the number of datagrams from other addresses.
+    /// Returns the number of datagrams from other addresses than the board's.
     pub(super) const fn strangers(&self) -> u64 {
         self.strangers
     }
@@ -175,7 +175,7 @@ impl Device {
         format!("no data from {}", self.address)
     }
 
-    /// Processes a datagram, and returns the notices to show.
+    /// Processes a datagram of telemetry, and returns the notices to show.
     pub(super) fn take(&mut self, from: IpAddr, bytes: &[u8], now: Instant) -> Vec<Notice> {
         if from != self.address {
             self.strangers += 1;
@@ -526,12 +526,12 @@ mod tests {
     use outrigger::law::BoxedLaw;
     use outrigger_emulated::require::committed::hold;
 
-    /// A board with measurements every 5 ms and its telemetry.
+    /// A simulated board that controls a KRC with measurements every 5 ms, and its telemetry.
     struct Board<'m> {
         engine: KrcEngine<'m, BoxedLaw<7>>,
         sampler: Sampler<'m, 7, Krc>,
         counter: u16,
-        /// The number of commands so far, which the KRC returns.
+        /// The number of commands sent so far, which the KRC returns in its measurements.
         answered: u16,
     }
 

@@ -1,4 +1,4 @@
-//! The fuzz target of `watch`; see [`crate::fuzzing`].
+//! The fuzz target of `outrigger watch`, which reads telemetry; see [`crate::fuzzing`].
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,7 +13,7 @@ use crate::fuzzing::{Bytes, assert_line};
 use outrigger::json::text;
 use outrigger::show::Notice;
 
-/// The address of the board that is watched.
+/// The address of the board whose telemetry is fuzzed.
 const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
 
 /// The largest number of lines for one datagram: as many as the limit permits at once, and a report of each limit.

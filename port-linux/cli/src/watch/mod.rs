@@ -24,7 +24,7 @@ use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::record::fallbacks::{Recordings, Report, next_report};
 use outrigger::show::{Format, Key, Notice, Show, is_verbose};
 
-/// The longest wait for the first datagram.
+/// The longest wait for the board's first datagram of telemetry.
 const FIRST: Duration = Duration::from_secs(10);
 /// The time without telemetry after which the board, or the connection to it, counts as lost.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -122,7 +122,7 @@ fn is_of_grade(notice: &Notice) -> bool {
     matches!(notice.kind, "grade" | "grade-low")
 }
 
-/// Returns the notice about the result of writing a recording.
+/// Returns the notice about the result of writing a board's recording to a file.
 fn recorded(now: Instant, report: &Report) -> Notice {
     let (text, fields) = report.words();
     Notice { fields, ..say(now, "recording", text) }

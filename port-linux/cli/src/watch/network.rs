@@ -5,7 +5,7 @@ use outrigger_remote::telemetry::{NetworkCounts, PortReport};
 /// The section of the documentation with more information about network failures.
 const PAGE: &str = "boards/README.md, 'When the network fails'";
 
-/// The newest counters of the network controller, and those already reported.
+/// The newest counters of a board's network controller, and those already reported.
 #[derive(Debug, Default)]
 pub(super) struct Network {
     frames: u32,
@@ -53,7 +53,7 @@ impl Network {
         lines
     }
 
-    /// Returns the counters that are not zero, for people.
+    /// Returns the counters of the network controller that are not zero, as a text for people.
     pub(super) fn summary(&self) -> String {
         let NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts } = self.counts;
         let mut text = format!("{} frames received", self.frames);
@@ -72,7 +72,7 @@ impl Network {
         text
     }
 
-    /// Returns all counters with their names, for scripts.
+    /// Returns all counters of the network controller with their names, for scripts.
     pub(super) fn counters(&self) -> [(&'static str, u64); 8] {
         let NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts } = self.counts;
         [

@@ -5,29 +5,30 @@ use std::collections::BTreeMap;
 use outrigger_remote::telemetry::Chunk;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The smallest average length of pieces \[B\]. If there are too many shorter ones, all are dropped.
+/// The smallest average length of the pieces of a recording \[B\]. If there are too many shorter ones, all are dropped.
 const LEAST: u32 = 64;
 /// The number of pieces permitted beyond the limit by length, because the last piece of each part may be short.
 const SPARE: usize = 8;
-/// The longest time from the first piece to the last. The recording of the previous run is sent every half minute.
+/// The longest time from the first piece of a recording to the last. The recording of the previous run is sent every
+/// half minute.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The pieces of a recording or of settings that were received so far.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// The largest accepted length of the reassembled data \[B\].
+    /// The largest accepted length of the data that are reassembled \[B\].
     most: u32,
     length: u32,
     bytes: BTreeMap<u32, Vec<u8>>,
     have: u64,
-    /// The time at which the first of these pieces arrived.
+    /// The time at which the first of the stored pieces arrived.
     since: Instant,
 }
 
-/// The result of receiving one piece.
+/// The result of receiving one piece of a recording or of settings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// The reassembled data, if this piece completes them.
+    /// The complete recording or settings, if this piece was the last that was missing.
     pub(super) whole: Option<Vec<u8>>,
     /// `true` if bytes were dropped: those of this piece, or those received before it.
     pub(super) dropped: bool,

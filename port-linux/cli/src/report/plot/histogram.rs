@@ -1,4 +1,4 @@
-//! Histograms: the number of occurrences of each value.
+//! Draws histograms: the number of occurrences of each value, as SVG.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub(crate) struct Histogram<'a> {
 }
 
 impl Histogram<'_> {
-    /// The number of bins per octave.
+    /// The number of bins of the histogram per doubling of the value.
     const FINENESS: f64 = 12.0;
     const HEIGHT: f64 = 320.0;
 
@@ -85,7 +85,7 @@ impl Histogram<'_> {
         svg
     }
 
-    /// Draws ticks at 1, 2 and 5 of every decade.
+    /// Draws ticks of the logarithmic axis at 1, 2 and 5 of every decade.
     fn draw_ticks(&self, svg: &mut String, frame: &Frame, bottom: f64) {
         for (decade, step) in (-6..=6).flat_map(|decade| [1.0, 2.0, 5.0].map(|step| (decade, step))) {
             let value = step * 10_f64.powi(decade);

@@ -19,7 +19,7 @@ pub(crate) const STYLE: &str = concat!(
     "} }\n",
     include_str!("../style.css")
 );
-/// The script of a page with charts: crosshair and zoom.
+/// The script of an HTML page with charts: it shows a crosshair, and zooms.
 pub(crate) const SCRIPT: &str = concat!(include_str!("plot.js"), include_str!("../page.js"));
 
 /// The space on the left of a chart for the labels of the vertical axis.
@@ -31,14 +31,14 @@ const BOTTOM: f64 = 34.0;
 /// The medium that a chart is drawn for. One unit of the chart is about one pixel, so that its text is readable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChartMedium {
-    /// A page on the screen of a computer.
+    /// A page on the screen of a computer, with space for a wide chart.
     Wide,
-    /// The screen of a telephone held upright.
+    /// The screen of a telephone held upright, with space for a narrow chart.
     Phone,
 }
 
 impl ChartMedium {
-    /// Every medium, with the name of its class.
+    /// Every medium for charts, with the name of its CSS class.
     pub(crate) const ALL: [(Self, &str); 2] = [(Self::Wide, "on-wide"), (Self::Phone, "on-phone")];
 
     /// Returns the width of a chart for this medium in the chart's units.
@@ -49,7 +49,7 @@ impl ChartMedium {
         }
     }
 
-    /// Returns the approximate number of times labelled below a chart.
+    /// Returns the approximate number of labelled times on the axis below a chart.
     const fn times(self) -> f64 {
         match self {
             Self::Wide => 10.0,
@@ -117,23 +117,23 @@ pub(crate) struct Line<'a> {
 
 /// A coloured period of time behind the lines of a chart.
 pub(crate) struct Band<'a> {
-    /// The period of time.
+    /// The period of time that is coloured \[s\].
     pub span: Span,
     /// The CSS class of the band's fill.
     pub class: &'a str,
-    /// The name of the band, shown under the pointer.
+    /// The name of the period, shown at the mouse pointer.
     pub name: &'a str,
 }
 
 /// A marked instant or value on an axis of a chart.
 pub(crate) struct Mark<'a> {
-    /// The position on the axis.
+    /// The position of the mark on the axis, in the unit of the axis.
     pub at: f64,
-    /// The description of the mark.
+    /// The description of the marked instant or value.
     pub name: &'a str,
 }
 
-/// The mapping of values to positions in the chart.
+/// The mapping of times and values to positions in a chart.
 struct Frame {
     paper: ChartMedium,
     height: f64,
@@ -229,7 +229,7 @@ pub(crate) fn grouped(count: u64) -> String {
     text
 }
 
-/// Escapes text as HTML character data.
+/// Escapes text as character data of HTML.
 #[must_use]
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -1,4 +1,4 @@
-//! Charts of rows of coloured periods of time.
+//! Draws charts with rows of coloured periods of time, as SVG.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,16 @@ use super::{BOTTOM, Band, ChartMedium, Frame, LEFT, Span, TOP, escape};
 pub(crate) struct Strips<'a> {
     /// The title of the chart, for a screen reader.
     pub title: &'a str,
-    /// The interval of the horizontal axis \[s\].
+    /// The interval of time on the horizontal axis \[s\].
     pub time: Span,
-    /// The rows, each with its name.
+    /// The rows of the chart, each with its name and its coloured periods.
     pub rows: &'a [(&'a str, Vec<Band<'a>>)],
 }
 
 impl Strips<'_> {
     const ROW: f64 = 30.0;
 
-    /// Returns the chart as an SVG element.
+    /// Returns the chart of rows as an SVG element.
     #[must_use]
     pub(crate) fn svg(&self, paper: ChartMedium) -> String {
         let height = TOP + Self::ROW * self.rows.len() as f64 + BOTTOM;

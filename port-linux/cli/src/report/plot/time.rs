@@ -1,4 +1,4 @@
-//! Charts of lines over time.
+//! Draws charts of lines over time, as SVG.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::{Band, ChartMedium, Frame, LEFT, Line, Mark, Span, TOP, escape};
 
 /// A limit in a chart, drawn as a horizontal line.
 pub(crate) struct Limit<'a> {
-    /// The value of the limit.
+    /// The value of the limit, in the unit of the vertical axis.
     pub at: f64,
     /// The effect of exceeding the limit, as shown in the chart.
     pub name: &'a str,
@@ -18,21 +18,21 @@ pub(crate) struct TimeChart<'a> {
     pub title: &'a str,
     /// The label of the vertical axis with its unit.
     pub unit: &'a str,
-    /// The height of the chart in its own units.
+    /// The height of the chart in its own units, of about one pixel.
     pub height: f64,
-    /// The interval of the horizontal axis \[s\].
+    /// The interval of time on the horizontal axis \[s\].
     pub time: Span,
-    /// The interval of the vertical axis.
+    /// The interval of values on the vertical axis.
     pub values: Span,
-    /// The coloured bands behind all lines.
+    /// The coloured periods of time behind all lines of the chart.
     pub bands: &'a [Band<'a>],
-    /// The instants drawn as vertical lines.
+    /// The instants that are drawn in the chart as vertical lines.
     pub marks: &'a [Mark<'a>],
-    /// The instants whose names are shown in the picture.
+    /// The instants whose names are shown in the chart.
     pub named: &'a [Mark<'a>],
-    /// The limits, drawn as dashed horizontal lines with their names.
+    /// The limits of the values, drawn as dashed horizontal lines with their names.
     pub limits: &'a [Limit<'a>],
-    /// The lines; the first one is at the back.
+    /// The lines of the chart; the first one is drawn behind the others.
     pub lines: &'a [Line<'a>],
 }
 

@@ -36,9 +36,9 @@ enum Detail {
     Everything,
     /// The figure that lowered the grade, and the condition for the next better grade.
     Next,
-    /// The figure that lowered the grade.
+    /// The figure of the link that lowered the grade.
     Fall,
-    /// The grade, and the one that commanding needs.
+    /// The grade of the link, and the one that commanding needs.
     Grade,
 }
 

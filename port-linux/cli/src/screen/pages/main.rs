@@ -15,7 +15,7 @@ use crate::screen::paint::{SOFT, Severity, badge, is_within, panel, value, wrapp
 use outrigger::show::values::{label, worded};
 use outrigger::show::{LawError, Snapshot, reason_text};
 
-/// The number of rows of the panels for mode and link.
+/// The number of rows of the panels that show the mode and the link.
 const TOP: u16 = 10;
 /// The change of a control error below which its plot is drawn flat \[mm or °\].
 const STILL: f32 = 0.2;
@@ -79,12 +79,12 @@ fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &m
     history.error.draw(STILL, Rect { width: course.width.min(120), ..course }, buffer);
 }
 
-/// The detail in which reasons are shown.
+/// The detail in which the reasons of stops and of unmet preconditions are shown.
 #[derive(Clone, Copy)]
 enum Detail {
-    /// The event, the remedy, and every unmet precondition.
+    /// The event that ended commanding, its remedy, and every unmet precondition.
     Everything,
-    /// The event and every unmet precondition, without remedies.
+    /// The event that ended commanding and every unmet precondition, without remedies.
     NoAdvice,
     /// The name of the most important reason, in one row; the events contain the rest.
     Names,
@@ -140,7 +140,7 @@ fn is_ready(snapshot: &Snapshot) -> bool {
     snapshot.unmet.is_empty() && snapshot.state.is_some() && snapshot.mode == Mode::Monitor
 }
 
-/// Returns the lines for the unmet preconditions, with `advice` if requested.
+/// Returns the lines about the unmet preconditions of commanding, with advice if `advice` is `true`.
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
     if snapshot.overrides_pendant {

@@ -1,4 +1,4 @@
-//! The pages of the view, each about one topic.
+//! Draws the pages of the full-screen view, each about one topic.
 
 mod force;
 mod joints;
@@ -36,7 +36,7 @@ pub(super) enum Page {
 }
 
 impl Page {
-    /// Every page, in the order of their numbers.
+    /// Every page of the view, in the order of their numbers.
     pub(super) const ALL: [Self; 9] = [
         Self::Main,
         Self::Link,
@@ -54,7 +54,7 @@ impl Page {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Main)
     }
 
-    /// Returns the name shown beside the page's key.
+    /// Returns the name of the page that is shown beside its key.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Main => "main",
@@ -117,7 +117,7 @@ fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     line
 }
 
-/// Formats a duration in milliseconds, from ten seconds on in seconds.
+/// Formats a duration as text in milliseconds, from ten seconds on in seconds.
 fn millis(span: Duration) -> String {
     let millis = span.as_secs_f64() * 1e3;
     match millis {
@@ -155,7 +155,7 @@ fn lines(title: &str, lines: Vec<Line<'_>>, area: Rect, buffer: &mut Buffer) -> 
     height
 }
 
-/// Returns the number of rows that `paragraph` needs at this width.
+/// Returns the number of rows that `paragraph` needs if it is `width` characters wide.
 fn rows_of(paragraph: &Paragraph<'_>, width: u16) -> u16 {
     const MOST: u16 = 60;
     let mut room = Buffer::empty(Rect::new(0, 0, width, MOST));

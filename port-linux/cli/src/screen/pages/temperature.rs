@@ -1,4 +1,4 @@
-//! The page with the temperatures of the motors.
+//! Draws the page with the temperatures of the joints' motors.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -12,7 +12,7 @@ use crate::args::parse_loopback;
 /// The arguments of `outrigger sim krc`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SimKrcArgs {
-    /// Address of the remote computer
+    /// Address of the remote computer, to which measurements are sent
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub remote: SocketAddr,
     /// Address to send measurements from; default: any address, any port
@@ -30,7 +30,7 @@ pub(crate) struct SimKrcArgs {
     /// Argument of friStart in the KRL program: a factor on the robot's limits
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_scale)]
     pub scale: f32,
-    /// Counter of the first measurement
+    /// Counter of the first measurement that is sent
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub first_counter: u16,
     /// A fault over time, e.g. drop@5s:2s:5%; may be repeated; --help lists them
@@ -73,7 +73,7 @@ fn parse_period(text: &str) -> Result<u64, String> {
     whole.ok_or_else(|| "FRI's periods are whole milliseconds, 1 to 100".into())
 }
 
-/// Returns the value that has the name `name` among `named`.
+/// Returns the value with the name `name` in the list `named`; the error lists the known names.
 fn by_name<T: Copy>(name: &str, named: &[(T, &'static str)]) -> Result<T, String> {
     named.iter().find(|(_, known)| *known == name).map(|(value, _)| *value).ok_or_else(|| {
         let names: Vec<_> = named.iter().map(|(_, name)| *name).collect();
@@ -99,7 +99,7 @@ fn parse_scale(text: &str) -> Result<f32, String> {
 /// The range of heights: those that the arm can reach \[m\], and a margin.
 const HEIGHTS: RangeInclusive<f64> = -1.5..=1.5;
 
-/// The damping of the surface \[N·s/m\].
+/// The damping of the simulated surface in contact with the tool \[N·s/m\].
 const SURFACE_DAMPING: f64 = 100.0;
 
 fn parse_surface(text: &str) -> Result<Surface, String> {

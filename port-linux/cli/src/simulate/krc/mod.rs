@@ -121,7 +121,7 @@ fn name_of<T: PartialEq>(value: T, named: &[(T, &'static str)]) -> &'static str 
     named.iter().find(|(known, _)| *known == value).map_or("", |(_, name)| name)
 }
 
-/// The phase of a fault's life that was printed last.
+/// The phase of an injected fault that was printed last: pending, on or over.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Pending,
@@ -137,7 +137,7 @@ struct Printed {
     silent: Option<SocketAddr>,
     /// The number of commands received so far, and the time of the newest.
     heard: (u64, SimTime),
-    /// `true` while the remote computer answers measurements.
+    /// `true` while the remote computer answers the simulated KRC's measurements with commands.
     answers: bool,
     faults: Vec<(Fault, Phase)>,
     state: Option<(FriState, Quality, ControlScheme)>,

@@ -79,12 +79,12 @@ pub(crate) struct SimSensorArgs {
     pub seconds: Option<u64>,
 }
 
-/// The kind and place of a serial line.
+/// The kind and the path of the serial line to which a simulated sensor sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Uart {
-    /// An existing serial device.
+    /// An existing serial device, by its path.
     Device(PathBuf),
-    /// A Unix socket at which another program listens.
+    /// The path of a Unix socket at which another program, such as QEMU, listens.
     Socket(PathBuf),
     /// A pseudo terminal that is created under this name.
     Pseudo(PathBuf),

@@ -1,4 +1,4 @@
-//! Encodes the readings of a sensor as lines, frames or datagrams.
+//! Encodes the readings of a simulated sensor as lines, frames or datagrams.
 
 use std::fmt::Write as _;
 
@@ -17,12 +17,12 @@ pub(super) enum Written {
         /// The number of decimals of each value below a thousand million; `None` for as many as represent the value
         /// exactly.
         decimals: Option<u8>,
-        /// `true` if lines contain the sequence number.
+        /// `true` if each line contains the sequence number of its reading.
         seq: bool,
     },
     /// Frames with a checksum, for a serial line or another stream of bytes.
     Frames,
-    /// Datagrams, one reading each, without a checksum of their own.
+    /// Datagrams of UDP, one reading each, without a checksum of their own.
     Datagrams,
 }
 

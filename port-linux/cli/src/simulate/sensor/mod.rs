@@ -26,7 +26,7 @@ use outrigger::host::reactor::sleep_until_some;
 use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::show::{complain, say};
 
-/// The default number of readings per second.
+/// The default number of readings per second of a simulated sensor.
 const RATE: f64 = 100.0;
 /// The time without an error after which a receiver counts as present. Remote computers report a missing receiver for
 /// one datagram a second only.
@@ -112,13 +112,13 @@ struct Counts {
     hurt: u64,
     /// The number of readings that were not sent because of the script, or because no surface was ahead.
     silent: u64,
-    /// The number of messages dropped because there was no room.
+    /// The number of messages dropped because an earlier one had not been sent completely.
     full: u64,
-    /// The number of messages dropped because there was no receiver.
+    /// The number of messages dropped because no program received them.
     unheard: u64,
 }
 
-/// A simulated sensor with its destination and counters.
+/// A simulated sensor with the destination of its readings and counters of its messages.
 struct Feed {
     sensor: Sensor,
     written: Written,
@@ -176,7 +176,7 @@ impl Feed {
         outcome
     }
 
-    /// Sends the readings that are due at `now`.
+    /// Sends the sensor readings that are due at `now`.
     fn step(&mut self, begun: Instant, now: Instant) -> std::io::Result<()> {
         self.wire.go_on()?;
         let sim = SimTime::from_micros(now.since(begun).as_micros());
@@ -224,7 +224,7 @@ impl Feed {
         }
     }
 
-    /// Returns the command's outcome for an error of the destination.
+    /// Returns the outcome of `outrigger sim sensor` after an error in sending readings.
     fn ended(&self, error: &std::io::Error) -> Outcome {
         if self.quiet {
             return output_closed(error);

@@ -15,12 +15,12 @@ use super::rows;
 use super::wire::Wire;
 use outrigger::exit::Failure;
 
-/// The default rate of a serial line \[Bd\].
+/// The default baud rate of a simulated sensor's serial line \[Bd\].
 const BAUD: u32 = 115_200;
-/// The largest file that is read \[B\].
+/// The largest file of readings that is read \[B\].
 const FILE_MAX: u64 = 256 << 20;
 
-/// The parameters of a simulated sensor, fixed before its first reading.
+/// The parameters of a simulated sensor: the destination, the encoding and the values of its readings.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) to: To,
@@ -28,7 +28,7 @@ pub(super) struct Plan {
     pub(super) settings: Settings,
 }
 
-/// The destination of a simulated sensor's readings.
+/// The destination of a simulated sensor's readings: a serial line, UDP or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum To {
     Uart(Uart, u32),
@@ -108,7 +108,7 @@ impl To {
         }
     }
 
-    /// Opens the destination of the readings.
+    /// Opens the destination to which the simulated sensor's readings are sent.
     ///
     /// # Errors
     /// [`Failure::Connection`] with advice.

@@ -14,10 +14,10 @@ use outrigger::host::clock::Clock;
 use outrigger::host::worker::Worker;
 use outrigger::robot::Robot;
 
-/// The age beyond which a tool pose is not used.
+/// The largest age of a tool pose that is used to simulate a distance.
 const KEPT: Duration = Duration::from_millis(500);
 
-/// The newest tool pose, with its time of arrival.
+/// The robot's newest tool pose, with its time of arrival; `None` before the first one.
 type LatestPose = Arc<Mutex<Option<(Instant, Pose)>>>;
 
 /// A flat surface whose distance is measured from the tool of a robot.

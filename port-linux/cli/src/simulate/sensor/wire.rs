@@ -16,7 +16,7 @@ use outrigger::host::os::{self, Standard, local, serial};
 /// The number of bytes that may wait for the reader of a Unix socket \[B\]; the kernel makes it somewhat larger.
 const SOCKET_ROOM: usize = 2_048;
 
-/// The opened destination of a simulated sensor.
+/// The opened destination of a simulated sensor's readings.
 #[derive(Debug)]
 enum End {
     Device(File),
@@ -27,27 +27,27 @@ enum End {
     Output(io::Stdout),
 }
 
-/// The result of sending a message.
+/// The result of sending a message of a simulated sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offered {
     /// The message was sent, or is queued to be sent.
     Taken,
     /// The message was dropped, because an earlier one has not been sent completely.
     Full,
-    /// The message was dropped, because there is no receiver.
+    /// The message was dropped, because no program receives at the destination.
     Unheard,
 }
 
-/// An opened destination, with the unsent rest of a message.
+/// An opened destination for sensor readings, with the unsent rest of a message.
 #[derive(Debug)]
 pub(super) struct Wire {
     end: End,
-    /// The unsent rest of a message that fitted in part.
+    /// The unsent rest of a message of which only the beginning could be sent.
     rest: Vec<u8>,
 }
 
 impl Wire {
-    /// Opens a serial line.
+    /// Opens a serial line as the destination of a simulated sensor's readings.
     ///
     /// # Errors
     /// [`Failure::Connection`] with a remedy.
@@ -106,7 +106,7 @@ impl Wire {
         Ok(Self { end: End::Datagrams(socket), rest: Vec::new() })
     }
 
-    /// Creates a destination that writes to standard output.
+    /// Creates a destination for sensor readings that writes to standard output.
     pub(super) fn output() -> Self {
         Self { end: End::Output(io::stdout()), rest: Vec::new() }
     }
@@ -265,7 +265,7 @@ fn socket_problem(path: &Path, error: &io::Error) -> String {
     format!("cannot connect to {}: {error}{next}", path.display())
 }
 
-/// Returns the serial adapters of this machine.
+/// Returns the paths of the serial adapters of this machine, such as `/dev/ttyUSB0`.
 fn devices() -> Vec<String> {
     let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
