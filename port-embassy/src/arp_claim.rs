@@ -1,4 +1,4 @@
-//! ARP packets, read as claims of an IP address (RFC 826).
+//! ARP packets, whose senders thereby claim to have an IP address (RFC 826).
 
 use core::net::Ipv4Addr;
 
@@ -8,13 +8,13 @@ pub(crate) const ARP: [u8; 2] = [0x08, 0x06];
 pub(crate) const KINDS: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: [u8; 2] = [0, 1];
 
-/// The fields of an ARP packet that the guard uses.
+/// The fields of an ARP packet that the guard of the IP address uses.
 pub(crate) struct ArpClaim {
     /// `true` for a request; `false` for a reply or an unrequested announcement.
     pub(crate) request: bool,
-    /// The hardware address of the sender.
+    /// The hardware address of the packet's sender.
     pub(crate) hardware: [u8; 6],
-    /// The IP address that the sender claims.
+    /// The IP address that the packet's sender claims.
     pub(crate) sender: Ipv4Addr,
     /// The IP address whose owner the packet asks for.
     pub(crate) target: Ipv4Addr,

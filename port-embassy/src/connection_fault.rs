@@ -12,11 +12,11 @@ pub enum ConnectionFault {
     NoRoute,
     /// No device answers at the robot's address.
     NoAnswer,
-    /// The controller exists and rejects the connection.
+    /// The controller exists and rejects this device's connection.
     Refused,
-    /// The controller closed the connection.
+    /// The controller closed this device's connection.
     Closed,
-    /// The connection was reset by the controller.
+    /// The connection to the controller was reset by the controller.
     Reset,
 }
 
@@ -34,7 +34,7 @@ impl ConnectionFault {
         }
     }
 
-    /// Returns the next step that a person should take.
+    /// Returns the next step that a person should take to get a connection.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {

@@ -28,10 +28,10 @@ const IP_SENDER: usize = CONTENT + 12;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LinkActivity {
-    /// No frame has been received.
+    /// No frame has been received since the start.
     #[default]
     Silence,
-    /// Only frames of other senders have been received.
+    /// Only frames of senders other than the robot have been received.
     Others,
     /// An ARP packet from the robot's address has been received: a device has that address.
     Address,
@@ -47,7 +47,7 @@ pub struct FrameMonitor {
     activity: AtomicU8,
 }
 
-/// All kinds of activity, in ascending order.
+/// All kinds of traffic from the robot, from silence up to IP packets.
 const ALL: [LinkActivity; 4] =
     [LinkActivity::Silence, LinkActivity::Others, LinkActivity::Address, LinkActivity::Packets];
 
@@ -70,7 +70,7 @@ impl FrameMonitor {
         ALL.get(usize::from(self.activity.load(Ordering::Relaxed))).copied().unwrap_or_default()
     }
 
-    /// Counts and classifies a received frame.
+    /// Counts a received Ethernet frame and classifies it by its sender.
     pub fn take(&self, frame: &[u8]) {
         // Only one task processes frames, so a load and a store are sufficient.
         self.frames.store(self.frames().wrapping_add(1), Ordering::Relaxed);

@@ -25,7 +25,7 @@ use crate::edges::{Edge, Edges};
 /// executors, and the copied data is small.
 pub struct Shared {
     cells: Mutex<CriticalSectionRawMutex, Cells>,
-    /// The epoch of the robot's mode machine, as last reported by the robot's task.
+    /// The session's epoch, a counter of connections and losses of authority, as last reported by the robot's task.
     epoch: AtomicU32,
     /// The waker of the robot's task, called when a message arrives.
     waker: AtomicWaker,
@@ -41,7 +41,7 @@ struct Cells {
     edges: Cell<Edges>,
     /// The outputs of the controller that are to be set, in the order of the calls.
     writes: Cell<Deque<Write, MAX_WRITES>>,
-    /// The newest sample of each source.
+    /// The newest sample of each sensor source that the robot's task has not taken yet.
     samples: [Cell<Option<Sample>>; MAX_SOURCES],
     /// The index of the source with which the search for a sample begins, so that no source is always the last.
     turn: Cell<usize>,
@@ -76,7 +76,7 @@ impl From<Mail> for Input {
 }
 
 impl Shared {
-    /// Creates an empty mailbox.
+    /// Creates an empty mailbox for the robot's task.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// Stores the epoch of the robot's mode machine, which [`Handle::epoch`] returns.
+    /// Stores the session's epoch of the robot's mode machine, which [`Handle::epoch`] returns.
     pub(crate) fn set_epoch(&self, epoch: Epoch) {
         self.epoch.store(epoch.number(), Ordering::Relaxed);
     }
@@ -242,12 +242,12 @@ impl<'d> Handle<'d> {
         })
     }
 
-    /// Withdraws the operator's request, which stops the arm.
+    /// Withdraws the operator's request to command the arm, which stops the arm.
     pub fn release(&self) {
         self.shared.push(Edge::Release);
     }
 
-    /// Clears the latched reason, which the operator has seen.
+    /// Clears the reason that the engine has latched, which the operator has seen.
     pub fn acknowledge(&self) {
         self.shared.push(Edge::Acknowledge);
     }

@@ -27,7 +27,7 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// The heartbeat of a loop that has not begun.
+    /// The heartbeat of a control loop that has not begun.
     pub const NONE: Self = Self { due: None };
 
     /// Returns the heartbeat of a loop that went to sleep at `now` and is woken at `timeout` at the latest. With `None`

@@ -60,7 +60,7 @@ pub struct Buffers<const MEASUREMENTS: usize = 8> {
 }
 
 impl Buffers {
-    /// Creates unused buffers of the recommended size.
+    /// Creates unused socket buffers of the recommended size.
     #[must_use]
     pub const fn new() -> Self {
         Self::of_size()
@@ -104,5 +104,5 @@ pub fn new<'d, 'm, L: Law<7>, const MEASUREMENTS: usize>(
     (Handle::new(shared), Runner { net, engine, shared })
 }
 
-/// The task for a robot with a KRC.
+/// The task that runs the engine of a robot with a KRC.
 pub type KrcRunner<'d, 'm, L> = Runner<'d, 'm, 7, Krc, L, Flow<'d>>;

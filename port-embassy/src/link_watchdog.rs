@@ -31,58 +31,58 @@ use outrigger_wire::time::{Duration, Instant};
 /// The silence after which an interface is first restarted. A controller that is present sends at least every 8 ms, or
 /// answers attempts to connect within seconds.
 pub const SILENCE: Duration = Duration::from_secs(10);
-/// The longest time between two restarts of the interface during silence.
+/// The longest time between two restarts of the network interface during silence.
 pub const LONGEST: Duration = Duration::from_secs(640);
-/// The silence after which the board is restarted.
+/// The time without a received frame after which the board is restarted.
 pub const GIVE_UP: Duration = Duration::from_secs(300);
 
 /// The part of a board that is to be restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Restart {
-    /// The network interface.
+    /// The board's network interface.
     Interface,
-    /// The board, by a reset of its chip.
+    /// The whole board, by a reset of its chip.
     Board,
 }
 
-/// The state of an interface.
+/// The state of a network interface, as the watchdog observes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceState {
-    /// `true` if the interface has a link.
+    /// `true` if the network interface has a link.
     pub linked: bool,
-    /// The number of frames received since the boot; it may wrap.
+    /// The number of frames that the interface has received since the boot; it may wrap.
     pub frames: u32,
-    /// The mode of the engine.
+    /// The mode of the engine, for example monitor or command.
     pub mode: Mode,
 }
 
 /// The watchdog of one interface, which observes it from the boot on.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkWatchdog {
-    /// The length of the current silence.
+    /// The length of the current silence, in which no frame is received.
     silence: Duration,
-    /// The time of the last observation during the current silence.
+    /// The time of the last observation during the current silence of the network.
     seen: Option<Instant>,
-    /// The length of silence at which the interface is restarted next.
+    /// The length of silence after which the interface is restarted next.
     next: Duration,
-    /// The additional silence between that restart and the one after it.
+    /// The additional silence between the next restart of the interface and the one after it.
     wait: Duration,
     frames: u32,
     heard: bool,
-    /// The number of restarts of the interface since the boot.
+    /// The number of restarts of the network interface since the boot.
     interfaces: u32,
 }
 
 impl LinkWatchdog {
-    /// Creates a watchdog that has observed nothing.
+    /// Creates a watchdog that has not observed the network interface yet.
     #[must_use]
     pub const fn new() -> Self {
         let silence = Duration::from_secs(0);
         Self { silence, seen: None, next: SILENCE, wait: SILENCE, frames: 0, heard: false, interfaces: 0 }
     }
 
-    /// Returns the number of restarts of the interface since the boot.
+    /// Returns the number of restarts of the network interface since the boot.
     #[must_use]
     pub const fn interface_restarts(&self) -> u32 {
         self.interfaces
@@ -141,7 +141,7 @@ mod tests {
         now: u64,
         frames: u32,
         heard: bool,
-        /// The silence so far, and the time of its last observation.
+        /// The network's silence so far, and the time of its last observation.
         silence: u64,
         seen: Option<u64>,
         last_interface: Option<u64>,

@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::ur::{Memory, TextPath};
 
-/// The engine's receive memory: one message of each link.
+/// The engine's receive memory: one message of each link to the controller.
 #[derive(Debug)]
 pub struct Windows {
     primary: [u8; Memory::LEAST_PRIMARY],
@@ -10,7 +10,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Creates memory that is filled with zeros.
+    /// Creates receive memory that is filled with zeros.
     #[must_use]
     pub const fn new() -> Self {
         Self { primary: [0; Memory::LEAST_PRIMARY], realtime: [0; Memory::LEAST_REALTIME] }
@@ -92,12 +92,12 @@ const REALTIME_WITH_RTDE: usize = 4 * PACKET;
 const RTDE_RECOMMENDED: usize = RTDE_TRANSMIT + 8 * STATE;
 /// The size of a frame's headers and check sequence, in whole words \[B\].
 const FRAME: usize = 60;
-/// The size of the frame memory of a LAN9118 \[B\].
+/// The size of the frame memory of a LAN9118 Ethernet controller \[B\].
 const INTERFACE: usize = 10_560;
 const _: () = assert!(PRIMARY + 4 * PACKET + 8 * STATE + (2 + 4 + 8) * FRAME <= INTERFACE);
 
 impl Buffers {
-    /// Creates buffers of zeros of the recommended size without RTDE.
+    /// Creates socket buffers of zeros of the recommended size without RTDE.
     #[must_use]
     pub const fn new() -> Self {
         Self::of_size()

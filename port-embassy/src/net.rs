@@ -35,7 +35,7 @@ pub fn now() -> Instant {
 /// The number of sockets: one for each link, and one for a program's connection.
 const SOCKETS: usize = LINKS.len() + 1;
 
-/// Sockets and clock for a controller to which this device connects.
+/// The sockets and the clock for a controller to which this device connects.
 #[derive(Debug)]
 pub struct Connections<'d> {
     clock: EmbassyClock,
@@ -104,11 +104,11 @@ impl Flush for Connections<'_> {
 
 /// A set of sockets whose resets must be sent before the robot's task ends.
 pub trait Flush {
-    /// Waits until every reset is sent, at most for `limit`.
+    /// Waits until the reset of every closed connection is sent, at most for `limit`.
     fn flush(&mut self, limit: Duration) -> impl Future<Output = ()>;
 }
 
-/// The clock of `embassy-time`.
+/// The engine's clock, read from `embassy-time`.
 #[derive(Clone, Copy, Debug)]
 pub struct EmbassyClock;
 
@@ -148,15 +148,15 @@ impl core::fmt::Debug for Link<'_> {
     }
 }
 
-/// The state of an attempt to connect.
+/// The state of an attempt to connect to the controller.
 #[derive(Clone, Copy)]
 enum Opening {
     None,
     /// An attempt is requested; the previous connection may still have a reset to send.
     Wanted(Endpoint),
-    /// A port of this device to listen on.
+    /// A TCP port of this device to listen on for the controller.
     Listen(u16),
-    /// The stack has begun the attempt.
+    /// The network stack has begun the attempt to connect.
     Begun,
     Failed(ConnectionFault),
 }
@@ -175,7 +175,7 @@ impl<'d> Link<'d> {
         Self { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
     }
 
-    /// Aborts the previous connection and begins a new attempt.
+    /// Aborts the previous connection and begins a new attempt to connect.
     fn begin(&mut self, opening: Opening) {
         if !matches!(self.socket.state(), State::Closed | State::TimeWait) {
             self.socket.abort();
@@ -222,7 +222,7 @@ impl<'d> Link<'d> {
         }
     }
 
-    /// Returns the result of an attempt; `None` while it lasts.
+    /// Returns the result of an attempt to connect; `None` while it lasts.
     fn result(&self) -> Option<Result<(), ConnectionFault>> {
         match self.socket.state() {
             State::SynSent | State::SynReceived | State::Listen => None,
@@ -335,7 +335,7 @@ pub(crate) type Metadata = [[PacketMetadata; DATAGRAMS]; 2];
 /// The number of datagrams of any length that may wait in each direction.
 const DATAGRAMS: usize = 16;
 
-/// Socket and clock for a KRC.
+/// The UDP socket and the clock for a KRC.
 pub struct Flow<'d> {
     clock: EmbassyClock,
     socket: Datagrams<'d>,

@@ -15,7 +15,7 @@ use crate::net::{Connections, Flush, Stack};
 /// The longest time to write one command into the socket. The socket always has room, unless the controller
 /// acknowledges nothing.
 const WRITE_LIMIT: Duration = Duration::from_millis(20);
-/// The longest wait at the end for resets to be sent.
+/// The longest wait at the end until the connections' resets are sent.
 const FLUSH_LIMIT: Duration = Duration::from_millis(500);
 
 /// Observes a robot's task, for telemetry, a status lamp, or a pin that is toggled in every cycle.
@@ -25,11 +25,11 @@ pub trait Observer<const N: usize, P: Controller<N>, L> {
     /// Receives an event of the engine.
     fn event(&mut self, event: Event<P::Event>);
 
-    /// Observes the engine, once after each input and all its consequences.
+    /// Observes the engine, once after each of its inputs and all consequences.
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant);
 }
 
-/// An observer that ignores everything.
+/// An observer that ignores every event and state of the engine.
 impl<const N: usize, P: Controller<N>, L> Observer<N, P, L> for () {
     fn event(&mut self, _: Event<P::Event>) {}
     fn observe(&mut self, _: &mut Engine<'_, N, P, L>, _: Instant) {}
@@ -54,7 +54,7 @@ pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize, const RTDE: usize, const RE
     (Handle::new(shared), Runner { net, engine, shared })
 }
 
-/// The task for a robot with a controller of Universal Robots.
+/// The task that runs the engine of a robot with a controller of Universal Robots.
 pub type UrRunner<'d, 'm, L> = Runner<'d, 'm, 6, Ur<'m>, L, Connections<'d>>;
 
 /// The task of one robot: [`Runner::run`] executes the engine's decisions on the sockets.

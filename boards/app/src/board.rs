@@ -59,7 +59,7 @@ macro_rules! board {
         /// The time of the last turn of the tasks with the lowest priority.
         static TURNS: $crate::turns::Turns = $crate::turns::Turns::new();
 
-        /// Chooses the settings in effect and returns them with their image.
+        /// Chooses the settings in effect from the board's flash or the firmware, and returns them with their image.
         fn choose_settings(
             flash: $Flash,
             begun: &mut $crate::boot::BootRecord,

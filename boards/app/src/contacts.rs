@@ -18,11 +18,11 @@ const PERIOD: Duration = Duration::from_millis(5);
 /// A broken wire must read as open: an open stop contact stops the arm, and an open request contact ends the request.
 #[derive(Debug)]
 pub struct Contacts<S, A, R, B> {
-    /// The stop contact, normally closed.
+    /// The stop contact, normally closed; opening it stops the arm.
     pub stop: S,
-    /// The acknowledge contact: closing it acknowledges.
+    /// The acknowledge contact: closing it acknowledges the latched reason.
     pub acknowledge: A,
-    /// The request contact: closing it requests to command.
+    /// The request contact: closing it requests to command the arm.
     pub request: R,
     /// The brake contact: closing it requests the release of the arm's brakes.
     pub brake_release: B,

@@ -29,7 +29,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates unused memory.
+    /// Creates unused memory for the communication with the dashboard server.
     #[must_use]
     pub const fn new() -> Self {
         Self { received: [0; 512], sent: [0; 128], line: [0; 512] }

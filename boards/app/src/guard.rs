@@ -21,7 +21,7 @@ const fn lowest(end: usize) -> usize {
     if GUARD == 0 { end.next_multiple_of(8) } else { end.next_multiple_of(GUARD) + GUARD }
 }
 
-/// The kind of guard below the stack.
+/// The kind of guard that protects memory below the stack from an overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Guard {
@@ -37,7 +37,7 @@ pub enum Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 struct FaultStatus {
-    /// The cause of the fault (CFSR).
+    /// The cause of the processor's fault (register CFSR).
     why: u32,
     /// The address of the rejected access (MMFAR), if `why` marks it as valid.
     address: u32,
@@ -45,11 +45,11 @@ struct FaultStatus {
 
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 impl FaultStatus {
-    /// The stack had no room for an exception frame (MSTKERR, MLSPERR).
+    /// The fault bits for a stack without room for an exception frame (MSTKERR, MLSPERR).
     const NO_FRAME: u32 = 1 << 4 | 1 << 5;
     /// A data access was rejected, and its address is valid (DACCVIOL, MMARVALID).
     const ACCESS: u32 = 1 << 1 | 1 << 7;
-    /// The stack pointer was below its limit (STKOF, only ARMv8-M).
+    /// The fault bit for a stack pointer that was below its limit (STKOF, only ARMv8-M).
     const BELOW_LIMIT: u32 = 1 << 20;
 
     /// Returns `true` if the fault is a stack overflow; `guarded` is the range of addresses that cannot be written.
@@ -145,7 +145,7 @@ mod core_registers {
         /// The value that enables the MPU; all other memory has its default attributes, and the MPU is off in
         /// faults.
         const ON: u32 = 1 | 1 << 2;
-        /// The attributes of normal memory that is read-only and not executable.
+        /// The attributes of a memory region that is read-only and not executable.
         const READ_ONLY: u32 = 1 << 28 | 0b101 << 24 | 0b001 << 19;
         let (base, size) = (end() - super::GUARD, (super::GUARD.trailing_zeros() - 1) << 1);
         // SAFETY: every such core has these registers, and nothing writes to the region's memory.

@@ -1,4 +1,4 @@
-//! Engine and memory of a robot with a KRC.
+//! The engine and the memory of a robot whose controller is a KRC.
 
 use core::mem::MaybeUninit;
 

@@ -13,14 +13,14 @@
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::Instant;
 
-/// The status that a lamp shows.
+/// The device's status that its lamp shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     /// `true` if the network interface is connected.
     pub(crate) linked: bool,
-    /// The mode of the engine.
+    /// The mode of the engine, for example monitor or command.
     pub(crate) mode: Mode,
-    /// `true` if a reason is latched.
+    /// `true` if the engine has a latched reason, which awaits an acknowledgement.
     pub(crate) latched: bool,
 }
 
@@ -28,7 +28,7 @@ impl Status {
     /// The status of a device that knows nothing yet: no network, offline, no latched reason.
     pub(crate) const DARK: Self = Self { linked: false, mode: Mode::Offline, latched: false };
 
-    /// Returns whether the lamp is lit at `now`.
+    /// Returns whether the lamp's blinking pattern is lit at `now`.
     #[must_use]
     pub(crate) fn lit(self, now: Instant) -> bool {
         let tenth = now.as_micros() / 100_000 % SLOTS;

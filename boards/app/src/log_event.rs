@@ -19,54 +19,54 @@ use outrigger_wire::robot::SoftwareVersion;
 /// One line of the log. `E` is the type of events that only this kind of controller reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LogEvent<E> {
-    /// The device has started.
+    /// The device has started, configured for a robot of Universal Robots.
     Booted {
-        /// The device's address.
+        /// The device's IP address.
         address: Ipv4Addr,
-        /// The length of its network prefix \[bit\].
+        /// The length of the network prefix of the device's address \[bit\].
         prefix: u8,
-        /// The robot's address.
+        /// The robot's IP address.
         robot: Ipv4Addr,
-        /// The name of the law.
+        /// The name of the configured law.
         law: &'static str,
     },
     /// The device has started and is configured for a KRC.
     BootedForKrc {
-        /// The device's address.
+        /// The device's IP address.
         address: Ipv4Addr,
-        /// The length of its network prefix \[bit\].
+        /// The length of the network prefix of the device's address \[bit\].
         prefix: u8,
-        /// The port that receives measurements.
+        /// The UDP port that receives the KRC's measurements.
         port: u16,
-        /// The name of the law.
+        /// The name of the configured law.
         law: &'static str,
     },
-    /// The network interface was connected or disconnected.
+    /// The device's network interface was connected (`true`) or disconnected.
     Network(bool),
     /// The kind of traffic that was received from the robot's address until now.
     Heard(LinkActivity),
     /// An event of the controller, and the network stack's knowledge about the link that it concerns.
     Peer(E, Option<ConnectionFault>),
-    /// The quality grade of the link changed.
+    /// The quality grade of the link to the controller changed.
     Grade(GradeChange),
     /// The quality grade of the link is too low, for this cause. The next line of the log states what was rejected
     /// or ended.
     GradeLow(GradeLow),
-    /// An operator's request to command was accepted.
+    /// An operator's request to command the arm was accepted.
     Arming,
     /// The engine begins to command; the number counts this since the boot.
     Armed(u32),
-    /// A request or an acknowledgement was rejected.
+    /// An operator's request or acknowledgement was rejected.
     Refused(Refusal),
-    /// Commanding was requested but did not begin, for this reason.
+    /// Commanding the arm was requested but did not begin, for this reason.
     NotArmed(Reason),
-    /// Commanding ended for this reason.
+    /// Commanding the arm ended for this reason.
     Fallback(Reason),
-    /// Commanding ended because an operator withdrew the request.
+    /// Commanding the arm ended because an operator withdrew the request.
     Released,
     /// Standstill of the arm was confirmed, or, for this reason, could not be confirmed.
     AtRest(Option<Reason>),
-    /// A person ended commanding at the robot's pendant.
+    /// A person ended commanding of the arm at the robot's pendant.
     ReleasedAtPendant(Reason),
     /// A stop at the pendant cannot be detected, so a command overrides it.
     PendantOverridden,
@@ -85,7 +85,7 @@ pub trait PeerEvent: Copy {
     /// Returns whether the event is logged, and the link that it concerns.
     fn is_logged(&self) -> (bool, Option<LinkId>);
 
-    /// Returns the controller's software if this event reports it.
+    /// Returns the version of the controller's software if this event reports it.
     fn software(&self) -> Option<SoftwareVersion> {
         None
     }
@@ -214,7 +214,7 @@ impl<E: PeerEvent> LogEvent<E> {
         }
     }
 
-    /// Writes this line to the log.
+    /// Writes this event as a line to the log.
     pub(crate) fn log(&self) {
         match self {
             Self::Booted { address, prefix, robot, law } => {

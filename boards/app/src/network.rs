@@ -1,4 +1,4 @@
-//! The configuration of the network stack.
+//! The configuration of a board's network stack.
 
 use embassy_net::{Config, Ipv4Cidr, StaticConfigV4};
 use outrigger_core::engine::Device;

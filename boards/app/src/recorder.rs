@@ -15,12 +15,12 @@ const RECORDER: usize = 65_536;
 const MARK_LEN: usize = 12;
 const MAGIC: [u8; 4] = *b"ORK\x01";
 
-/// Memory for a recorder.
+/// The memory for a recorder of the engine, by its content.
 #[derive(Debug, PartialEq, Eq)]
 enum Memory<'m> {
     /// Memory that may contain a recording of an earlier run with the same firmware and settings.
     Earlier(&'m mut [u8]),
-    /// Memory without usable content.
+    /// Recorder memory without a usable recording of an earlier run.
     New(&'m mut [u8]),
 }
 

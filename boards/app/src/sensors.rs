@@ -15,7 +15,7 @@ use outrigger_wire::sensor::{Form, Scale, SourceId};
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// The sensor at the serial port.
+/// The sensor at the board's serial port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SerialSensor {
     /// The rate of the port \[Bd\]; 8 bits, no parity, 1 stop bit.
@@ -26,7 +26,7 @@ pub struct SerialSensor {
 }
 
 impl SerialSensor {
-    /// Returns the first serial sensor of the settings.
+    /// Returns the first of `sensors` in the settings that is serial, if any.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -35,7 +35,7 @@ impl SerialSensor {
         })
     }
 
-    /// Reads the sensor; never returns. Errors are counted in `shared`.
+    /// Reads the serial sensor; never returns. Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         port: impl Read,
@@ -47,7 +47,7 @@ impl SerialSensor {
     }
 }
 
-/// The sensor at one of the analog inputs.
+/// The sensor at one of the board's analog inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnalogSensor {
     period_us: u32,
@@ -90,7 +90,7 @@ impl AnalogSensor {
     }
 }
 
-/// The distance sensor at the I²C bus.
+/// The distance sensor at the board's I²C bus.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BusSensor {
     scale: Scale,
@@ -98,7 +98,7 @@ pub struct BusSensor {
 }
 
 impl BusSensor {
-    /// Returns the first distance sensor of the settings.
+    /// Returns the first distance sensor at the I²C bus in the settings, if any.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -107,7 +107,7 @@ impl BusSensor {
         })
     }
 
-    /// Queries the sensor; never returns. Errors are counted in `shared`.
+    /// Queries the distance sensor; never returns. Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         bus: impl I2c,
@@ -119,7 +119,7 @@ impl BusSensor {
     }
 }
 
-/// The force/torque sensor at the SPI port.
+/// The force/torque sensor at the board's SPI port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WrenchSensor {
     rate: BridgeRate,
@@ -129,7 +129,7 @@ pub struct WrenchSensor {
 }
 
 impl WrenchSensor {
-    /// Returns the first force/torque sensor of the settings.
+    /// Returns the first force/torque sensor at the SPI port in the settings, if any.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {

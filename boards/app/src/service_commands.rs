@@ -8,12 +8,12 @@ use embassy_sync::signal::Signal;
 use outrigger_core::client::dashboard::{ArmCommand, Outcome};
 use outrigger_embassy::Handle;
 
-/// The origin of a command.
+/// The origin of a command for the dashboard server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// A client that has the key.
+    /// A client on the network that has the key.
     Message,
-    /// A contact at the board.
+    /// An operator's contact at the board.
     Pin,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct ServiceCommands {
     asked: Signal<NoopRawMutex, (ArmCommand, Asker)>,
     busy: Cell<bool>,
     outcome: Signal<NoopRawMutex, Outcome>,
-    /// `true` while the command waits for the control loop's release.
+    /// `true` while the command waits until the control loop has released the arm.
     releasing: Cell<bool>,
     released: Signal<NoopRawMutex, ()>,
 }
@@ -33,7 +33,7 @@ impl ServiceCommands {
         Self { asked: Signal::new(), busy, outcome: Signal::new(), releasing, released: Signal::new() }
     }
 
-    /// Adds a command; returns `false` while another one is in execution.
+    /// Adds a command for the dashboard server; returns `false` while another one is in execution.
     pub(crate) fn ask(&self, arm_command: ArmCommand, by: Asker) -> bool {
         let free = !self.busy.replace(true);
         if free {
@@ -55,7 +55,7 @@ impl ServiceCommands {
         }
     }
 
-    /// Waits for the next command.
+    /// Waits for the next command for the dashboard server, and returns it with its origin.
     pub(crate) async fn next(&self) -> (ArmCommand, Asker) {
         self.asked.wait().await
     }
@@ -66,7 +66,7 @@ impl ServiceCommands {
         self.busy.set(false);
     }
 
-    /// Reports the outcome of a message's command.
+    /// Reports the outcome of a dashboard command that a client's message requested.
     pub(crate) fn report(&self, outcome: Outcome) {
         self.outcome.signal(outcome);
     }
@@ -87,7 +87,7 @@ impl ServiceCommands {
         self.released.wait().await;
     }
 
-    /// Ends the wait for the release of the arm.
+    /// Ends the dashboard command's wait for the release of the arm.
     pub(crate) fn end_release(&self) {
         self.releasing.set(false);
     }

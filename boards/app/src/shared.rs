@@ -34,7 +34,7 @@ use crate::stack::Gauge;
 
 /// The number of log lines that can wait to be written. One fallback causes a handful.
 const LINES: usize = 16;
-/// The period of the lamp and of the watchdog.
+/// The period in which the lamp is updated and the watchdog is fed.
 const UPKEEP: Duration = Duration::from_millis(50);
 
 /// The time without a change after which the kind of traffic from the robot's address is considered final and is
@@ -44,7 +44,7 @@ const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Durat
 /// The age beyond which the last reported robot mode is considered unknown.
 const MODE_IS_KNOWN_FOR: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_millis(300);
 
-/// Returns the traffic that `monitor` has classified, as telemetry's type.
+/// Returns the traffic from the robot that `monitor` has classified, as telemetry's type.
 fn activity(monitor: &FrameMonitor) -> LinkActivity {
     match monitor.activity() {
         frame_monitor::LinkActivity::Silence => LinkActivity::Silence,
@@ -89,7 +89,7 @@ pub struct Shared<const N: usize, P: Controller<N>> {
     controller: Cell<(Option<SoftwareVersion>, Option<TimedFact<RobotMode>>)>,
     /// The outcome of the last request to release the brakes by the brake contact.
     brakes: Cell<Option<&'static str>>,
-    /// Signalled when the control loop has shut down.
+    /// The signal that the control loop has shut down.
     ended: Signal<NoopRawMutex, ()>,
     starts_anew: Cell<bool>,
 }
@@ -131,7 +131,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Returns the counters of the sensor of `source`.
+    /// Returns the message and error counters of the sensor of `source`.
     pub(crate) fn counters(&self, source: SourceId) -> &Counters {
         let [others, of_sources @ ..] = &self.counters;
         of_sources.get(usize::from(source.0)).unwrap_or(others)
@@ -153,12 +153,12 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.origin.get().map_or(0, |origin| origin.monitor.frames())
     }
 
-    /// Counts a datagram of telemetry that could not be sent.
+    /// Counts a telemetry datagram that could not be sent.
     pub(crate) fn count_unsent(&self) {
         self.unsent.set(self.unsent.get().saturating_add(1));
     }
 
-    /// Returns the mode of the control loop.
+    /// Returns the mode of the engine in the control loop, as last observed.
     pub(crate) const fn mode(&self) -> Mode {
         self.status.get().mode
     }
@@ -181,17 +181,17 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.starts_anew.get()
     }
 
-    /// Sets the address of the robot's dashboard server.
+    /// Sets the IP address of the robot's dashboard server.
     pub(crate) fn set_dashboard(&self, robot: IpAddress) {
         self.dashboard.set(Some(robot));
     }
 
-    /// Returns the address of the dashboard server.
+    /// Returns the IP address of the robot's dashboard server, if its kind has one.
     pub(crate) const fn dashboard(&self) -> Option<IpAddress> {
         self.dashboard.get()
     }
 
-    /// Returns the queue of commands to the dashboard server.
+    /// Returns the queue of commands to the robot's dashboard server.
     pub(crate) const fn service_commands(&self) -> &ServiceCommands {
         &self.service_commands
     }
@@ -273,7 +273,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Queues a line for the log.
+    /// Queues an event as a line for the log.
     pub(crate) fn note(&self, log_event: LogEvent<P::Event>) {
         if self.lines.try_send(log_event).is_err() {
             self.missed.set(self.missed.get().saturating_add(1));
@@ -382,7 +382,7 @@ pub(crate) struct LoopObserver<'d, const N: usize, P: Controller<N>, O> {
 }
 
 impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopObserver<'d, N, P, O> {
-    /// Returns the observer; `cycle` changes its level with each control cycle.
+    /// Returns the observer of the control loop; `cycle` is a pin whose level changes with each control cycle.
     pub(crate) const fn new(shared: &'d Shared<N, P>, handle: Handle<'d>, cycle: O) -> Self {
         Self {
             #[cfg(feature = "motion")]

@@ -3,28 +3,28 @@
 
 use core::cell::Cell;
 
-/// The paint pattern of `cortex-m-rt`.
+/// The pattern with which `cortex-m-rt` fills the stack at the start.
 const PAINT: u32 = 0xcccc_cccc;
 /// The number of words examined in one call, about 10 µs. The whole stack would take a control cycle's time.
 const STEP: usize = 512;
 
-/// A measurement of the stack from its far end, one piece per call.
+/// A measurement of the unused stack from its far end, a few words per call.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     /// The number of words from the far end of the stack that still have their paint, as far as the current pass has
     /// examined.
     at: Cell<usize>,
-    /// The result of the newest complete pass \[B\].
+    /// The number of stack bytes that were never used, by the newest complete pass \[B\].
     unused: Cell<Option<u32>>,
 }
 
 impl Gauge {
-    /// Creates a gauge that has measured nothing.
+    /// Creates a gauge that has measured no stack use yet.
     pub(crate) const fn new() -> Self {
         Self { at: Cell::new(0), unused: Cell::new(None) }
     }
 
-    /// Examines the next piece of this stack.
+    /// Examines the next few words of this stack for use.
     pub(crate) fn look(&self) {
         self.pass(STEP, memory::word);
     }

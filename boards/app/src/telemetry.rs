@@ -1,4 +1,4 @@
-//! Sends telemetry to the listener.
+//! Sends telemetry of the device to the configured listener over UDP.
 
 use core::future::poll_fn;
 use core::task::Poll;
@@ -27,7 +27,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Creates unused memory.
+    /// Creates unused memory for sending telemetry.
     #[must_use]
     pub const fn new() -> Self {
         Self { socket: [0; 2 * DATAGRAM_MAX], also: [0; 2 * DATAGRAM_MAX], datagram: [0; DATAGRAM_MAX] }

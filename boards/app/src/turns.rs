@@ -15,10 +15,10 @@ use embassy_time::{Duration, Instant, Ticker};
 pub const CONTROL: u8 = 2;
 /// The priority of the tasks that process frames, as long as the other tasks get their turns.
 pub const NETWORK: u8 = 1;
-/// The priority of all other tasks.
+/// The executor's priority of all tasks except control loop and network.
 pub const REST: u8 = 0;
 
-/// The period in which the lowest-priority task notes its turn.
+/// The period in which the lowest-priority task records that it has run.
 const LOOK: Duration = Duration::from_millis(5);
 /// The time that the other tasks wait for the network at most: ten cycles of the fastest UR controller.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// The time at which a task of the lowest priority last ran.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// The time of the last turn on the clock \[ms\], wrapping.
+    /// The time at which a task of the lowest priority last ran \[ms\], wrapping.
     last: AtomicU32,
 }
 
@@ -60,7 +60,7 @@ impl Turns {
         self.last.store(millis(now), Ordering::Relaxed);
     }
 
-    /// Returns the priority of the network's tasks at `now`.
+    /// Returns the executor's priority for the network's tasks at `now`.
     fn network(&self, now: Instant) -> u8 {
         let since = millis(now).wrapping_sub(self.last.load(Ordering::Relaxed));
         if u64::from(since) <= PATIENCE.as_millis() { NETWORK } else { REST }

@@ -18,7 +18,7 @@ use crate::shared::{self, LoopObserver};
 
 type Engine = UrEngine<'static, AnyLaw<6>>;
 
-/// The state shared between the control loop and the other tasks.
+/// The state shared between the control loop and the other tasks of a UR robot's board.
 pub type Shared = shared::Shared<6, Ur<'static>>;
 
 /// The size of the buffers for a program's connection, if a program may carry the commands \[B\].

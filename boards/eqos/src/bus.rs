@@ -62,7 +62,7 @@ pub trait Cells {
     /// Reads a word, 0 to 3, of a descriptor. The DMA may write it at the same time: the access is atomic.
     fn load(&self, index: usize, word: usize) -> u32;
 
-    /// Writes a word, 0 to 3, of a descriptor, atomically.
+    /// Writes word `word`, 0 to 3, of the DMA descriptor `index`, atomically.
     fn store(&self, index: usize, word: usize, value: u32);
 
     /// Lends the buffer of descriptor `index`, [`BUFFER`](crate::BUFFER) bytes, to `f` and returns the result of

@@ -1,4 +1,4 @@
-//! The interface: started, supervised, and polled by `embassy-net`.
+//! The Ethernet interface: started, supervised, and polled by `embassy-net`.
 
 use core::task::Context;
 
@@ -23,25 +23,25 @@ const MAX_FRAME: usize = 1_514;
 const BURST: u8 = 8;
 /// The shortest time between the beginnings of two starts of the interface \[µs\].
 const AGAIN: u64 = 1_000_000;
-/// The time limit for the controller to end its reset \[µs\].
+/// The time limit for the Ethernet controller to end its reset \[µs\].
 const RESET: u64 = 500_000;
 /// The time between two reads of the reset bit of the controller \[µs\].
 const RESET_LOOK: u64 = 1_000;
-/// The time between two checks of a running interface \[µs\].
+/// The time between two checks of a running Ethernet interface \[µs\].
 const LOOK: u64 = 100_000;
 /// The time limit of transmission with a link \[µs\]: a frame takes 1.2 ms at 10 Mbit/s.
 const SENDING: u64 = 2_000_000;
 
-/// The progress of the interface's start.
+/// The progress of the Ethernet interface's start.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// The interface waits for its next start.
+    /// The interface waits for its next start, not before this time \[µs\].
     Idle { not_before: u64 },
-    /// The controller is in reset.
+    /// The Ethernet controller is in reset, until this time \[µs\] at the latest.
     Resetting { until: u64 },
-    /// The transceiver is searched for.
+    /// The Ethernet transceiver is being searched for.
     Finding,
-    /// Both rings are running.
+    /// The transmit ring and the receive ring are running.
     Running,
 }
 
@@ -60,7 +60,7 @@ pub struct Interface<'s, B, T, R> {
     receive: ReceiveRing<R>,
     phy: Phy,
     phase: Phase,
-    /// The number of starts in a row that failed.
+    /// The number of the interface's starts in a row that failed.
     failed: u32,
     started: u64,
     link: Option<LinkMode>,
@@ -207,7 +207,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         None
     }
 
-    /// Sets the MAC and the DMA up, and starts both rings.
+    /// Sets up the MAC and the DMA, and starts the transmit and receive rings.
     fn run(&mut self) {
         let Self { bus, .. } = self;
         bus.write(MAC1USTCR, self.megahertz.saturating_sub(1));

@@ -1,4 +1,4 @@
-//! The memory of a ring on a board.
+//! The memory for the descriptors and buffers of a DMA ring on a board.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -27,7 +27,7 @@ pub struct RingMemory<const N: usize> {
 }
 
 impl<const N: usize> RingMemory<N> {
-    /// Returns memory of zeros.
+    /// Returns ring memory that is filled with zeros.
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(N >= 2, "a ring keeps one descriptor from the DMA") }

@@ -33,12 +33,12 @@ const LINKED: u16 = 1 << 2;
 /// The abilities that are advertised: IEEE 802.3, and 10 and 100 Mbit/s in both duplexes.
 const ABILITIES: u16 = 0x01e1;
 
-/// The speed and duplex of a link, as negotiated.
+/// The speed and duplex of an Ethernet link, as negotiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkMode {
-    /// 100 Mbit/s if `true`, else 10 Mbit/s.
+    /// `true` for a link of 100 Mbit/s, `false` for 10 Mbit/s.
     pub fast: bool,
-    /// Full duplex if `true`, else half duplex.
+    /// `true` for a link in full duplex, `false` for half duplex.
     pub full_duplex: bool,
 }
 
@@ -57,23 +57,23 @@ impl LinkMode {
     }
 }
 
-/// A reason why the transceiver cannot be used.
+/// A reason why the Ethernet transceiver cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// A transfer does not end: the controller's own clock does not run.
     TransferStuck,
-    /// No transceiver at any of the 32 addresses.
+    /// No transceiver answers at any of the 32 addresses.
     None,
     /// The transceiver at this address, 0 to 31, does not end its reset.
     ResetStuck(u8),
 }
 
-/// The result of one poll of the transceiver.
+/// The result of one poll of the Ethernet transceiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// The transceiver needs no poll before this time \[µs\].
     At(u64),
-    /// The transceiver was found and negotiates.
+    /// The transceiver was found and negotiates the mode of the link.
     Ready {
         /// The address of the transceiver, 0 to 31.
         address: u8,
@@ -105,11 +105,11 @@ pub(crate) struct Phy {
     high: u16,
     low: u16,
     step: Step,
-    /// The start of the transfer that is under way \[µs\].
+    /// The start of the transfer to the transceiver that is under way \[µs\].
     begun: Option<u64>,
-    /// The earliest time of the next transfer \[µs\].
+    /// The earliest time of the next transfer to the transceiver \[µs\].
     next: u64,
-    /// The field of [`MACMDIOAR`] that sets the rate of transfers.
+    /// The field of [`MACMDIOAR`] that sets the clock rate of transfers to the transceiver.
     clock: u32,
 }
 
@@ -143,7 +143,7 @@ impl Phy {
         self.ended(bus.read(MACMDIODR) as u16, now)
     }
 
-    /// Begins the transfer that the current step requires.
+    /// Begins the register transfer that the current step of the transceiver's setup requires.
     fn begin(&self, bus: &impl Bus) {
         let (register, value) = match self.step {
             Step::Find => (IDENTIFIER, None),

@@ -1,4 +1,4 @@
-//! The receive ring.
+//! The DMA ring of descriptors and buffers for received frames.
 
 use crate::bus::{Bus, Cells};
 use crate::registers::{
@@ -14,7 +14,7 @@ pub struct ReceiveRing<M> {
 }
 
 impl<M: Cells> ReceiveRing<M> {
-    /// Returns a ring that is not started.
+    /// Returns a receive ring that is not started.
     pub const fn new(cells: M) -> Self {
         Self { cells, next: 0, bad: 0 }
     }

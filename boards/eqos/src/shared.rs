@@ -15,7 +15,7 @@ pub(crate) const ALERT: u32 = NIS | AIS | TI | RI | RBU | RPS | FBE;
 /// The interrupts that are enabled while the driver takes received frames: a flood must not interrupt for every
 /// frame.
 const BUSY: u32 = NIS | AIS | TI | RPS | FBE;
-/// The events after which the DMA does no more work.
+/// The DMA's interrupt events after which it sends and receives nothing more.
 const DEADLY: u32 = FBE | RPS | TPS;
 
 /// A reason why a start of the interface failed. The start is repeated after a second.
@@ -25,13 +25,13 @@ pub enum Fault {
     NoReferenceClock,
     /// No transceiver answers at any of the 32 addresses.
     NoPhy,
-    /// A transfer to the transceiver does not end within 10 ms.
+    /// A register transfer to the transceiver does not end within 10 ms.
     TransferStuck,
     /// The transceiver at this address, 0 to 31, does not end its reset within 600 ms.
     PhyResetStuck(u8),
 }
 
-/// A reason why a running interface is restarted.
+/// A reason why a running Ethernet interface is restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The bus refused an access of the DMA (bit FBE of DMACSR).
@@ -40,16 +40,16 @@ pub enum Cause {
     Stopped,
     /// Frames wait, and none was sent for 2 s although there is a link.
     TransmissionStuck,
-    /// Transfers to the transceiver no longer end.
+    /// Register transfers to the transceiver no longer end.
     TransferStuck,
-    /// [`Shared::restart`] was called.
+    /// The firmware requested the restart by [`Shared::restart`].
     Asked,
 }
 
 /// An event for the log. With feature `defmt` it formats itself as a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// The interface runs; the transceiver was found and negotiates.
+    /// The Ethernet interface runs; its transceiver was found and negotiates the link.
     Started {
         /// The address of the transceiver, 0 to 31.
         phy: u8,
@@ -61,7 +61,7 @@ pub enum News {
     Failed(Fault, u32),
     /// The mode of the link changed; `None` if the link was lost.
     Link(Option<LinkMode>),
-    /// The interface is being restarted, for this reason.
+    /// The Ethernet interface is being restarted, for this reason.
     Restarted(Cause),
 }
 
@@ -102,7 +102,7 @@ impl defmt::Format for News {
 /// Counts of an interface since boot. They stop at `u32::MAX`, except `received`, which wraps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// The number of received frames that the stack has taken.
+    /// The number of received frames that the network stack has taken.
     pub received: u32,
     /// The number of received frames that were damaged, in pieces or too long.
     pub bad: u32,
@@ -112,9 +112,9 @@ pub struct Counters {
     pub starved: u32,
     /// The number of times the DMA was suspended with work to do, and was woken by another write of the tail pointer.
     pub asleep: u32,
-    /// The number of restarts of a running interface.
+    /// The number of restarts of the Ethernet interface while it was running.
     pub restarts: u32,
-    /// The number of times a running interface lost its link.
+    /// The number of times that the running Ethernet interface lost its link.
     pub link_losses: u32,
     /// The number of timeouts of controller and transceiver, at the start and later.
     pub timeouts: u32,
@@ -140,7 +140,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Returns the state at boot: all counts zero, no news.
+    /// Returns the state of the interface at boot: all counts zero, no events for the log.
     #[must_use]
     pub const fn new() -> Self {
         Self {

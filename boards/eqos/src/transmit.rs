@@ -1,4 +1,4 @@
-//! The transmit ring.
+//! The DMA ring of descriptors and buffers for frames to be sent.
 
 use crate::bus::{Bus, Cells};
 use crate::registers::{DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, ES, FD, LD, OWN, TX_IOC, TX_SUSPENDED};
@@ -8,7 +8,7 @@ use crate::registers::{DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, E
 #[derive(Debug)]
 pub struct TransmitRing<M> {
     cells: M,
-    /// The index of the descriptor for the next frame.
+    /// The index of the descriptor for the next frame to be sent.
     next: usize,
     /// The index of the oldest frame that was given to the DMA and not yet taken back.
     oldest: usize,
@@ -18,7 +18,7 @@ pub struct TransmitRing<M> {
 }
 
 impl<M: Cells> TransmitRing<M> {
-    /// Returns a ring that is not started.
+    /// Returns a transmit ring that is not started.
     pub const fn new(cells: M) -> Self {
         Self { cells, next: 0, oldest: 0, waiting: 0, sent: 0, failed: 0 }
     }

@@ -16,7 +16,7 @@ use embassy_stm32::peripherals::{ETH, ETH_SMA};
 use outrigger_app::NetworkCounts;
 use outrigger_eqos::{Bus, Counters, Interface, RingMemory, Shared};
 
-/// The state that the interrupt handler and the driver share.
+/// The state that the Ethernet interrupt handler and the driver share.
 pub(crate) static SHARED: Shared = Shared::new();
 
 /// The rate of the controller's bus [MHz]: half of the core's, see `chip::config`.
@@ -37,7 +37,7 @@ impl Rings {
     }
 }
 
-/// Returns the counts of the interface for telemetry.
+/// Returns the frame and error counts of the Ethernet interface for telemetry.
 pub(crate) fn counts() -> NetworkCounts {
     let Counters { bad, unsent, link_losses, timeouts, bus_errors, restarts, .. } = SHARED.counters();
     NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts }

@@ -13,9 +13,9 @@ use embedded_storage::nor_flash::{
 const SECTOR: u32 = 128 << 10;
 /// The offset of the sectors from the beginning of the flash \[B\]; `settings.x` excludes them from the firmware.
 const BEGIN: u32 = (2 << 20) - 2 * SECTOR;
-/// The index of bank 2.
+/// The index of flash bank 2, which contains the settings' sectors.
 const BANK: usize = 1;
-/// Makes handlers of priority -1 ignore bus faults of loads (CCR).
+/// The bit of CCR that makes handlers of priority -1 ignore bus faults of loads.
 const IGNORE_BUS_FAULTS: u32 = 1 << 8;
 
 /// The two sectors of flash in which settings are stored.

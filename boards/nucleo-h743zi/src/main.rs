@@ -49,7 +49,7 @@ const SENSOR_BUS_RATE: Hertz = Hertz(2_000_000);
 
 type SensorBus = ExclusiveDevice<Spi<'static, Async, spi::mode::Master>, Output<'static>, Delay>;
 
-/// The period after which an unfed watchdog resets the chip \[µs\].
+/// The period after which a watchdog that was not fed resets the chip \[µs\].
 const PATIENCE: u32 = 1_000_000;
 
 outrigger_app::board! {
@@ -219,7 +219,7 @@ async fn keep(
     shared.keep(robot, stack, &mut lamp, feed).await
 }
 
-/// Restarts the interface or the board if no frames are received.
+/// Restarts the network interface or the board if no frames are received.
 #[embassy_executor::task]
 async fn watch_link(shared: &'static Shared) -> ! {
     let restart = |what| match what {

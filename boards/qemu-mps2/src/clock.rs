@@ -18,7 +18,7 @@ use crate::mmio::Registers;
 const TICKS_PER_MICROSECOND: u32 = machine::THIS.megahertz;
 /// The processor's nominal clock, as the machine states it; QEMU runs as fast as it can.
 pub(crate) const RATE: Rate = Rate { hertz: TICKS_PER_MICROSECOND * 1_000_000, source: ClockSource::External };
-/// The number of whole microseconds in one round of timer 1.
+/// The number of whole microseconds in which timer 1 counts through its 32 bits.
 const ROUND: u64 = (1 << 32) / TICKS_PER_MICROSECOND as u64;
 /// The number of ticks that remain of one round of timer 1 after its whole microseconds.
 const LEFT_OVER: u32 = ((1_u64 << 32) % TICKS_PER_MICROSECOND as u64) as u32;
@@ -153,7 +153,7 @@ impl Driver for Clock {
     }
 }
 
-/// The interrupt handler of both timers.
+/// The interrupt handler of both timers of the clock.
 #[unsafe(no_mangle)]
 extern "C" fn DUAL_TIMER() {
     critical_section::with(|section| {

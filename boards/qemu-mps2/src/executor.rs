@@ -9,7 +9,7 @@ use static_cell::StaticCell;
 
 static WORK: AtomicBool = AtomicBool::new(false);
 
-/// Called by the executor when a task has become ready.
+/// Records that a task is ready to run; called by the executor whenever a task becomes ready.
 #[unsafe(no_mangle)]
 fn __pender(_context: *mut ()) {
     WORK.store(true, Ordering::Release);

@@ -27,9 +27,9 @@ const KNOWN: u32 = u32::from_le_bytes(*b"NOR1");
 #[repr(C)]
 struct Past {
     known: u32,
-    /// The number of operations of the flash since QEMU was started.
+    /// The number of writes and erases of the flash since QEMU was started.
     operations: u32,
-    /// The number of operations of the flash since the last reset.
+    /// The number of writes and erases of the flash since the last reset.
     recent: u32,
     /// 1 if the power failed at the end of the previous run, otherwise 0.
     was_cut: u32,
@@ -37,7 +37,7 @@ struct Past {
     next: u32,
 }
 
-/// The simulated flash; there is only one.
+/// The simulated flash of the emulated board; there is only one.
 pub(crate) struct Nor {
     past: &'static mut Past,
     cells: &'static mut [u8],

@@ -9,12 +9,12 @@ use outrigger_app::boot::{self, BootRecord};
 use semihosting::io::Write as _;
 use semihosting::sys::arm_compat::{sys_elapsed, sys_get_cmdline_uninit, sys_time};
 
-/// The options in QEMU's `-semihosting-config …,arg=KEY=VALUE`.
+/// The options of a run, given in QEMU's `-semihosting-config …,arg=KEY=VALUE`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     /// `seconds=N`: shuts down after this time, and ends QEMU with success once the arm is at rest.
     pub(crate) run_for: Option<Duration>,
-    /// `wrap=N`: the clock starts N seconds before its first wrap.
+    /// `wrap=N`: the device's clock starts N seconds before its first wrap.
     pub(crate) until_wrap: Option<Duration>,
     /// `fault=panic`, `fault=memory` or `fault=stack`: fails right after boot, to test that failures end QEMU.
     /// `fault=panic-once` and `fault=stack-once`: fails only in the first run, and restarts as a real board does.
@@ -29,7 +29,7 @@ pub(crate) struct Options {
 /// The time of a power failure. An operation of the flash writes a unit or erases a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Once, in this operation since QEMU was started, counted from 1.
+    /// One power failure, in this flash operation since QEMU was started, counted from 1.
     At(u32),
     /// In the first operation after the first start that has operations, in the second after the next start, and so on,
     /// until one start was not interrupted.
@@ -48,7 +48,7 @@ pub(crate) enum Fault {
 }
 
 impl Options {
-    /// Returns the options of this run.
+    /// Returns the options that QEMU's command line gives for this run.
     pub(crate) fn read() -> Self {
         let mut buffer = [MaybeUninit::uninit(); 256];
         let text = sys_get_cmdline_uninit(&mut buffer).ok().and_then(|bytes| core::str::from_utf8(bytes).ok());
@@ -75,7 +75,7 @@ impl Options {
     }
 }
 
-/// Causes the requested failure, unless it is one that occurs later.
+/// Causes the failure that the host requests, unless it is one that occurs later.
 pub(crate) fn cause(fault: Option<Fault>, begun: &BootRecord) {
     match fault {
         None | Some(Fault::Hang) => {}
@@ -112,7 +112,7 @@ pub(crate) fn seed() -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// Returns random numbers of the host.
+/// Returns random bytes of the host's generator (`/dev/urandom`).
 #[cfg(requests)]
 pub(crate) fn random() -> [u8; 32] {
     use semihosting::io::Read as _;
@@ -124,12 +124,12 @@ pub(crate) fn random() -> [u8; 32] {
     bytes
 }
 
-/// Ends QEMU with success.
+/// Ends QEMU with the exit status of success.
 pub(crate) fn succeed() -> ! {
     semihosting::process::exit(0)
 }
 
-/// Ends QEMU with failure, after a line on its standard error.
+/// Ends QEMU with the exit status of failure, after a line on its standard error.
 fn fail(message: core::fmt::Arguments<'_>) -> ! {
     if let Ok(mut stderr) = semihosting::io::stderr() {
         let _ = writeln!(stderr, "{message}");

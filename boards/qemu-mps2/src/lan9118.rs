@@ -33,7 +33,7 @@ const TX_USED: usize = 0x80;
 const CSR_COMMAND: usize = 0xa4;
 const CSR_DATA: usize = 0xa8;
 
-/// The interrupt bit for received frames that are waiting.
+/// The interrupt bit of the controller for received frames that are waiting.
 const RX_LEVEL: u32 = 1 << 3;
 /// The setting of the interrupt line: enabled, active high, push-pull. Any other setting keeps QEMU's line asserted.
 const IRQ_LINE: u32 = 0x111;
@@ -70,7 +70,7 @@ pub(crate) fn bad_frames() -> u32 {
     BAD_FRAMES.load(Ordering::Relaxed)
 }
 
-/// Counts a bad frame. Only `receive` calls it.
+/// Counts a received frame with an error. Only `receive` calls it.
 fn count_bad_frame() {
     BAD_FRAMES.store(bad_frames().saturating_add(1), Ordering::Relaxed);
 }
@@ -79,7 +79,7 @@ fn count_bad_frame() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, defmt::Format)]
 pub(crate) struct Missing;
 
-/// The Ethernet controller; there is only one.
+/// The emulated LAN9118 Ethernet controller; there is only one.
 pub(crate) struct Lan9118 {
     address: [u8; 6],
     received: Buffer,
@@ -88,7 +88,7 @@ pub(crate) struct Lan9118 {
     burst: u8,
 }
 
-/// The memory for one frame; a whole number of words.
+/// The memory for one Ethernet frame; a whole number of words.
 #[repr(align(4))]
 struct Buffer([u8; BUFFER]);
 
@@ -223,7 +223,7 @@ impl Driver for Lan9118 {
     }
 }
 
-/// A received frame.
+/// A received frame, as the network stack takes it.
 pub(crate) struct Received<'a>(&'a mut [u8]);
 
 impl RxToken for Received<'_> {
@@ -232,7 +232,7 @@ impl RxToken for Received<'_> {
     }
 }
 
-/// A buffer for a frame to be sent.
+/// A buffer in which the network stack writes a frame to be sent.
 pub(crate) struct Transmit<'a>(&'a mut Buffer);
 
 impl TxToken for Transmit<'_> {
@@ -254,7 +254,7 @@ impl TxToken for Transmit<'_> {
     }
 }
 
-/// Wakes the stack because frames wait.
+/// Wakes the network stack because received frames wait; the controller's interrupt handler.
 #[unsafe(no_mangle)]
 extern "C" fn ETHERNET() {
     MAC.write::<INTERRUPT_ENABLE>(0);

@@ -2,38 +2,38 @@
 //!
 //! All machines have the same devices. Sources: QEMU's `hw/arm/mps2.c`, `hw/arm/mps2-tz.c` and `hw/arm/armsse.c`, 7.2.
 
-/// The addresses, interrupts and clock rate of one machine.
+/// The addresses, interrupts and clock rate of one emulated MPS2 machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine {
     /// The name of this board in telemetry.
     pub(crate) board: &'static str,
     /// The rate of the clock of timers, watchdog and serial ports \[MHz\].
     pub(crate) megahertz: u32,
-    /// The base address of the dual timer.
+    /// The base address of the dual timer's registers.
     pub(crate) timer: usize,
     pub(crate) timer_interrupt: u16,
     /// The base address of the first serial port; the interrupt is that of received bytes.
     pub(crate) uart: usize,
     pub(crate) uart_interrupt: u16,
-    /// The base address of the second serial port, at the bench.
+    /// The base address of the second serial port, which leads to the bench.
     pub(crate) bench: usize,
     pub(crate) bench_interrupt: u16,
     /// The base address of the third serial port, which represents a contact.
     pub(crate) contact: usize,
     /// The base address of memory to which nothing is loaded, and which a reset therefore leaves unchanged.
     pub(crate) kept: usize,
-    /// The base address of the network controller.
+    /// The base address of the Ethernet controller.
     pub(crate) mac: usize,
     pub(crate) mac_interrupt: u16,
     /// The base address of the watchdog, whose interrupt is the NMI.
     pub(crate) watchdog: usize,
     /// The base address of the input/output block of the FPGA.
     pub(crate) fpga: usize,
-    /// The number of external interrupts in the vector table.
+    /// The number of external interrupts in the machine's vector table.
     pub(crate) interrupts: usize,
 }
 
-/// The machine with a Cortex-M4F.
+/// The MPS2 machine with a Cortex-M4F.
 const AN386: Machine = Machine {
     board: "qemu-mps2 an386",
     megahertz: 25,
@@ -52,7 +52,7 @@ const AN386: Machine = Machine {
     interrupts: 32,
 };
 
-/// The machine with a Cortex-M7; its network controller has another address.
+/// The MPS2 machine with a Cortex-M7; its Ethernet controller has another address.
 const AN500: Machine = Machine { board: "qemu-mps2 an500", mac: 0xa000_0000, kept: 0x6000_0000, ..AN386 };
 
 /// The machine with a Cortex-M33 with TrustZone. All code here is secure, and the devices are used by their secure
@@ -75,7 +75,7 @@ const AN505: Machine = Machine {
     interrupts: 124,
 };
 
-/// The machine for which this program was compiled.
+/// The MPS2 machine for which this firmware was compiled.
 pub(crate) const THIS: Machine = match (cfg!(feature = "an500"), cfg!(feature = "an505")) {
     (false, false) => AN386,
     (true, false) => AN500,

@@ -129,7 +129,7 @@ async fn contact(operator: OperatorConfig, robot: Handle<'static>, shared: &'sta
     Contacts { stop: none, acknowledge: none, request: none, brake_release }.watch(&operator, true, robot, shared).await
 }
 
-/// Prevents all other tasks from running, if the host requests it.
+/// Prevents all other tasks from running 1.5 s after the start, if the host requests it (`fault=hang`).
 #[embassy_executor::task]
 async fn hang() {
     Timer::after_millis(1_500).await;
@@ -139,7 +139,7 @@ async fn hang() {
     }
 }
 
-/// Ends the run orderly, if the host requests it.
+/// Shuts the robot's task down after the time `after`, if the host requests it (`seconds=N`).
 #[embassy_executor::task]
 async fn end(robot: Handle<'static>, after: Duration) {
     Timer::after(after).await;

@@ -18,14 +18,14 @@ impl<const SIZE: usize> Registers<SIZE> {
         Self { base }
     }
 
-    /// Reads the register at `OFFSET`.
+    /// Reads the device register at byte offset `OFFSET`.
     pub(crate) fn read<const OFFSET: usize>(self) -> u32 {
         // SAFETY: within the device and aligned, see `address`; the caller of `new` guarantees that reading is
         // harmless.
         unsafe { self.address::<OFFSET>().read_volatile() }
     }
 
-    /// Writes the register at `OFFSET`.
+    /// Writes the device register at byte offset `OFFSET`.
     pub(crate) fn write<const OFFSET: usize>(self, value: u32) {
         // SAFETY: as in `read`, for writing.
         unsafe { self.address::<OFFSET>().write_volatile(value) }

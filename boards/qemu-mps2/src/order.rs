@@ -5,11 +5,11 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use embassy_time::Instant;
 
-/// A task with a high priority whose delays are measured.
+/// A task with a high priority whose delays by other tasks are measured.
 struct Watched {
-    /// The executor's number of the task; 0 before it is known.
+    /// The executor's number of the watched task; 0 before it is known.
     task: AtomicU32,
-    /// `true` if the task is ready and has not begun.
+    /// `true` if the watched task is ready and has not begun.
     waits: AtomicBool,
     /// The number of polls of other tasks that have begun while this task was ready.
     others: AtomicU32,
@@ -32,7 +32,7 @@ impl Watched {
         }
     }
 
-    /// Records that a poll of another task begins.
+    /// Records that a poll of another task begins while the watched one may wait.
     fn passed(&self) {
         if self.waits.load(Ordering::Relaxed) {
             self.others.fetch_add(1, Ordering::Relaxed);
@@ -59,7 +59,7 @@ static NETWORK: Watched = Watched::new();
 static BEGAN: AtomicU32 = AtomicU32::new(0);
 static LONGEST: AtomicU32 = AtomicU32::new(0);
 
-/// Begins to log the order of the tasks with these numbers.
+/// Begins to log which tasks run before those with the numbers `control` and `network`.
 pub(crate) fn tell(control: u32, network: u32) {
     CONTROL.task.store(control, Ordering::Relaxed);
     NETWORK.task.store(network, Ordering::Relaxed);

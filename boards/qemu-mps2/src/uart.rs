@@ -26,7 +26,7 @@ const RX_INTERRUPT: u32 = 1 << 3;
 const RX_RAISED: u32 = 1 << 1;
 
 const CLOCK_HZ: u32 = machine::THIS.megahertz * 1_000_000;
-/// The smallest divider with which the device works.
+/// The smallest clock divider with which the serial port works.
 const LEAST_DIVIDER: u32 = 16;
 /// The size of the receive buffer \[B\]: several frames of a six-axis sensor, or two frames at the bench.
 const RING: usize = 512;
@@ -61,7 +61,7 @@ impl Port {
         Uart(self)
     }
 
-    /// Processes a received byte.
+    /// Stores a byte that the serial port has received.
     fn take(&self) {
         let registers = self.registers;
         registers.write::<INTERRUPTS>(RX_RAISED);
@@ -79,16 +79,16 @@ impl Port {
     }
 }
 
-/// A running serial port; there is only one of each.
+/// A running serial port; each port exists only once.
 pub(crate) struct Uart(&'static Port);
 
 impl Uart {
-    /// Starts the serial port of the sensor, which only receives.
+    /// Starts the serial port of the sensor, which only receives, at `baud`.
     pub(crate) fn of_sensor(baud: u32) -> Self {
         UART0.start(baud, RX_ENABLE)
     }
 
-    /// Starts the serial port at the bench.
+    /// Starts the serial port that leads to the bench, in both directions, at `baud`.
     pub(crate) fn at_bench(baud: u32) -> Self {
         UART1.start(baud, RX_ENABLE | TX_ENABLE)
     }
@@ -104,14 +104,14 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
-    /// Returns the contact, which is open at first.
+    /// Returns the simulated contact, which is open at first.
     pub(crate) fn connect() -> Self {
         UART2.write::<DIVIDER>(LEAST_DIVIDER);
         UART2.write::<CONTROL>(RX_ENABLE);
         Self { closed: false }
     }
 
-    /// Returns the state that the host sent last.
+    /// Returns whether the contact is closed, as QEMU's host sent it last.
     pub(crate) fn is_closed(&mut self) -> bool {
         while UART2.read::<STATE>() & RX_FULL != 0 {
             self.closed = UART2.read::<DATA>() == u32::from(b'1');

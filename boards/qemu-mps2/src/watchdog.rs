@@ -75,7 +75,7 @@ pub(crate) fn be_patient() {
     start_with(20 * TICKS);
 }
 
-/// Resets the machine by request.
+/// Resets the emulated machine by request.
 pub(crate) fn reset() -> ! {
     note().store(BOOTED, Ordering::Relaxed);
     boot::reset()
@@ -94,7 +94,7 @@ fn start_with(ticks: u32) {
     WATCHDOG.write::<LOCK>(0);
 }
 
-/// Restarts the watchdog's period.
+/// Restarts the watchdog's period, at whose end it would reset the machine.
 pub(crate) fn feed() {
     WATCHDOG.write::<LOCK>(UNLOCK);
     WATCHDOG.write::<CLEAR>(0);

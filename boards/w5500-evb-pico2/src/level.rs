@@ -1,4 +1,4 @@
-//! The analog inputs: 0 … 3.3 V in 4 096 steps.
+//! The analog inputs of the board: 0 … 3.3 V in 4 096 steps.
 
 use core::cell::RefCell;
 

@@ -39,7 +39,7 @@ use flash::Sectors;
 use level::{Converter, Level3V3};
 use ports::PORTS;
 
-/// The period after which an unfed watchdog resets the chip.
+/// The period after which a watchdog that was not fed resets the chip.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The greatest rate of the W5500's bus \[Hz\]: its data sheet guarantees 33.3 MHz. The divider makes 25 MHz from 150
@@ -208,7 +208,7 @@ async fn control(robot: Robot, cycle: Output<'static>) {
     robot.run(cycle).await;
 }
 
-/// Returns the counts of the chip for telemetry.
+/// Returns the network counts of the W5500 chip for telemetry.
 fn network_counts(chip: &Counts) -> NetworkCounts {
     NetworkCounts {
         bad: chip.oversized.saturating_add(chip.lengths),
@@ -237,7 +237,7 @@ async fn keep(
     shared.keep(robot, stack, &mut lamp, feed).await
 }
 
-/// Logs the hit rate of the flash cache.
+/// Logs the hit rate of the cache for reads from flash.
 #[embassy_executor::task]
 async fn tell_of_cache() -> ! {
     let mut ticker = Ticker::every(Duration::from_secs(10));
@@ -252,7 +252,7 @@ async fn tell_of_cache() -> ! {
     }
 }
 
-/// Restarts the interface or the board if no frames are received.
+/// Restarts the network interface or the board if no frames are received.
 #[embassy_executor::task]
 async fn watch_link(shared: &'static Shared, chip: Watch<'static>) -> ! {
     let restart = |what| match what {

@@ -16,7 +16,7 @@ use embassy_rp::pac::qmi::vals::{
     AddrWidth, DataWidth, DummyLen, DummyWidth, PrefixLen, PrefixWidth, SuffixLen, SuffixWidth,
 };
 
-/// The command to read with four wires for address and data.
+/// The flash command to read with four wires for address and data.
 const READ_QUAD: u8 = 0xeb;
 /// The mode bits behind the address that make the next read have no command. The lower four are ignored.
 const STAY: u8 = 0xa0;

@@ -15,27 +15,27 @@ const LONGEST: Duration = Duration::from_secs(8);
 /// The time without an error after which the pause between resets is [`SHORTEST`] again.
 const WELL: Duration = Duration::from_secs(10);
 
-/// A remedy for an error of the chip.
+/// A remedy for an error of the W5500 chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// Close, set up and open the chip's socket, at once.
+    /// Close, set up and open the chip's socket 0 at once.
     Reopen,
-    /// Reset the chip, not before this time.
+    /// Reset the W5500 chip, not before this time.
     Reset(Instant),
 }
 
-/// The history of remedies, which chooses the next one.
+/// The history of remedies for the chip's errors, which chooses the next one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Care {
     /// The time of the last remedy, or of the next reset if one is due.
     remedied: Option<Instant>,
     reset: Option<Instant>,
-    /// The pause between the last reset and the next one.
+    /// The shortest time between the last reset of the chip and the next one.
     pause: Option<Duration>,
 }
 
 impl Care {
-    /// Returns an empty history.
+    /// Returns a history without remedies.
     pub(crate) const fn new() -> Self {
         Self { remedied: None, reset: None, pause: None }
     }

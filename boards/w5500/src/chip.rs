@@ -50,16 +50,16 @@ pub(crate) struct Chip<'d, SPI> {
 pub(crate) struct Waiting {
     /// The number of bytes of the waiting frames, prefixes included. More may have arrived since.
     pub(crate) bytes: u16,
-    /// The read pointer: the start of the first waiting frame.
+    /// The chip's read pointer: the start of the first waiting frame in its receive buffer.
     pub(crate) at: u16,
 }
 
-/// The first of the frames that wait.
+/// The first of the received frames that wait in the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// A frame of this length \[B\].
+    /// A received frame of this length \[B\].
     Frame(usize),
-    /// A frame that is longer than the stack takes.
+    /// A received frame that is longer than the network stack takes.
     Oversized,
 }
 
@@ -68,7 +68,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Self { spi, tally, address, sending: None }
     }
 
-    /// Resets the chip and sets it up.
+    /// Resets the W5500 chip and sets it up.
     pub(crate) async fn start(&mut self, reset: &mut impl OutputPin) -> Result<(), Trouble> {
         reset.set_low().map_err(|_| Trouble::ResetPin)?;
         Timer::after(HELD).await;
@@ -146,7 +146,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         }
     }
 
-    /// Returns `true` if there is a link.
+    /// Returns `true` if the chip has an Ethernet link.
     pub(crate) async fn link(&mut self) -> Result<bool, Trouble> {
         let [phy] = self.read(Block::Common, common::PHY).await?;
         Ok(phy & 1 != 0)
@@ -253,7 +253,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(interrupts & registers::SENT != 0)
     }
 
-    /// Writes a command, and waits until the chip accepts it.
+    /// Writes a command for the socket, and waits until the chip accepts it.
     async fn command(&mut self, command: Command) -> Result<(), Trouble> {
         self.write(Block::Socket, of_socket::COMMAND, [command as u8]).await?;
         let given = Instant::now();

@@ -39,7 +39,7 @@ pub use trouble::{Counts, Setting, Trouble};
 use chip::Chip;
 use trouble::Tally;
 
-/// The length of the longest frame without its check sequence \[B\].
+/// The length of the longest Ethernet frame without its check sequence \[B\].
 const LONGEST: usize = 1_514;
 
 /// The length of the shortest frame of Ethernet without its check sequence \[B\].
@@ -57,7 +57,7 @@ pub struct State<const RX: usize, const TX: usize> {
 }
 
 impl<const RX: usize, const TX: usize> State<RX, TX> {
-    /// Returns memory without a frame.
+    /// Returns memory for frames between driver and stack that contains none.
     #[must_use]
     pub const fn new() -> Self {
         Self { channel: channel::State::new(), tally: Tally::new() }

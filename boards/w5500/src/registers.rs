@@ -9,9 +9,9 @@ pub(crate) enum Block {
     Common = 0,
     /// The registers of socket 0, the only one that passes bare frames.
     Socket = 1,
-    /// The transmit buffer of socket 0.
+    /// The chip's memory block with the transmit buffer of socket 0.
     Transmit = 2,
-    /// The receive buffer of socket 0.
+    /// The chip's memory block with the receive buffer of socket 0.
     Receive = 3,
 }
 
@@ -28,13 +28,13 @@ pub(crate) const fn socket(number: u8) -> u8 {
 
 /// The addresses of the registers in [`Block::Common`].
 pub(crate) mod common {
-    /// The address of the register with the hardware address, six bytes.
+    /// The address of the register with the chip's hardware address, six bytes.
     pub(crate) const ADDRESS: u16 = 0x0009;
     /// The address of the mask of the sockets that may interrupt, one bit each.
     pub(crate) const SOCKET_INTERRUPTS: u16 = 0x0018;
     /// The address of the transceiver's state; bit 0 is set if there is a link.
     pub(crate) const PHY: u16 = 0x002e;
-    /// The address of the version of the chip.
+    /// The address of the register with the version of the chip.
     pub(crate) const VERSION: u16 = 0x0039;
 }
 
@@ -44,17 +44,17 @@ pub(crate) mod of_socket {
     pub(crate) const COMMAND: u16 = 0x0001;
     /// The address of the events, one bit each; writing a 1 clears an event.
     pub(crate) const INTERRUPTS: u16 = 0x0002;
-    /// The address of the state of the socket.
+    /// The address of the register with the state of the socket.
     pub(crate) const STATE: u16 = 0x0003;
     /// The address of the size of the receive buffer \[KiB\]; the size of the transmit buffer follows.
     pub(crate) const RECEIVE_BUFFER: u16 = 0x001e;
     /// The address of the number of free bytes for transmission; the read pointer follows, two bytes each.
     pub(crate) const TRANSMIT_FREE: u16 = 0x0020;
-    /// The address of the write pointer for transmission, two bytes.
+    /// The address of the register with the write pointer for transmission, two bytes.
     pub(crate) const TRANSMIT_WRITE: u16 = 0x0024;
-    /// The address of the number of received bytes, two bytes.
+    /// The address of the register with the number of received bytes, two bytes.
     pub(crate) const RECEIVED: u16 = 0x0026;
-    /// The address of the read pointer for received bytes, two bytes.
+    /// The address of the register with the read pointer for received bytes, two bytes.
     pub(crate) const RECEIVE_READ: u16 = 0x0028;
     pub(crate) const INTERRUPT_MASK: u16 = 0x002c;
 }
@@ -73,7 +73,7 @@ pub(crate) const RECEIVED: u8 = 1 << 2;
 pub(crate) const SENT: u8 = 1 << 4;
 /// The size of the buffer of each direction \[KiB\]: all of the chip's memory.
 pub(crate) const BUFFER: u8 = 16;
-/// The size of the buffer of each direction \[B\].
+/// The size of the chip's transmit buffer and of its receive buffer \[B\].
 pub(crate) const BUFFER_BYTES: u16 = BUFFER as u16 * 1024;
 
 /// A command to the chip's socket, by its value in the register Sn_CR.
@@ -81,13 +81,13 @@ pub(crate) const BUFFER_BYTES: u16 = BUFFER as u16 * 1024;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
 pub enum Command {
-    /// Opens the socket in its mode, with empty buffers (OPEN).
+    /// The socket's command that opens it in its mode, with empty buffers (OPEN).
     Open = 0x01,
-    /// Closes the socket and empties its buffers (CLOSE).
+    /// The socket's command that closes it and empties its buffers (CLOSE).
     Close = 0x10,
-    /// Sends the bytes between the transmit pointers as one frame (SEND).
+    /// The socket's command that sends the bytes between the transmit pointers as one frame (SEND).
     Send = 0x20,
-    /// Frees the received bytes that were read (RECV).
+    /// The socket's command that frees the received bytes that were read (RECV).
     Receive = 0x40,
 }
 

@@ -1,4 +1,4 @@
-//! The task that carries frames between the chip and the stack.
+//! The task that carries frames between the W5500 chip and the network stack.
 
 use core::future::pending;
 
@@ -18,7 +18,7 @@ use crate::trouble::{Counts, Doubt, Tally, Trouble};
 /// The time between two polls of the chip without an interrupt: the longest delay of a frame if the line fails.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The time between two checks of link and settings.
+/// The time between two checks of the chip's link and settings.
 const CHECK: Duration = Duration::from_millis(100);
 /// The time between two checks of link and settings while a frame waits until the one before it is sent.
 const CHECK_WAITING: Duration = Duration::from_millis(10);
@@ -167,7 +167,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         self.interrupted || Instant::now() >= self.look_at
     }
 
-    /// Reads the number of bytes that have arrived in the chip.
+    /// Reads the number of received bytes that wait in the chip.
     async fn look(&mut self) -> Result<(), Trouble> {
         self.look_at = Instant::now() + LOOK;
         let interrupted = core::mem::take(&mut self.interrupted);
@@ -310,7 +310,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
 pub struct Watch<'d>(pub(crate) &'d Tally);
 
 impl Watch<'_> {
-    /// Returns a copy of the counts so far.
+    /// Returns a copy of the driver's frame and error counts so far.
     #[must_use]
     pub fn counts(self) -> Counts {
         self.0.get()

@@ -1,4 +1,4 @@
-//! Errors of the chip and its bus, and their counts.
+//! Errors of the W5500 chip and its bus, and their counts.
 
 use core::cell::Cell;
 
@@ -14,22 +14,22 @@ use crate::registers::Command;
 pub enum Trouble {
     /// The SPI bus reported an error of this kind.
     Bus(#[cfg_attr(feature = "defmt", defmt(Debug2Format))] ErrorKind) = 1,
-    /// The reset pin could not be set.
+    /// The chip's reset pin could not be set.
     ResetPin,
-    /// A command was not accepted within 10 ms.
+    /// The chip did not accept a command within 10 ms.
     NotTaken(Command),
-    /// No W5500 answers within 100 ms after its reset.
+    /// No W5500 chip answers within 100 ms after its reset.
     NotThere {
         /// The content of the version register, 4 in a W5500; 0 or 255 if no chip drives the bus.
         version: u8,
     },
     /// A register has lost its value: the chip was reset by something else, or the bus changes bytes.
     Forgotten {
-        /// The register that has lost its value.
+        /// The chip's register that has lost its value.
         setting: Setting,
-        /// The value that was written.
+        /// The value that the driver wrote to the register.
         expected: u8,
-        /// The value that was read.
+        /// The value that was read from the register.
         found: u8,
     },
     /// The chip reported an impossible length of a frame, or number of received bytes.
@@ -43,7 +43,7 @@ pub enum Trouble {
     Unsettled,
     /// A frame was not sent within 100 ms although there is a link.
     NotSent,
-    /// [`Watch::restart`](crate::Watch::restart) was called.
+    /// The firmware requested a reset of the chip by [`Watch::restart`](crate::Watch::restart).
     Silent,
 }
 
@@ -51,19 +51,19 @@ pub enum Trouble {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Setting {
-    /// The version of the chip (VERSIONR), which never changes.
+    /// The register with the chip's version (VERSIONR), which never changes.
     Version,
-    /// The hardware address (SHAR).
+    /// The register with the hardware address (SHAR).
     Address,
-    /// The mask of sockets that interrupt (SIMR).
+    /// The register with the mask of sockets that interrupt (SIMR).
     Interrupts,
-    /// The mode of socket 0 (S0_MR).
+    /// The register with the mode of socket 0 (S0_MR).
     Mode,
-    /// The state of socket 0 (S0_SR).
+    /// The register with the state of socket 0 (S0_SR).
     State,
-    /// The mask of events of socket 0 that interrupt (S0_IMR).
+    /// The register with the mask of socket 0's events that interrupt (S0_IMR).
     InterruptMask,
-    /// The buffer sizes of socket 0 (S0_RXBUF_SIZE, S0_TXBUF_SIZE).
+    /// The registers with the buffer sizes of socket 0 (S0_RXBUF_SIZE, S0_TXBUF_SIZE).
     Buffers,
 }
 
@@ -71,7 +71,7 @@ pub enum Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) enum Doubt {
-    /// The socket: it is closed and opened, and the link stays.
+    /// The chip's socket: it is closed and opened, and the link stays.
     Socket,
     /// All of the chip: it is reset, and the link is lost for some seconds.
     Chip,
@@ -93,7 +93,7 @@ impl Trouble {
 pub struct Counts {
     /// The number of accesses to the chip: transactions of the SPI bus.
     pub accesses: u32,
-    /// The number of received frames passed to the stack.
+    /// The number of received frames passed to the network stack.
     pub received: u32,
     /// The number of frames that the chip was commanded to send.
     pub sent: u32,
@@ -107,15 +107,15 @@ pub struct Counts {
     pub looks: u32,
     /// The number of these polls that found frames: a few by chance, all of them if the interrupt line does not work.
     pub unannounced: u32,
-    /// The number of interrupts without a frame.
+    /// The number of the chip's interrupts without a received frame.
     pub fruitless: u32,
-    /// The number of errors [`Trouble::Bus`].
+    /// The number of errors of the SPI bus, [`Trouble::Bus`].
     pub bus: u32,
-    /// The number of errors [`Trouble::NotTaken`].
+    /// The number of commands that the chip did not accept in time, [`Trouble::NotTaken`].
     pub not_taken: u32,
     /// The number of errors [`Trouble::NotThere`] and [`Trouble::ResetPin`].
     pub not_there: u32,
-    /// The number of errors [`Trouble::Forgotten`].
+    /// The number of times that a register had lost its value, [`Trouble::Forgotten`].
     pub forgotten: u32,
     /// The number of errors [`Trouble::Length`] and [`Trouble::Unsettled`].
     pub lengths: u32,
@@ -127,9 +127,9 @@ pub struct Counts {
     pub reopened: u32,
     /// The number of resets of the chip, the first one included.
     pub resets: u32,
-    /// The number of times that the link was lost.
+    /// The number of times that the Ethernet link was lost.
     pub link_lost: u32,
-    /// The last error; `None` if there was none.
+    /// The last error of the chip, its bus or its pins; `None` if there was none.
     pub last: Option<Trouble>,
 }
 
@@ -179,7 +179,7 @@ impl Tally {
         self.counts.get()
     }
 
-    /// Requests a reset of the chip.
+    /// Requests a reset of the chip by the driver's task.
     pub(crate) fn request_restart(&self) {
         self.restart.set(true);
     }

@@ -18,11 +18,11 @@ use super::{Arrival, Clock, Counters, Sensor};
 const CHANNELS: usize = 6;
 /// The size of one frame \[B\]: status, channels and checksum, three bytes each.
 const FRAME: usize = 3 * (1 + CHANNELS + 1);
-/// The null command of the device: all zeros.
+/// The null command of the converter: all zeros.
 const NULL: [u16; 5] = [0; 5];
 /// The command that writes four registers, beginning with MODE: MODE, CLOCK, GAIN1, GAIN2.
 const WRITE_SETTINGS: u16 = 0b011 << 13 | 0x02 << 7 | 3;
-/// The device's reply to [`WRITE_SETTINGS`]: the four registers were written.
+/// The converter's reply to [`WRITE_SETTINGS`]: the four registers were written.
 const SETTINGS_WRITTEN: u16 = 0b010 << 13 | 0x02 << 7 | 3;
 /// The value of the register MODE: 24-bit words, SPI timeout on, and the flag of a reset cleared.
 const MODE: u16 = 0x0110;
@@ -40,10 +40,10 @@ const VOLT: f32 = 1.2 / 128.0 / 8_388_608.0;
 const RAILS: [i32; 2] = [-0x80_0000, 0x7f_ffff];
 /// The longest wait for a conversion \[ms\]: five periods of the slowest rate.
 const WAIT_MS: u32 = 20;
-/// The pause after a failed transfer before the next attempt \[ms\].
+/// The pause between a failed SPI transfer and the next attempt \[ms\].
 const PAUSE_MS: u32 = 1;
 
-/// Returns the oversampling for this rate, in its position in CLOCK.
+/// Returns the oversampling for this sample rate, in its position in the CLOCK register.
 const fn oversampling(rate: BridgeRate) -> u16 {
     let oversampling = match rate {
         BridgeRate::Hz250 => 7,

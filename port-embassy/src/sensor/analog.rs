@@ -9,7 +9,7 @@ use super::{Arrival, Clock, Counters, Sensor};
 /// or two.)
 #[expect(async_fn_in_trait, reason = "as for `Sensor`")]
 pub trait Adc {
-    /// The error of a converter.
+    /// The error type of an analog-to-digital converter.
     type Error;
 
     /// Makes one conversion \[counts\]; the result can be negative if the converter measures differences.
@@ -26,13 +26,13 @@ pub trait Adc {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Calibration {
-    /// The SI units per count.
+    /// The reading's increase per count of the converter \[SI unit\].
     pub gain: f32,
-    /// The value at zero counts, in the SI unit.
+    /// The reading at zero counts of the converter \[SI unit\].
     pub offset: f32,
-    /// The least count that an intact wire can cause.
+    /// The least converter count that an intact wire can cause.
     pub lowest: i32,
-    /// The greatest count that an intact wire can cause.
+    /// The greatest converter count that an intact wire can cause.
     pub highest: i32,
 }
 
@@ -55,7 +55,7 @@ impl Calibration {
     }
 }
 
-/// A converter that is read periodically, at a chosen rate.
+/// An analog sensor whose converter is read periodically, at a chosen rate.
 #[derive(Debug)]
 pub struct Analog<'d, A, D> {
     adc: A,

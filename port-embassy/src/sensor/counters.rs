@@ -14,7 +14,7 @@ pub struct Counters {
     faults: AtomicU32,
 }
 
-/// The counts of a sensor since the boot; all saturate.
+/// The message and error counts of a sensor since the boot; all saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Counted {
@@ -25,7 +25,7 @@ pub struct Counted {
 }
 
 impl Counters {
-    /// Creates counters at zero.
+    /// Creates a sensor's counters at zero.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Counters {
         }
     }
 
-    /// Returns the counts so far.
+    /// Returns the sensor's counts since the boot.
     #[must_use]
     pub fn counted(&self) -> Counted {
         let of = |counter: &AtomicU32| counter.load(Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl Counters {
         one_more(&self.readings);
     }
 
-    /// Counts an invalid message of this many bytes.
+    /// Counts an invalid sensor message of this many bytes.
     pub(super) fn refused(&self, bytes: u32) {
         one_more(&self.refused);
         self.garbage.store(self.garbage.load(Ordering::Relaxed).saturating_add(bytes), Ordering::Relaxed);

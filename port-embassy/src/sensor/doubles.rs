@@ -15,7 +15,7 @@ use super::{Arrival, Sensor};
 
 std::thread_local! {
     static NOW: Cell<Instant> = const { Cell::new(Instant::ZERO) };
-    /// `true` if a script has ended.
+    /// `true` if the script of a simulated sensor device has ended.
     static AT_END: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -24,22 +24,22 @@ pub(super) fn clock() -> Instant {
     NOW.get()
 }
 
-/// Returns the instant this many µs after the beginning.
+/// Returns the instant this many µs after the test's beginning.
 pub(super) fn after(micros: u64) -> Instant {
     Instant::from_micros(micros)
 }
 
-/// Advances the clock to `at`, if it is earlier.
+/// Advances the test's clock to `at`, if the clock is earlier.
 pub(super) fn advance_to(at: Instant) {
     NOW.set(NOW.get().max(at));
 }
 
-/// A delay that advances the clock.
+/// A delay that advances the test's clock instead of waiting.
 #[derive(Debug)]
 pub(super) struct Pause(());
 
 impl Pause {
-    /// Begins a test; its thread may have run another one before.
+    /// Begins a test at time zero; its thread may have run another one before.
     pub(super) fn at_zero() -> Self {
         NOW.set(Instant::ZERO);
         AT_END.set(false);
@@ -57,12 +57,12 @@ pub(super) fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Returns the next reading; `None` if the double's script has ended.
+/// Returns the sensor's next reading; `None` if the double's script has ended.
 pub(super) fn next(sensor: &mut impl Sensor) -> Option<Arrival> {
     polled(sensor).1
 }
 
-/// Returns the next reading, and the number of polls until then.
+/// Returns the sensor's next reading, and the number of polls until then.
 pub(super) fn polled(sensor: &mut impl Sensor) -> (usize, Option<Arrival>) {
     let mut next = pin!(sensor.next());
     for polls in 1.. {
@@ -76,7 +76,7 @@ pub(super) fn polled(sensor: &mut impl Sensor) -> (usize, Option<Arrival>) {
     unreachable!("no script is endless")
 }
 
-/// Waits forever, after the end of a script.
+/// Waits forever, after the end of a simulated device's script.
 pub(super) async fn silence<T>() -> T {
     AT_END.set(true);
     pending().await
@@ -85,13 +85,13 @@ pub(super) async fn silence<T>() -> T {
 /// An event of a serial port, with its time \[µs after the beginning\].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Happens<'s> {
-    /// These bytes can be read from this time on.
+    /// The bytes that can be read from the port from this time on \[µs\].
     Bytes(u64, &'s [u8]),
-    /// The port reports an error at this time.
+    /// An error that the port reports at this time \[µs\].
     Error(u64),
 }
 
-/// A serial port that follows a script.
+/// A simulated serial port that follows a script.
 #[derive(Debug)]
 pub(super) struct Port<'s>(pub(super) &'s [Happens<'s>]);
 

@@ -14,7 +14,7 @@ use super::{Arrival, Clock, Counters, Sensor};
 const ADDRESS: u8 = 0x40;
 const SHIFT: u8 = 0x35;
 const DISTANCE: u8 = 0x5e;
-/// The period after which the sensor has a new measurement \[ms\].
+/// The period in which the distance sensor makes a new measurement \[ms\].
 const PERIOD_MS: u32 = 40;
 /// The smallest distance of the sensor's range \[m\]. For a nearer object the sensor still reports a number.
 const NEAREST: f32 = 0.04;

@@ -48,13 +48,13 @@ use crate::handle::Handle;
 /// The clock for time stamps of readings: on a board [`now`](crate::now), which is also the engine's.
 pub type Clock = fn() -> Instant;
 
-/// A reading in SI units, with its time of arrival.
+/// A sensor's reading in SI units, with its time of arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Arrival {
-    /// The reading.
+    /// The sensor's reading in SI units.
     pub reading: Reading,
-    /// The time directly after the transfer that completed the reading.
+    /// The time directly after the transfer from the sensor that completed the reading.
     pub at: Instant,
 }
 

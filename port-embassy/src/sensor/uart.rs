@@ -1,4 +1,4 @@
-//! A sensor on a serial line.
+//! A sensor that sends its readings over a serial line.
 
 use embassy_futures::yield_now;
 use embedded_hal_async::delay::DelayNs;

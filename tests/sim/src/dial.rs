@@ -12,7 +12,7 @@ use crate::net::{Conditions, Link};
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// A request to the driver to open a connection.
+/// A request to the driver of the simulation to open a connection for the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dial {
     /// The identifier of the connection in all later calls. [`is_open`](crate::controller::Controller::is_open)
@@ -20,11 +20,11 @@ pub struct Dial {
     pub conn: Conn,
     /// The name or address of the server as the program or the option contains it, without any check.
     pub host: String,
-    /// The TCP port of the server.
+    /// The TCP port of the server to connect to.
     pub port: u16,
 }
 
-/// Properties of the sockets that programs open; all are undocumented.
+/// Properties of the sockets that URScript programs open; all are undocumented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketOptions {
     /// `true` if the bytes of an incomplete message are discarded at the timeout of a read. By default the next read
@@ -54,9 +54,9 @@ const FIRST: u64 = 1 << 63;
 /// The state of a connection that the controller opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The driver is establishing the connection.
+    /// The driver of the simulation is establishing the connection.
     Dialling,
-    /// The connection is established.
+    /// The connection to the server is established.
     Open,
     /// The controller has closed the connection; bytes that it sent before are still delivered.
     Closing,
@@ -114,13 +114,13 @@ impl Dials {
         self.advance_to(now);
     }
 
-    /// Returns the time at which the next bytes in transit arrive.
+    /// Returns the time at which the next bytes in transit on these connections arrive.
     pub(crate) fn next_event(&self, now: SimTime) -> SimTime {
         let of_line = |line: &Line| line.up.next_event(now).min(line.down.next_event(now));
         self.lines.values().map(of_line).min().unwrap_or(SimTime::MAX)
     }
 
-    /// Makes the bytes that have arrived by `now` readable.
+    /// Makes the bytes that have arrived from servers by `now` readable.
     pub(crate) fn advance_to(&mut self, now: SimTime) {
         self.now = now;
         let mut over = vec![];
@@ -136,7 +136,7 @@ impl Dials {
         over.into_iter().for_each(|conn| self.end(conn));
     }
 
-    /// Requests a connection from the driver. Returns its identifier.
+    /// Requests a connection to a server from the driver. Returns its identifier.
     pub(crate) fn dial(&mut self, host: &str, port: u16) -> Conn {
         let conn = Conn(FIRST + self.count);
         self.count += 1;
@@ -170,12 +170,12 @@ impl Dials {
         }
     }
 
-    /// Returns the state of a connection; [`Phase::Over`] after it was closed.
+    /// Returns the state of a connection to a server; [`Phase::Over`] after it was closed.
     pub(crate) fn phase(&self, conn: Conn) -> Phase {
         self.lines.get(&conn).map_or(Phase::Over, |line| line.phase)
     }
 
-    /// Returns whether the driver must still serve the connection.
+    /// Returns whether the driver of the simulation must still serve the connection.
     pub(crate) fn wanted(&self, conn: Conn) -> bool {
         self.lines
             .get(&conn)
@@ -272,7 +272,7 @@ impl Dials {
         }
     }
 
-    /// Ends every connection that the controller opened, at once.
+    /// Ends every connection that the controller opened to a server, at once.
     pub(crate) fn cut(&mut self) {
         let all: Vec<Conn> = self.lines.keys().copied().collect();
         all.into_iter().for_each(|conn| self.end(conn));

@@ -16,7 +16,7 @@ pub type MassMatrix = [[f64; 6]; 6];
 struct Link {
     mass: f64,
     centre: Vec3,
-    /// The unit vector along the cylinder's axis.
+    /// The unit vector along the axis of the cylinder that models a link.
     along: Vec3,
     /// The moments of inertia of the link about its length and across it \[kg·m²\].
     about: f64,
@@ -36,9 +36,9 @@ impl Link {
 /// The masses and sizes of the arm's links and motors. All figures are *assumed*.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Masses {
-    /// Mass of each link \[kg\].
+    /// Mass of each link of the arm \[kg\].
     pub links: [f64; 6],
-    /// Radius of each link \[m\].
+    /// Radius of each link of the arm \[m\].
     pub radius: [f64; 6],
     /// Inertia of each motor's rotor, converted to its joint \[kg·m²\].
     pub rotors: [f64; 6],

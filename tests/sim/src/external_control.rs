@@ -20,14 +20,14 @@ pub const PROGRAM: &str = "external_control.urp";
 /// The address of the program's server in the URCap's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalControl {
-    /// The name or address of the computer.
+    /// The name or IP address of the computer with the program server.
     pub host: String,
     /// The TCP port of the computer's program server.
     pub port: u16,
 }
 
 impl ExternalControl {
-    /// The port of the URCap's default configuration.
+    /// The TCP port of the program server in the URCap's default configuration.
     pub const PORT: u16 = 50_002;
 }
 
@@ -51,14 +51,14 @@ impl FromStr for ExternalControl {
 }
 
 const REQUEST: &[u8] = b"request_program\n";
-/// The URCap's timeout of the connection attempt.
+/// The URCap's timeout for connecting to the computer.
 const CONNECT: Duration = Duration::from_secs(5);
 /// The URCap's timeout for a line of the computer's answer.
 const READ: Duration = Duration::from_millis(500);
 /// The largest length of the text from the computer \[bytes\]; assumed to be the limit of a program.
 const TEXT: usize = 1 << 20;
 
-/// One conversation of a program node with the computer.
+/// One conversation of an External Control program node with the computer.
 #[derive(Debug)]
 pub(crate) struct Request {
     conn: Conn,
@@ -69,7 +69,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Opens the connection to the computer for one program node.
+    /// Opens the connection to the computer for one External Control program node.
     pub(crate) fn begin(from: &ExternalControl, dials: &mut Dials, now: SimTime) -> Self {
         Self { conn: dials.dial(&from.host, from.port), since: now, asked: false, text: vec![] }
     }
@@ -116,7 +116,7 @@ impl Request {
         }
     }
 
-    /// Cancels the conversation with the computer.
+    /// Cancels the program node's conversation with the computer.
     pub(crate) fn cancel(&self, dials: &mut Dials) {
         dials.close(self.conn);
     }

@@ -13,7 +13,7 @@ use outrigger_wire::rtde;
 pub enum AfterT {
     /// The arm keeps its velocity until the next command or a limit (reported for CB2, 3.0 and 3.1).
     KeepsMoving,
-    /// The arm comes to rest (reported from 3.5).
+    /// The arm comes to rest (reported from software 3.5).
     Stops,
 }
 
@@ -39,7 +39,7 @@ pub enum SpeedJTime {
     Optional,
 }
 
-/// The capabilities of one software version.
+/// The capabilities of one version of the controller's software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Firmware(pub SoftwareVersion);
 
@@ -82,7 +82,7 @@ impl Firmware {
         self.at_least(5, 10)
     }
 
-    /// Returns whether 30004 exists (`core/docs/protocol/ur-rtde.md 1`).
+    /// Returns whether RTDE, port 30004, exists (`core/docs/protocol/ur-rtde.md 1`).
     #[must_use]
     pub fn rtde(self) -> bool {
         self.at_least(3, 4)
@@ -95,7 +95,7 @@ impl Firmware {
         if self.at_least(5, 10) { rtde::MAX_SIZE } else { rtde::MAX_NAMES }
     }
 
-    /// Returns whether 30002 opens with the version message (from 3.1).
+    /// Returns whether port 30002 opens with the version message (from software 3.1).
     #[must_use]
     pub fn version_on_secondary(self) -> bool {
         self.at_least(3, 1)
@@ -178,7 +178,7 @@ impl Firmware {
         if self.at_least(5, 10) { LocalMode::Code210 } else { LocalMode::Silent }
     }
 
-    /// Returns the meaning of `speedj`'s third argument.
+    /// Returns the meaning of the third argument of `speedj` in this software.
     #[must_use]
     pub fn speedj_time(self) -> SpeedJTime {
         if self.at_least(3, 1) { SpeedJTime::Optional } else { SpeedJTime::Minimum }
@@ -229,7 +229,7 @@ impl Firmware {
         self.at_least(3, 3)
     }
 
-    /// Returns whether `stopj` obeys its deceleration argument (from 3.2).
+    /// Returns whether `stopj` obeys its deceleration argument (from software 3.2).
     #[must_use]
     pub fn stopj_obeys_deceleration(self) -> bool {
         self.at_least(3, 2)

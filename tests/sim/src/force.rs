@@ -17,13 +17,13 @@ const BEGINNING: f64 = 0.2;
 /// The force at the tool as the controller measures it. Wrenches are force and torque \[N, Nm\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Force {
-    /// The true force and torque on the tool \[N, Nm\].
+    /// The true external force and torque on the tool \[N, Nm\].
     pub push: [f64; 6],
     /// The surface that the tool centre point can touch; `None` for no surface.
     pub surface: Option<Surface>,
     /// The part of the force and torque on the tool that a person's hand causes \[N, Nm\].
     hand: [f64; 6],
-    /// Forces measured in the last control cycles, the newest last \[N\].
+    /// Forces that the sensor measured in the last control cycles, the newest last \[N\].
     history: VecDeque<Vec3>,
     /// The force and torque that an RTDE client measures and sends as `external_force_torque` \[N, Nm\].
     pub external: [f64; 6],

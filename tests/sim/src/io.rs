@@ -56,15 +56,15 @@ pub struct Io {
     pub tool_digital_out_modes: [u8; 2],
     /// The gravity vector that a program has set \[m/s²\]. The arm's own weight does not depend on it.
     pub gravity: [f64; 3],
-    /// The 32 flags that programs set and read.
+    /// The 32 flags of the controller that programs set and read.
     pub flags: u32,
     /// `true` if the controller box has the interface for injection moulding machines (Euromap 67).
     pub euromap67: bool,
     /// Mass of the payload on the flange \[kg\].
     pub payload: f64,
-    /// The payload's centre of gravity in the flange \[m\].
+    /// The payload's centre of gravity in the frame of the flange \[m\].
     pub payload_cog: [f64; 3],
-    /// The payload's inertia \[kg·m²\]: xx, yy, zz, xy, xz, yz.
+    /// The payload's moments of inertia \[kg·m²\]: xx, yy, zz, xy, xz, yz.
     pub payload_inertia: [f64; 6],
 }
 

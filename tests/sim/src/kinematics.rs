@@ -15,17 +15,17 @@ pub type Vec3 = [f64; 3];
 /// A pose: position \[m\] and rotation vector \[rad\], in UR's order x y z rx ry rz.
 pub type Pose6 = [f64; 6];
 
-/// Returns `a + b`.
+/// Returns the vector sum `a + b`.
 pub(crate) fn add(a: Vec3, b: Vec3) -> Vec3 {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// Returns `a − b`.
+/// Returns the vector difference `a − b`.
 pub(crate) fn sub(a: Vec3, b: Vec3) -> Vec3 {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// Returns `a` times `factor`.
+/// Returns the vector `a` times the number `factor`.
 pub(crate) fn scale(a: Vec3, factor: f64) -> Vec3 {
     a.map(|x| x * factor)
 }
@@ -76,7 +76,7 @@ impl Rotation {
         if angle < 1e-12 { Self::IDENTITY } else { Self::about(scale(vector, 1.0 / angle), angle) }
     }
 
-    /// Returns the rotation vector, of length 0 … π \[rad\].
+    /// Returns the rotation as a rotation vector of length 0 … π \[rad\].
     #[must_use]
     pub fn to_vector(self) -> Vec3 {
         let flip = if self.w < 0.0 { -1.0 } else { 1.0 };
@@ -132,12 +132,12 @@ impl Rotation {
     }
 }
 
-/// Position and orientation of a frame in the base.
+/// The position and orientation of a frame in the robot's base frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// Origin of the frame \[m\].
+    /// Origin of the frame in the robot's base frame \[m\].
     pub position: Vec3,
-    /// Orientation of the frame.
+    /// Orientation of the frame in the robot's base frame.
     pub rotation: Rotation,
 }
 
@@ -149,14 +149,14 @@ impl Frame {
         [x, y, z, rx, ry, rz]
     }
 
-    /// Returns the frame of a pose, the inverse of [`to_pose`](Self::to_pose).
+    /// Returns the frame that a pose describes, the inverse of [`to_pose`](Self::to_pose).
     #[must_use]
     pub fn from_pose(pose: &Pose6) -> Self {
         let [x, y, z, rx, ry, rz] = *pose;
         Self { position: [x, y, z], rotation: Rotation::from_vector([rx, ry, rz]) }
     }
 
-    /// Returns the direction of the frame's z axis in the base.
+    /// Returns the direction of the frame's z axis in the robot's base frame.
     #[must_use]
     pub fn z_axis(self) -> Vec3 {
         self.rotation.turn([0.0, 0.0, 1.0])
@@ -180,7 +180,7 @@ pub struct Chain {
     flange: Frame,
     elbow: Vec3,
     lengths: Lengths,
-    /// The range of each joint, ± \[rad\].
+    /// The largest angle of each joint from zero, ± \[rad\].
     ranges: [f64; 6],
 }
 

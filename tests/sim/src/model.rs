@@ -10,7 +10,7 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 /// at zero the arm lies along −x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lengths {
-    /// Distance from base to shoulder, along z \[m\].
+    /// Distance of the arm from base to shoulder, along z \[m\].
     pub d1: f64,
     /// Length of the upper arm \[m\]; negative.
     pub a2: f64,
@@ -18,7 +18,7 @@ pub struct Lengths {
     pub a3: f64,
     /// Offset of wrist 1, perpendicular to the plane of upper arm and forearm \[m\].
     pub d4: f64,
-    /// Offset of wrist 2 \[m\].
+    /// Offset of the arm's wrist 2 \[m\].
     pub d5: f64,
     /// Distance from wrist 3 to the flange \[m\].
     pub d6: f64,
@@ -71,7 +71,7 @@ const X: (SoftwareVersion, SoftwareVersion) = (SoftwareVersion::new(10, 0), Soft
 const UR5E: Lengths = Lengths { d1: 0.1625, a2: -0.425, a3: -0.3922, d4: 0.1333, d5: 0.0997, d6: 0.0996 };
 const UR10E: Lengths = Lengths { d1: 0.1807, a2: -0.6127, a3: -0.57155, d4: 0.17415, d5: 0.11985, d6: 0.11655 };
 
-/// Nominal speeds of arms with 180°/s on every joint.
+/// Nominal speeds of an arm with 180°/s on every joint \[deg/s\].
 const EVEN: [f64; 6] = [180.0; 6];
 /// Nominal joint speeds of small arms \[deg/s\]: fast wrists.
 const SMALL: [f64; 6] = [180.0, 180.0, 180.0, 360.0, 360.0, 360.0];
@@ -81,7 +81,7 @@ const LARGE: [f64; 6] = [120.0, 120.0, 180.0, 180.0, 180.0, 180.0];
 const HEAVY: [f64; 6] = [120.0, 120.0, 150.0, 210.0, 210.0, 210.0];
 
 impl ArmModel {
-    /// Returns geometry and limits of the arm `model`.
+    /// Returns the geometry and the limits of the arm model `model`.
     #[must_use]
     pub fn of(model: RobotModel) -> Self {
         let row = |lengths, nominal_speed_deg, robot_type, robot_sub_type, software| Self {
@@ -171,7 +171,7 @@ impl ArmModel {
 /// An error: the arm was combined with software that never supported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownPairing {
-    /// The arm that was requested.
+    /// The arm model that was requested.
     pub model: RobotModel,
     /// The software version that was requested.
     pub software: SoftwareVersion,

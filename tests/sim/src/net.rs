@@ -14,7 +14,7 @@ use crate::time::SimTime;
 /// The present conditions of the network in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
-    /// Constant delay of all data.
+    /// Constant delay of all data on the network.
     pub delay: Duration,
     /// Upper limit of a random delay that is added to the constant one.
     pub jitter: Duration,
@@ -37,13 +37,13 @@ pub struct Conditions {
 /// The rule for cutting segments into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Number of bytes in each piece.
+    /// Number of bytes in each piece of a segment.
     pub bytes: usize,
-    /// Time between the first piece and the last.
+    /// Time between the arrival of a segment's first piece and of its last.
     pub spread: Duration,
 }
 
-/// A queue between sender and receiver that delays data.
+/// A queue in the network that delays data between sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
     /// Delay of every segment by the queue.
@@ -104,7 +104,7 @@ impl Link {
         }
     }
 
-    /// Sends one message of the application into the network.
+    /// Sends one message of the application, such as a state message, into the network.
     pub fn send(&mut self, now: SimTime, message: &[u8]) {
         self.advance(now);
         self.held.extend_from_slice(message);
@@ -116,14 +116,14 @@ impl Link {
         }
     }
 
-    /// Processes data from the peer, which contain its acknowledgement.
+    /// Processes data from the peer, which contain its TCP acknowledgement.
     pub fn peer_sent(&mut self, now: SimTime) {
         if self.acknowledged_at.take().is_some() {
             self.flush(now);
         }
     }
 
-    /// Sends held data whose acknowledgement is due by `now`.
+    /// Sends the held data whose TCP acknowledgement is due by `now`.
     pub fn advance(&mut self, now: SimTime) {
         while let Some(at) = self.acknowledged_at.filter(|at| *at <= now) {
             self.acknowledged_at = None;

@@ -1,4 +1,4 @@
-//! Differences between operating systems.
+//! Differences between operating systems in serving sockets.
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

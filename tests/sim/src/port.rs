@@ -1,4 +1,4 @@
-//! The controller's TCP ports.
+//! The TCP ports of the simulated controller.
 
 /// A TCP port of the controller. The order is that of [`Port::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -11,19 +11,19 @@ pub enum Port {
     Secondary,
     /// 30003: the real-time interface, with one packet per control cycle; accepts text.
     Realtime,
-    /// 30004: RTDE, with selected output variables, and inputs.
+    /// Port 30004: RTDE, with selected output variables, and inputs.
     Rtde,
-    /// 30011: as the primary interface 30001, but without accepting text.
+    /// Port 30011: as the primary interface 30001, but without accepting text.
     PrimaryReadOnly,
-    /// 30012: as the secondary interface 30002, but without accepting text.
+    /// Port 30012: as the secondary interface 30002, but without accepting text.
     SecondaryReadOnly,
-    /// 30013: as the real-time interface 30003, but without accepting text.
+    /// Port 30013: as the real-time interface 30003, but without accepting text.
     RealtimeReadOnly,
-    /// 30020: statements for a program in interpreter mode.
+    /// Port 30020: statements for a program in interpreter mode.
     Interpreter,
     /// 80: the Robot API, with HTTP requests to the operator's interface of PolyScope X.
     RobotApi,
-    /// 54321: the tool's serial line, which a URCap relays.
+    /// Port 54321: the tool's serial line, which a URCap relays.
     ToolLine,
 }
 
@@ -98,7 +98,7 @@ impl Port {
         self.sends_messages() || matches!(self, Self::Secondary | Self::SecondaryReadOnly)
     }
 
-    /// Returns whether this port sends robot messages as they occur.
+    /// Returns whether this port sends robot messages, such as error codes, as they occur.
     #[must_use]
     pub const fn sends_messages(self) -> bool {
         matches!(self, Self::Primary | Self::PrimaryReadOnly)

@@ -20,9 +20,9 @@ use crate::time::SimTime;
 /// The durations of the steps of switching the arm on. Real durations are of this order; none is documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerTiming {
-    /// Time from switching on until the joints have power.
+    /// Time from switching on the arm until its joints have power.
     pub boot: Duration,
-    /// Time from power on the joints until they are ready.
+    /// Time from power on the joints until the joints are ready.
     pub initialise: Duration,
     /// Time from the release of the brakes until they are open.
     pub release: Duration,
@@ -45,18 +45,18 @@ pub const UNLOCK_AFTER: Duration = Duration::from_secs(5);
 /// The power state of the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Power {
-    /// The joints have no power.
+    /// The arm's joints have no power.
     Off,
     /// The arm boots, then initialises. The brakes are released afterwards if `release` is set.
     SwitchingOn {
-        /// The time at which switching on began.
+        /// The time at which the arm began to switch on.
         since: SimTime,
         /// `true` if the brakes are to be released once the joints are ready.
         release: bool,
     },
     /// The arm is powered, with its brakes closed.
     Idle,
-    /// Brakes are opening.
+    /// The arm's brakes are opening.
     Releasing {
         /// The time at which the brakes began to open.
         since: SimTime,
@@ -68,7 +68,7 @@ pub enum Power {
 /// The cause of a safeguard stop. Software without a safety status does not distinguish the causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safeguard {
-    /// The safeguard input is open.
+    /// The robot's safeguard input is open.
     Input,
     /// The safeguard of automatic mode is open (e-Series).
     Automatic,
@@ -79,20 +79,20 @@ pub enum Safeguard {
 /// The active stop, or the reduced mode in which the arm may still move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// No stop: the arm may move.
+    /// No stop is active: the arm may move.
     None,
     /// Reduced mode: the arm may move. The tighter limits of reduced mode are not simulated.
     Reduced,
     /// A protective stop, as after a collision.
     Protective {
-        /// The time at which the stop occurred.
+        /// The time at which the protective stop occurred.
         at: SimTime,
     },
     /// A safeguard stop, with its cause.
     Safeguard(Safeguard),
     /// An emergency stop button is pressed.
     Emergency,
-    /// A safety limit was violated.
+    /// A safety limit of the robot was violated.
     Violation,
     /// A fault of the safety system was detected.
     Fault,
@@ -120,7 +120,7 @@ impl Control {
     }
 }
 
-/// The state of power, safety and control.
+/// The robot's state of power, safety and control.
 #[derive(Clone, Debug)]
 pub struct Robot {
     generation: Generation,
@@ -163,14 +163,14 @@ impl Robot {
         }
     }
 
-    /// Switches power on unless a stop forbids it.
+    /// Switches the arm's power on unless a stop forbids it.
     pub fn power_on(&mut self, now: SimTime) {
         if self.power == Power::Off && self.may_have_power() {
             self.power = Power::SwitchingOn { since: now, release: false };
         }
     }
 
-    /// Switches power off, in any state.
+    /// Switches the arm's power off, in any state.
     pub fn power_off(&mut self) {
         self.power = Power::Off;
     }
@@ -221,14 +221,14 @@ impl Robot {
         }
     }
 
-    /// Clears a protective stop of any age.
+    /// Clears a protective stop, however recent it is.
     pub fn clear_protective_stop(&mut self) {
         if matches!(self.stop, Stop::Protective { .. }) {
             self.stop = Stop::None;
         }
     }
 
-    /// Returns whether the present stop permits switching power on.
+    /// Returns whether the present stop permits switching the arm's power on.
     fn may_have_power(&self) -> bool {
         !matches!(self.stop, Stop::Emergency | Stop::Violation | Stop::Fault)
     }
@@ -282,7 +282,7 @@ impl Robot {
         }
     }
 
-    /// Returns the safety mode (3.0 on).
+    /// Returns the robot's safety mode, as software from 3.0 on reports it.
     #[must_use]
     pub fn safety_mode(&self) -> SafetyMode {
         match self.stop {

@@ -7,24 +7,24 @@ use crate::port::Port;
 /// together with its writable twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Service {
-    /// The dashboard server, 29999.
+    /// The dashboard server, port 29999.
     Dashboard,
-    /// The primary interface, 30001 and 30011.
+    /// The primary interface, ports 30001 and 30011.
     Primary,
-    /// The secondary interface, 30002 and 30012.
+    /// The secondary interface, ports 30002 and 30012.
     Secondary,
-    /// The real-time interface, 30003 and 30013.
+    /// The real-time interface, ports 30003 and 30013.
     Realtime,
-    /// RTDE, 30004.
+    /// The RTDE interface, port 30004.
     Rtde,
-    /// Interpreter mode, 30020.
+    /// Interpreter mode, port 30020.
     Interpreter,
     /// The Robot API, port 80 on PolyScope X.
     RobotApi,
 }
 
 impl Service {
-    /// Every service with its name in options.
+    /// Every network service of the controller with its name in options.
     pub const NAMED: [(Self, &'static str); 7] = [
         (Self::Dashboard, "dashboard"),
         (Self::Primary, "primary"),
@@ -35,7 +35,7 @@ impl Service {
         (Self::RobotApi, "robot-api"),
     ];
 
-    /// Returns the service of this name.
+    /// Returns the network service that has this name in options.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(service, _)| service)

@@ -2,7 +2,7 @@
 
 use crate::arm::Exceeded;
 
-/// An error code in its usual notation, C*code*A*argument*.
+/// An error code of the controller in its usual notation, C*code*A*argument*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StopCode {
     /// The number of the error code, after the C.
@@ -71,7 +71,7 @@ impl Default for StopCodes {
     }
 }
 
-/// The severity of a message with an error code.
+/// The severity of a controller's message with an error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Info,

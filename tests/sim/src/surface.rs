@@ -5,9 +5,9 @@ use crate::kinematics::{Vec3, dot, norm, scale, sub};
 /// A flat surface that pushes back: a spring and a damper along its normal, without friction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
-    /// A point on the surface, in the base \[m\].
+    /// A point on the surface, in the robot's base frame \[m\].
     pub point: Vec3,
-    /// The outward normal, of length 1.
+    /// The outward normal of the surface, of length 1.
     pub normal: Vec3,
     /// Stiffness of the surface's spring \[N/m\].
     pub stiffness: f64,

@@ -39,7 +39,7 @@ const KNOCKING: i32 = 128;
 /// The addresses on which a controller's ports are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// The IP address to listen on.
+    /// The IP address on which the controller's ports are opened.
     pub listen: IpAddr,
     /// The port base: port p of the controller is at base + p − 29999.
     pub base: u16,
@@ -62,13 +62,13 @@ impl Addresses {
 /// An error: a port of the controller could not be opened.
 #[derive(Debug)]
 pub struct BindError {
-    /// The IP address on which the port was requested.
+    /// The IP address on which the TCP port was requested.
     pub address: IpAddr,
-    /// The requested port; `None` if it would exceed 65535.
+    /// The requested TCP port; `None` if it would exceed 65535.
     pub port: Option<u16>,
     /// The controller's port that the requested one represents.
     pub service: Port,
-    /// The error of the operating system.
+    /// The error of the operating system when the port was opened.
     pub source: std::io::Error,
 }
 
@@ -120,7 +120,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Starts or stops accepting clients on the port.
+    /// Starts or stops accepting clients on the controller's port.
     fn set_open(&mut self, open: bool) {
         // Linux: a listening socket that is shut down refuses clients and keeps its address; listening again opens
         // it.
@@ -188,7 +188,7 @@ impl Server {
         self.addresses.base
     }
 
-    /// Serves on the calling thread until `stop` is set.
+    /// Serves the simulated controller on the calling thread until `stop` is set.
     pub fn run(self, stop: &AtomicBool) {
         self.run_by(&Clock::start(), stop);
     }
@@ -321,7 +321,7 @@ impl Client {
         }
     }
 
-    /// Passes the client's bytes to the controller.
+    /// Passes the bytes that the client has sent to the controller.
     fn receive(&mut self, controller: &mut Controller) {
         let mut buffer = [0; CHUNK];
         while !self.gone {
@@ -409,7 +409,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Sleeps until `next`, or until a socket is ready.
+    /// Sleeps until the simulated time `next`, or until a socket is ready.
     fn wait(&self, next: SimTime) {
         // A listener that refuses would always be ready, to report that it is shut down.
         let listening = self.server.listeners.iter().filter(|listener| listener.open);

@@ -9,34 +9,34 @@ pub struct SimTime(u64);
 impl SimTime {
     /// The beginning of the simulation.
     pub const ZERO: Self = Self(0);
-    /// A time later than every event.
+    /// A simulated time later than every event.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Returns the time `micros` µs after the beginning.
+    /// Returns the time `micros` µs after the beginning of the simulation.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// Returns the time `millis` ms after the beginning.
+    /// Returns the time `millis` ms after the beginning of the simulation.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
-    /// Returns the time `secs` s after the beginning.
+    /// Returns the time `secs` s after the beginning of the simulation.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000))
     }
 
-    /// Returns the time since the beginning \[µs\].
+    /// Returns the time since the beginning of the simulation \[µs\].
     #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// Returns the time since the beginning \[s\].
+    /// Returns the time since the beginning of the simulation \[s\].
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-6

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Compiling {
     /// Number of program lines that need no compile time.
     pub free_lines: usize,
-    /// Compile time of each further line.
+    /// Compile time of each further line of a program.
     pub per_line: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Default for ServoJ {
     }
 }
 
-/// The times that decide when an arrived program starts.
+/// The times that decide when a program that has arrived starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Starting {
     /// The time before a control cycle by which a program's text must have arrived to run in that cycle.

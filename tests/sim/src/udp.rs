@@ -45,7 +45,7 @@ impl HeldUp {
         self.cycles.load(Ordering::Relaxed)
     }
 
-    /// Returns the longest delay with which a cycle began.
+    /// Returns the longest delay with which a cycle of the KRC began.
     #[must_use]
     pub fn longest(&self) -> Duration {
         Duration::from_micros(self.longest_micros.load(Ordering::Relaxed))
@@ -89,7 +89,7 @@ impl Server {
         Ok(Running { krc, stop, held_up, thread: Some(thread) })
     }
 
-    /// Runs on the calling thread until `stop` is set.
+    /// Runs the simulated KRC on the calling thread until `stop` is set.
     pub fn run(self, stop: &AtomicBool) {
         crate::os::wake_promptly();
         let clock = Clock::start();
@@ -132,7 +132,7 @@ impl Server {
         krc.next_event()
     }
 
-    /// Sleeps until a datagram arrives, at most for `longest`.
+    /// Sleeps until a datagram arrives, at most for the duration `longest`.
     fn wait(&self, longest: Duration) {
         // Interrupted or not, the next turn processes everything.
         let timeout = Timespec::try_from(longest).ok();

@@ -10,9 +10,9 @@ use crate::time::SimTime;
 /// The surface of a workpiece: a plane with waves, which may move up and down as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
-    /// A point of the plane, in the base \[m\].
+    /// A point of the surface's plane, in the robot's base frame \[m\].
     pub origin: Vec3,
-    /// The outward normal of the plane; any length but zero.
+    /// The outward normal of the surface's plane; any length but zero.
     pub normal: Vec3,
     /// Waves on the plane, which do not move along it; their slopes should add up to less than about 1/2.
     pub waves: Vec<Wave>,
@@ -25,9 +25,9 @@ pub struct Surface {
 pub struct Wave {
     /// Amplitude of the wave \[m\].
     pub amplitude: f64,
-    /// Wavelength \[m\].
+    /// Wavelength of the wave \[m\].
     pub length: f64,
-    /// Direction of the wave in the plane \[rad\].
+    /// Direction of the wave in the surface's plane \[rad\].
     pub direction: f64,
 }
 
@@ -94,7 +94,7 @@ impl Surface {
 pub struct DistanceSensor {
     /// The nearest and the farthest distance that it can measure \[m\].
     pub range: (f64, f64),
-    /// The standard deviation of the noise \[m\].
+    /// The standard deviation of the noise of the measured distance \[m\].
     pub noise: f64,
     rng: Rng,
 }

@@ -3,7 +3,7 @@
 use super::builtins::Signature;
 use super::error::Position;
 
-/// A function, a thread's body, or the program itself.
+/// The compiled form of a function, of a thread's body, or of the program itself.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Function {
     pub(super) name: String,
@@ -73,7 +73,7 @@ pub(super) enum Op {
     StoreElement(VariableSlot, u32),
     /// Makes a list of this number of values from the stack.
     List(u32),
-    /// Makes a pose of six values from the stack.
+    /// Makes a pose of six values from the stack, and pushes it.
     Pose,
     /// Makes a struct of a value from the stack for each member; the constant with this index is a struct that has
     /// the members' names.
@@ -95,7 +95,7 @@ pub(super) enum Op {
     /// Calls a method that no simulated object has. The first number is the constant with its name, the second the
     /// number of arguments, below which the object is.
     NoMethod(u32, u32),
-    /// Starts this function as a thread.
+    /// Starts the function with this number as a thread.
     Run(u32),
     Join,
     Kill,

@@ -12,7 +12,7 @@ use super::error::{CompileError, CompileErrorKind};
 use super::growing::Growing;
 use super::lexer::{Placed, Token};
 
-/// Slots by variable name, numbered from 0.
+/// Slot numbers by variable name, counted from 0.
 type Slots = HashMap<Box<str>, u32>;
 
 fn insert(slots: &mut Slots, name: &str) {
@@ -52,7 +52,7 @@ pub(super) struct Param {
     pub(super) optional: bool,
 }
 
-/// The results of the first pass.
+/// The results of the compiler's first pass: the functions and variables of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Declarations {
     /// The functions; the first one is the program itself, with or without a name.
@@ -62,7 +62,7 @@ pub(super) struct Declarations {
 }
 
 impl Declarations {
-    /// Reads all tokens of a program.
+    /// Reads all tokens of a program and collects its functions and variables.
     pub(super) fn read(tokens: &[Placed<'_>]) -> Result<Self, CompileError> {
         let mut found = Self::default();
         let mut open = Vec::new();
@@ -97,7 +97,7 @@ impl Declarations {
         self.by_name.retain(|_, number| !numbers.contains(&(*number as usize)));
     }
 
-    /// Returns the functions from this number on, without their instructions.
+    /// Returns the functions with this number and above, without their instructions.
     pub(super) fn compiled(&self, from: usize) -> impl Iterator<Item = code::Function> {
         (from..self.functions.len()).filter_map(|number| self.functions.get(number)).map(|function| code::Function {
             name: function.name.clone().into(),
@@ -142,7 +142,7 @@ impl Declarations {
             .or_else(|| self.globals.get(name).map(|slot| VariableSlot::Global(*slot)))
     }
 
-    /// Returns the number of global variables.
+    /// Returns the number of global variables of the program.
     pub(super) fn globals(&self) -> u32 {
         count(&self.globals)
     }

@@ -1,18 +1,18 @@
-//! Compile-time and run-time errors of programs.
+//! Compile-time and run-time errors of URScript programs.
 
 use core::fmt;
 
 /// A position in a text. Both numbers count from 1, as in a controller's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The number of the line, from 1.
+    /// The number of the line in the program's text, from 1.
     pub line: u32,
-    /// The number of the column, from 1, in characters.
+    /// The number of the column in the line, from 1, in characters.
     pub column: u32,
 }
 
 impl Position {
-    /// The position of the first character of a text.
+    /// The position of the first character of a program's text.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
@@ -28,43 +28,43 @@ impl fmt::Display for Position {
 /// `compile_error_name_not_found` was recorded from a controller; the other texts imitate it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
-    /// The position of the error in the text.
+    /// The position of the error in the program's text.
     pub position: Position,
-    /// The kind of error.
+    /// The kind of compile-time error.
     pub kind: CompileErrorKind,
 }
 
-/// A kind of compile-time error.
+/// A kind of compile-time error of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompileErrorKind {
     /// A name that the program neither assigns nor defines, and that the controller's software does not provide.
     NameNotFound(String),
-    /// A function is defined twice.
+    /// A function of this name is defined twice.
     NameAlreadyDefined(String),
     /// A statement of interpreter mode declares a global variable that the program does not have.
     NewGlobal(String),
-    /// The text has another token than the grammar requires.
+    /// The program's text has another token than the grammar requires.
     Syntax {
         /// The tokens that the grammar allows at this position.
         expected: &'static str,
-        /// The token in the text.
+        /// The token that the text has instead.
         found: String,
     },
     /// A number that is malformed or does not fit 32 bits.
     Number(String),
     /// The arguments of a call do not match the function.
     Arguments {
-        /// The name of the function.
+        /// The name of the called function.
         function: String,
-        /// The mismatch between arguments and parameters.
+        /// The mismatch between the call's arguments and the function's parameters.
         what: ArgumentsError,
     },
     /// Blocks or expressions are nested deeper than [`Limits::nesting`](super::Limits::nesting).
     NestedTooDeep,
     /// A function has more parameters than [`Limits::parameters`](super::Limits::parameters).
     TooManyParameters,
-    /// The text is longer than [`Limits::source`](super::Limits::source).
+    /// The program's text is longer than [`Limits::source`](super::Limits::source).
     TooLong,
 }
 
@@ -81,7 +81,7 @@ pub enum ArgumentsError {
     Missing(String),
     /// The function has no parameter with this name of an argument.
     NoSuchName(String),
-    /// The call has two arguments for this parameter.
+    /// The call has two arguments for the parameter with this name.
     Twice(String),
 }
 
@@ -120,21 +120,21 @@ impl core::error::Error for CompileError {}
 /// The reason why a running program ended early.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// The position of the failed operation in the text.
+    /// The position of the failed operation in the program's text.
     pub position: Position,
-    /// The kind of error.
+    /// The kind of run-time error.
     pub kind: FaultKind,
 }
 
-/// A kind of run-time error.
+/// A kind of run-time error of a program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// An operation does not accept values of this kind.
     Type {
-        /// The name of the operation.
+        /// The name of the operation that failed.
         operation: &'static str,
-        /// The kind of the value, see [`Value::kind`](super::Value::kind).
+        /// The kind of the rejected value, see [`Value::kind`](super::Value::kind).
         found: &'static str,
     },
     /// A variable is read before anything was assigned to it.
@@ -143,30 +143,30 @@ pub enum FaultKind {
     NoMember(String),
     /// A value has no method of this name, or none that accepts these arguments.
     NoMethod {
-        /// The name of the method.
+        /// The name of the method that does not exist.
         name: String,
-        /// The kind of the value, see [`Value::kind`](super::Value::kind).
+        /// The kind of the object's value, see [`Value::kind`](super::Value::kind).
         found: &'static str,
     },
     /// A list, pose, struct or text has no element with this index.
     IndexOutOfRange {
-        /// The index in the program.
+        /// The index that the program used.
         index: i32,
-        /// The number of elements of the value.
+        /// The number of elements of the indexed value.
         len: usize,
     },
     /// The result of this operation is a whole number that does not fit 32 bits.
     Overflow(&'static str),
     /// The lengths of two lists do not match.
     Length {
-        /// The name of the operation.
+        /// The name of the operation on the two lists.
         operation: &'static str,
         /// The number of elements of the left list; if it is a matrix that is multiplied, the number of its columns.
         left: usize,
         /// The number of elements of the right list; if it is a matrix that is multiplied, the number of its rows.
         right: usize,
     },
-    /// Division by zero, or a function outside its domain.
+    /// A division by zero, or a function's argument outside its domain; the name of the operation.
     Domain(&'static str),
     /// A limit of [`Limits`](super::Limits) is exceeded; the name of its field.
     Limit(&'static str),
@@ -178,7 +178,7 @@ pub enum FaultKind {
     NotProvided(&'static str),
     /// A controller has the function with this name, but the devices that it uses are not simulated.
     NotSimulated(&'static str),
-    /// An error text of the host.
+    /// A run-time error that the host reported, as text.
     Host(String),
 }
 

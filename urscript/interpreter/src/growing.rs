@@ -41,7 +41,7 @@ impl<T> Growing<T> {
         self.recent.as_mut()?.get_mut(at)
     }
 
-    /// Returns the index of the next item.
+    /// Returns the index of the next item that is pushed.
     pub(super) fn len(&self) -> usize {
         let recent = self.recent.as_ref().map_or(0, VecDeque::len);
         self.fixed.len().saturating_add(self.forgotten).saturating_add(recent)

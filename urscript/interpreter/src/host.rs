@@ -3,7 +3,7 @@
 use super::error::Position;
 use super::value::{ThreadId, Value};
 
-/// One call of a function that the host provides.
+/// One call that a program makes of a function of the host.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The function's name. A method's name begins with a dot (`.write`), and its object is the first argument.
@@ -12,9 +12,9 @@ pub struct Call<'a> {
     /// arguments are in the places of their parameters; arguments that were not given have their default, or
     /// [`Value::None`].
     pub args: &'a [Value],
-    /// The thread that makes the call.
+    /// The program's thread that makes the call.
     pub thread: ThreadId,
-    /// The position of the call in the text.
+    /// The position of the call in the program's text.
     pub position: Position,
     /// The number of repetitions of this call: 0 the first time, then one more in every control cycle in which the
     /// call is repeated.
@@ -28,7 +28,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Returns argument `index`; [`Value::None`] if it does not exist.
+    /// Returns the call's argument `index`, from 0; [`Value::None`] if it does not exist.
     #[must_use]
     pub fn arg(&self, index: usize) -> &Value {
         self.args.get(index).unwrap_or(&Value::None)

@@ -11,7 +11,7 @@ use super::machine::Machine;
 use super::thread::{Pending, Thread};
 use super::value::{ThreadId, Value};
 
-/// The reason why a line was not accepted.
+/// The reason why a line for interpreter mode was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Discard {
@@ -20,7 +20,7 @@ pub enum Discard {
     /// The number of lines since the last `clear_interpreter()` has reached
     /// [`Limits::statements`](super::Limits::statements).
     TooMany,
-    /// The line does not compile within the program.
+    /// The line for interpreter mode does not compile within the program.
     Compile(CompileError),
 }
 
@@ -60,7 +60,7 @@ impl Machine {
         Ok(id)
     }
 
-    /// Drops all statements that were accepted and have not begun.
+    /// Drops all statements of interpreter mode that were accepted and have not begun.
     pub fn skip(&mut self) {
         self.interactive.queue.clear();
     }

@@ -7,9 +7,9 @@ use super::code::Mark;
 /// The numbers of statements of interpreter mode, as state queries report them; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statements {
-    /// The number of the last statement that was executed completely.
+    /// The number of the last interpreter-mode statement that was executed completely.
     pub executed: u32,
-    /// The number of the last statement that was accepted.
+    /// The number of the last interpreter-mode statement that was accepted.
     pub interpreted: u32,
     /// The number of the last statement that was removed by `clear_interpreter()`, or at the end of interpreter
     /// mode.

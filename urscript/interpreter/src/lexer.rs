@@ -11,11 +11,11 @@ use super::error::{CompileError, CompileErrorKind, Position};
 pub(super) enum Token<'s> {
     /// The end of a statement: a line end outside of brackets, except after a token that a value must follow.
     LineEnd,
-    /// A word that the language reserves.
+    /// A reserved word of URScript.
     Word(&'s str),
-    /// A name that is not a reserved word.
+    /// A name in a program that is not a reserved word.
     Name(&'s str),
-    /// An operator or bracket; `p[` is one sign.
+    /// An operator or bracket; `p[` (which begins a pose) is one sign.
     Sign(&'static str),
     Int(i32),
     Float(f64),
@@ -35,7 +35,7 @@ impl Token<'_> {
         }
     }
 
-    /// Returns a description for error texts.
+    /// Returns a description of the token for error messages.
     pub(super) fn describe(self) -> String {
         match self {
             Self::LineEnd => "end of line".into(),
@@ -49,7 +49,7 @@ impl Token<'_> {
     }
 }
 
-/// A token with its position in the text.
+/// A token with its position in the program's text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed<'s> {
     pub(super) token: Token<'s>,
@@ -86,11 +86,11 @@ const WORDS: [&str; 27] = [
     "xor",
 ];
 
-/// The operators and brackets, longer ones before their beginnings.
+/// The operators and brackets of URScript, each before those that are its beginning.
 const SIGNS: [&str; 19] =
     ["==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ":", "."];
 
-/// Splits a text into tokens; the last one is [`Token::End`].
+/// Splits a program's text into tokens; the last one is [`Token::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Placed<'_>>, CompileError> {
     let mut lexer = Lexer { source, chars: source.char_indices().peekable(), position: Position::START, open: 0 };
     let mut tokens: Vec<Placed<'_>> = Vec::new();
@@ -117,7 +117,7 @@ struct Lexer<'s> {
     source: &'s str,
     chars: Peekable<CharIndices<'s>>,
     position: Position,
-    /// The number of open brackets.
+    /// The number of brackets that are open at this position.
     open: u32,
 }
 
@@ -126,7 +126,7 @@ impl<'s> Lexer<'s> {
         self.chars.peek().map(|(_, c)| *c)
     }
 
-    /// Returns the number of bytes before the next character.
+    /// Returns the offset of the next character in the text \[B\].
     fn offset(&mut self) -> usize {
         self.chars.peek().map_or(self.source.len(), |(at, _)| *at)
     }

@@ -6,7 +6,7 @@
 pub struct Limits {
     /// The greatest length of one program's text \[B\].
     pub source: usize,
-    /// The greatest depth of nested blocks and expressions.
+    /// The greatest depth of nested blocks and expressions in a program.
     pub nesting: usize,
     /// The greatest number of parameters of one function.
     pub parameters: usize,
@@ -14,13 +14,13 @@ pub struct Limits {
     pub frames: usize,
     /// The greatest number of values on the stack at once, per thread.
     pub stack: usize,
-    /// The greatest number of living threads, including the main thread.
+    /// The greatest number of a program's living threads, including the main thread.
     pub threads: usize,
     /// The greatest depth of nested lists and structs; a matrix has two levels, a list of messages of ROS four.
     pub list_depth: usize,
     /// The greatest number of scalars in one list.
     pub list_weight: usize,
-    /// The greatest length of one text \[B\]; 1023 on controllers.
+    /// The greatest length of one text value \[B\]; 1023 on controllers.
     pub text: usize,
     /// The greatest number of lines of interpreter mode since the last `clear_interpreter()`. The vendor publishes
     /// no limit; 8500 are documented for the controller of another vendor.

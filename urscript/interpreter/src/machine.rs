@@ -22,11 +22,11 @@ use super::program::{Program, ProgramKind};
 use super::thread::{Event, Pending, Thread};
 use super::value::{ThreadId, Value};
 
-/// The result of one control cycle.
+/// The result of executing a program for one control cycle.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Step {
-    /// All threads wait for the next control cycle.
+    /// All threads of the program wait for the next control cycle.
     Frame,
     /// The budget is spent and this thread is not finished. If this continues, a controller ends the program with
     /// "runtime too much behind".
@@ -37,7 +37,7 @@ pub enum Step {
     Error(Fault),
 }
 
-/// A running program.
+/// A running URScript program.
 pub struct Machine {
     pub(super) program: Program,
     globals: Vec<Option<Value>>,
@@ -49,9 +49,9 @@ pub struct Machine {
     pub(super) interactive: Interactive,
 }
 
-/// The reason why a thread stopped executing.
+/// The reason why a thread of the program stopped executing.
 enum Exit {
-    /// The thread waits for the next cycle.
+    /// The thread waits for the next control cycle.
     Waits,
     /// The thread yields to threads that have more of this cycle left.
     Yields,
@@ -61,7 +61,7 @@ enum Exit {
 }
 
 impl Machine {
-    /// Creates a machine for a program that has not begun.
+    /// Creates a machine for a URScript program that has not begun.
     #[must_use]
     pub fn new(program: Program) -> Self {
         let main = Thread::new(&program, 0, ThreadId::MAIN, None);
@@ -76,7 +76,7 @@ impl Machine {
         }
     }
 
-    /// Returns the program that runs.
+    /// Returns the program that the machine runs.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
@@ -283,7 +283,7 @@ impl Machine {
         }
     }
 
-    /// Returns the position of the thread that runs next.
+    /// Returns the position in the program's text of the thread that runs next.
     #[must_use]
     pub fn position(&self) -> Position {
         self.ready.front().map_or(Position::START, |thread| thread.position)

@@ -160,7 +160,7 @@ impl Element<'_> {
     }
 }
 
-/// Replaces the element of `base` that `indices` select.
+/// Replaces the element of the list, matrix, pose or struct `base` that `indices` select.
 pub(super) fn set_element(base: &mut Value, indices: &[Value], new: Value) -> Result<(), FaultKind> {
     let Some((index, deeper)) = indices.split_first() else {
         *base = new;

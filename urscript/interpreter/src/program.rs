@@ -1,4 +1,4 @@
-//! A compiled program.
+//! A compiled URScript program.
 
 use super::code::{CallSite, Function};
 use super::declare::Declarations;
@@ -6,10 +6,10 @@ use super::growing::Growing;
 use super::limits::Limits;
 use super::value::Value;
 
-/// The kind of a program, which determines how it runs.
+/// The kind of a URScript program, which determines how it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramKind {
-    /// `def name():` … `end`: replaces the running program.
+    /// A program `def name():` … `end`, which replaces the running program.
     Primary,
     /// `sec name():` … `end`: runs in parallel to the running program, within one control cycle.
     Secondary,
@@ -21,23 +21,23 @@ pub enum ProgramKind {
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) kind: ProgramKind,
-    /// The functions; the program begins with function 0.
+    /// The compiled functions; the program begins with function 0.
     pub(super) functions: Growing<Function>,
     pub(super) constants: Growing<Value>,
     pub(super) calls: Growing<CallSite>,
-    /// The number of global variables.
+    /// The number of global variables of the program.
     pub(super) globals: u32,
     /// The names of functions and variables, for statements that are compiled into the program while it runs.
     pub(super) names: Declarations,
     /// `true` if operators accept lists and matrices.
     pub(super) arrays: bool,
-    /// `true` if `+` joins texts.
+    /// `true` if the operator `+` joins texts.
     pub(super) joins_texts: bool,
     pub(super) limits: Limits,
 }
 
 impl Program {
-    /// Returns the kind of the program.
+    /// Returns the kind of the program: how it runs on a controller.
     #[must_use]
     pub fn kind(&self) -> ProgramKind {
         self.kind

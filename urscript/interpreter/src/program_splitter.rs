@@ -3,20 +3,20 @@
 use super::limits::Limits;
 use outrigger_urscript::ServiceLine;
 
-/// A complete program or service line.
+/// A complete program or service line (a command outside of URScript).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assembled {
     /// The text of one program, for [`Program::compile`](super::Program::compile): a `def` or `sec` block, or a single
     /// line.
     Program(String),
-    /// A line that is not URScript.
+    /// A service line: a command that is not URScript.
     Service(Service),
 }
 
-/// A service line.
+/// A service line: a command such as `power on` that is not URScript.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {
-    /// A service line without arguments.
+    /// A service line without arguments, such as `power on`.
     Line(ServiceLine),
     /// `set speed`, with the position of the speed slider, 0 to 1.
     Speed(f64),
@@ -46,7 +46,7 @@ pub enum Service {
 pub struct LineAssembler {
     /// The current line as far as its bytes have arrived, without its newline.
     line: Line,
-    /// The lines of the block that is open.
+    /// The lines of the program's block that is open.
     block: Option<Block>,
     limit: usize,
     oversize: u64,
@@ -106,7 +106,7 @@ impl LineAssembler {
         None
     }
 
-    /// Processes a line inside a block.
+    /// Processes a line inside a program's block.
     fn within(&mut self, line: &Line) -> Option<Assembled> {
         let block = self.block.as_mut()?;
         let len = block.text.len().saturating_add(line.text.len()).saturating_add(1);
@@ -124,7 +124,7 @@ impl LineAssembler {
         self.block.take().filter(|block| !block.skipped).map(|block| Assembled::Program(block.text))
     }
 
-    /// Processes a line outside of blocks, which may open one.
+    /// Processes a line outside of program blocks, which may open one.
     fn outside(&mut self, line: Line) -> Option<Assembled> {
         let Line { mut text, cut } = line;
         let opens = opens_block(&text);

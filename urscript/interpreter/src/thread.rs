@@ -8,21 +8,21 @@ use super::program::Program;
 use super::pure::strings;
 use super::value::{ThreadId, Value};
 
-/// The action that the next instruction needs from the machine.
+/// The action that a thread's next instruction needs from the machine.
 pub(super) enum Event {
-    /// No action: the thread continues.
+    /// No action: the thread continues with its next instruction.
     Going,
-    /// Make the call with this number and these arguments.
+    /// Make the built-in call with this number and these arguments.
     Builtin(u32, Vec<Value>),
-    /// Start this function as a thread and push its handle.
+    /// Start the function with this number as a thread and push its handle.
     Run(u32),
-    /// Wait for the end of this thread.
+    /// Wait for the end of the thread with this handle.
     Join(Value),
-    /// End this thread and the threads that it started.
+    /// End the thread with this handle and the threads that it started.
     Kill(Value),
-    /// A line of interpreter mode has ended.
+    /// A line of interpreter mode that the thread executed has ended.
     LineEnded,
-    /// The thread's function returned.
+    /// The thread's function returned, which ends the thread.
     Ended,
     /// End the whole program.
     Halt,
@@ -44,17 +44,17 @@ pub(super) struct Thread {
     pub(super) slice: f64,
     /// `true` between `enter_critical` and `exit_critical`: no other thread may run.
     pub(super) critical: bool,
-    /// The position of the current instruction in the text.
+    /// The position of the current instruction in the program's text.
     pub(super) position: Position,
     frames: Vec<Frame>,
     stack: Vec<Value>,
 }
 
-/// A function that was entered and not left.
+/// A function call that a thread has entered and not left.
 struct Frame {
     function: u32,
     next: u32,
-    /// The parameters and local variables; `None` before the first assignment.
+    /// The function's parameters and local variables; `None` before the first assignment.
     locals: Vec<Option<Value>>,
     /// `true` for a line of interpreter mode, which uses the variables of the frame below.
     line: bool,
@@ -85,7 +85,7 @@ impl Thread {
         Fault { position: self.position, kind }
     }
 
-    /// Pushes a value and charges its size to the budget.
+    /// Pushes a value on the thread's stack and charges its size to the budget.
     pub(super) fn push(&mut self, value: Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
         charge(budget, value.weight());
         if self.stack.len() >= limits.stack {
@@ -117,7 +117,7 @@ impl Thread {
         }
     }
 
-    /// Pushes the value that [`Event::Join`] took off the stack.
+    /// Pushes the value back that [`Event::Join`] took off the stack.
     pub(super) fn unpop(&mut self, value: Value) {
         self.stack.push(value);
     }
@@ -319,7 +319,7 @@ impl Thread {
         }
     }
 
-    /// Returns the number of the function that the thread executes.
+    /// Returns the number of the function that the thread executes now.
     pub(super) fn function(&self) -> u32 {
         self.frames.last().map_or(0, |frame| frame.function)
     }

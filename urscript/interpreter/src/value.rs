@@ -1,4 +1,4 @@
-//! Values of a running program.
+//! Values of a running URScript program.
 
 use core::fmt;
 
@@ -12,9 +12,9 @@ pub enum Value {
     None,
     /// A truth value: `True` or `False`.
     Bool(bool),
-    /// A whole number of 32 bits.
+    /// A whole number of 32 bits with sign.
     Int(i32),
-    /// A double-precision number.
+    /// A double-precision floating-point number.
     Float(f64),
     /// A text, whose bytes are read as ISO 8859-1.
     String(String),
@@ -35,7 +35,7 @@ pub enum Value {
 pub struct ThreadId(pub u32);
 
 impl ThreadId {
-    /// The thread with which a program begins.
+    /// The main thread, with which a program begins.
     pub const MAIN: Self = Self(0);
 }
 
@@ -80,7 +80,7 @@ impl Value {
         Some(out)
     }
 
-    /// Returns the value if it is a text; `None` otherwise.
+    /// Returns the value's text if it is one; `None` otherwise.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// Returns the name of the value's kind, for error texts.
+    /// Returns the name of the value's kind, for error messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

@@ -48,7 +48,7 @@ impl Default for Boundaries {
 /// The presence of the time argument `t` in a call of `speedj`, which is its third argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeArgument {
-    /// The time is written in every call.
+    /// The time argument of `speedj` is written in every call.
     Given,
     /// The time is left out. If it is written, 3.1 and 3.2 execute a stream of commands with a large delay.
     Omitted,
@@ -57,18 +57,19 @@ pub enum TimeArgument {
 /// The form of a call of `servoj`, by its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServoJArguments {
-    /// Position, two ignored zeros, and time.
+    /// The arguments position, two ignored zeros, and time.
     Time,
-    /// Position, two ignored zeros, time, `lookahead_time` and `gain`.
+    /// The arguments position, two ignored zeros, time, `lookahead_time` and `gain`.
     TimeLookaheadGain,
 }
 
-/// The names of the output functions.
+/// The names of URScript's functions that set outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputNames {
     /// CB2: `set_digital_out(0..=9)`, where 8 and 9 are at the tool; `set_analog_out`.
     Numbered,
-    /// `set_standard_digital_out`, `set_configurable_digital_out`, `set_tool_digital_out`, `set_standard_analog_out`.
+    /// The functions `set_standard_digital_out`, `set_configurable_digital_out`, `set_tool_digital_out`,
+    /// `set_standard_analog_out`.
     Named,
 }
 
@@ -82,7 +83,7 @@ pub struct Dialect {
     pub speedj_time: TimeArgument,
     /// The form of `servoj`: with or without look-ahead time and gain.
     pub servoj: ServoJArguments,
-    /// The first version with named output functions, see [`Boundaries::named_outputs`].
+    /// The first software version with named output functions, see [`Boundaries::named_outputs`].
     pub named_outputs: Version,
     /// The first version that sets the parts of a payload separately, see [`Boundaries::payload_parts`].
     pub payload_parts: Version,
@@ -95,7 +96,7 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// Returns the dialect of `version` with the given boundaries.
+    /// Returns the URScript dialect of software `version` with the given boundaries.
     #[must_use]
     pub fn new(version: Version, boundaries: &Boundaries) -> Self {
         let omitted = version >= boundaries.speedj_time_omitted && version < boundaries.speedj_time_given_again;

@@ -2,7 +2,7 @@
 
 use super::version::Version;
 
-/// The argument of a statement that was rejected.
+/// The argument of a URScript statement that was rejected before rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -14,17 +14,17 @@ pub enum Argument {
     Position(u8),
     /// The torque of a joint, or its rate of change, with the joint's index from 0 \[Nm\].
     Torque(u8),
-    /// The distance that a joint may travel \[rad\].
+    /// The distance that a joint may travel in torque mode \[rad\].
     Travel,
     /// The acceleration of the leading axis \[rad/s²\].
     Acceleration,
     /// The deceleration of the `stopj` that ends a program \[rad/s²\].
     StopAcceleration,
-    /// The duration of a call \[s\].
+    /// The duration of a motion call \[s\].
     Time,
     /// The look-ahead time of `servoj` \[s\].
     Lookahead,
-    /// The gain of `servoj`.
+    /// The gain of URScript's `servoj`.
     Gain,
     /// The number of an output or of an internal flag of the controller.
     Index,
@@ -40,7 +40,7 @@ pub enum Argument {
     Tcp(u8),
     /// The position of the speed slider, 0 to 1.
     SpeedSlider,
-    /// The text of a message.
+    /// The text of a log message or pop-up.
     Text,
     /// The title of a pop-up.
     Title,
@@ -92,16 +92,16 @@ impl core::fmt::Display for Argument {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum RenderError {
-    /// The output buffer is too small for the text.
+    /// The output buffer is too small for the statement's text.
     BufferTooSmall {
-        /// The size that the whole text needs \[B\].
+        /// The size that the whole statement needs \[B\].
         need: u16,
         /// The size of the caller's buffer \[B\].
         have: u16,
     },
-    /// A number is not finite or out of its range.
+    /// A number argument is not finite or out of its range.
     Number {
-        /// The rejected argument.
+        /// The argument whose number was rejected.
         argument: Argument,
         /// The value of the argument; may be NaN.
         found: f32,
@@ -113,18 +113,18 @@ pub enum RenderError {
     Character {
         /// The argument whose text was rejected.
         argument: Argument,
-        /// The offset of the byte in the text.
+        /// The offset of the rejected byte in the text.
         at: u16,
-        /// The rejected byte.
+        /// The byte that is not allowed in the text.
         found: u8,
     },
-    /// A text is too long.
+    /// A text argument is too long.
     TextTooLong {
         /// The argument whose text was rejected.
         argument: Argument,
         /// The length of the text \[B\], saturating.
         found: u16,
-        /// The greatest allowed length \[B\].
+        /// The greatest allowed length of the text \[B\].
         allowed: u16,
     },
     /// The tool's serial line has no such baud rate.
@@ -132,7 +132,7 @@ pub enum RenderError {
         /// The baud rate that the caller requested \[baud\].
         found: u32,
     },
-    /// The controller's software does not have the statement.
+    /// The controller's software does not have the URScript statement.
     Unsupported {
         /// The version of the controller's software.
         version: Version,
@@ -143,14 +143,14 @@ pub enum RenderError {
 
 impl core::error::Error for RenderError {}
 
-/// An allowed range; includes both ends.
+/// The range of an argument's allowed values; includes both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Range {
-    /// The smallest allowed value.
+    /// The smallest allowed value of the argument.
     pub min: f32,
-    /// The largest allowed value.
+    /// The largest allowed value of the argument.
     pub max: f32,
 }
 

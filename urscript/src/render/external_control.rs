@@ -22,7 +22,7 @@ use super::version::Version;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExternalControlProgram {
-    /// The address of the computer.
+    /// The IP address of the computer that controls the arm.
     pub host: Ipv4Addr,
     /// The computer's TCP port for control messages.
     pub reverse_port: u16,
@@ -37,7 +37,7 @@ pub struct ExternalControlProgram {
     /// The acceleration of the leading joint in modes that command speeds \[rad/s²\]; limited to
     /// [`SpeedJ::ACCELERATION`].
     pub acceleration: f32,
-    /// The deceleration of every stop \[rad/s²\]; limited to [`StopJ::DECELERATION`].
+    /// The deceleration of every stop of the arm \[rad/s²\]; limited to [`StopJ::DECELERATION`].
     pub stop_deceleration: f32,
     /// The highest speed of each joint \[rad/s\]; limited to [`ExternalControlProgram::JOINT_SPEED`].
     pub joint_speeds: [f32; 6],
@@ -52,7 +52,7 @@ pub struct ExternalControlProgram {
 /// Limits in torque mode. If one of them is exceeded, the program brings the arm to rest and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TorqueBounds {
-    /// The highest torque of each joint \[Nm\].
+    /// The highest allowed torque of each joint \[Nm\].
     pub torque: [f32; 6],
     /// The highest rate of change of each torque \[Nm/s\]; a larger change is delayed.
     pub rate: [f32; 6],
@@ -63,7 +63,7 @@ pub struct TorqueBounds {
     pub lowest: [f32; 6],
     /// The highest position of each joint \[rad\]. The joint must come to rest below it.
     pub highest: [f32; 6],
-    /// The deceleration that is assumed for the stopping distances \[rad/s²\].
+    /// The deceleration that is assumed for the joints' stopping distances \[rad/s²\].
     pub braking: f32,
 }
 
@@ -78,9 +78,9 @@ impl TorqueBounds {
         braking: 50.0,
     };
 
-    /// The range of every torque \[Nm\], position and travel \[rad\].
+    /// The range of every torque limit \[Nm\], position limit and travel limit \[rad\].
     pub const RANGE: Range = Range::new(-1100.0, 1100.0);
-    /// The range of every rate of change \[Nm/s\].
+    /// The range of every limit on a torque's rate of change \[Nm/s\].
     pub const RATE: Range = Range::new(0.001, 1_000_000.0);
 
     fn check(&self) -> Result<(), RenderError> {
@@ -97,7 +97,7 @@ impl TorqueBounds {
 pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 42];
 
 impl ExternalControlProgram {
-    /// The template of the program, with placeholders.
+    /// The template of the external control program, with placeholders.
     pub const TEMPLATE: &str = include_str!("../../programs/external_control.script");
     /// The range of the highest speed of a joint \[rad/s\]. The program ignores positions that would need more than 20.
     pub const JOINT_SPEED: Range = Range::new(0.01, 20.0);

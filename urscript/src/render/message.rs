@@ -4,13 +4,13 @@
 use super::error::{Argument, RenderError};
 use super::line::Line;
 
-/// The length of the longest text or title \[B\].
+/// The length of the longest text or title of a message \[B\].
 pub const MAX_TEXT: usize = 255;
 
 /// A line in the controller's log, which is also a text message on port 30001.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextMsg<'a> {
-    /// The text: printable ASCII without `"` and `\`.
+    /// The text of the message: printable ASCII without `"` and `\`.
     pub text: &'a str,
 }
 
@@ -37,7 +37,7 @@ impl TextMsg<'_> {
 /// A pop-up on the operator's screen that does not block the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Popup<'a> {
-    /// The text: printable ASCII without `"` and `\`.
+    /// The text of the pop-up: printable ASCII without `"` and `\`.
     pub text: &'a str,
     /// The title of the pop-up: printable ASCII without `"` and `\`.
     pub title: &'a str,

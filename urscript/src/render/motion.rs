@@ -4,7 +4,7 @@ use super::dialect::{Dialect, ServoJArguments, TimeArgument};
 use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
 
-/// The length of a list of six numbers \[B\].
+/// The length of the longest rendered list of six numbers \[B\].
 const LIST_LEN: usize = 6 * (NUMBER_LEN + 1) + 1;
 
 /// `speedj`: accelerates every joint to a velocity and keeps it.
@@ -13,7 +13,7 @@ const LIST_LEN: usize = 6 * (NUMBER_LEN + 1) + 1;
 /// the velocity until a joint limit. See [`SpeedJForm`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpeedJ {
-    /// The target velocities, base first \[rad/s\]; limited to [`SpeedJ::VELOCITY`].
+    /// The target joint velocities, base first \[rad/s\]; limited to [`SpeedJ::VELOCITY`].
     pub velocities: [f32; 6],
     /// The acceleration of the leading axis \[rad/s²\]; limited to [`SpeedJ::ACCELERATION`].
     pub acceleration: f32,
@@ -27,7 +27,7 @@ pub struct SpeedJ {
 /// The form in which a [`SpeedJ`] is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpeedJForm {
-    /// One statement, a one-line program: `speedj(qd,a,t)`.
+    /// One statement `speedj(qd,a,t)`, which is a program of one line.
     Bare,
     /// A program that brings the arm to rest by itself unless it is superseded: `speedj`, then `stopj`. If the time is
     /// not an argument, a `sleep` is written between them.
@@ -41,9 +41,9 @@ impl SpeedJ {
     /// The range of velocities that are rendered \[rad/s\]. It is far above any arm's maximum (2π), because the limits
     /// of an arm and a task are not checked here.
     pub const VELOCITY: Range = Range::symmetric(20.0);
-    /// The range of accelerations that are rendered \[rad/s²\].
+    /// The range of accelerations that are rendered for `speedj` \[rad/s²\].
     pub const ACCELERATION: Range = Range::new(0.001, 150.0);
-    /// The range of durations that are rendered \[s\].
+    /// The range of durations that are rendered for `speedj` \[s\].
     pub const TIME: Range = Range::new(0.001, 60.0);
     /// The default duration \[s\]: the usual one on CB2, and at least two control periods on every controller.
     pub const DEFAULT_TIME: f32 = 0.02;
@@ -101,7 +101,7 @@ const PROGRAM_LEN: usize = PROGRAM.len() + END.len();
 const STATEMENT_LEN: usize = 7 + LIST_LEN + 2 * (1 + NUMBER_LEN) + 2;
 const SLEEP_LEN: usize = 7 + NUMBER_LEN + 2;
 
-/// `stopj`: brings every joint to rest.
+/// The statement `stopj`: brings every joint to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopJ {
     /// The deceleration of the leading axis \[rad/s²\]; effective from 3.2 on. Limited to [`StopJ::DECELERATION`].
@@ -109,7 +109,7 @@ pub struct StopJ {
 }
 
 impl StopJ {
-    /// The range of decelerations that are rendered \[rad/s²\].
+    /// The range of decelerations that are rendered for `stopj` \[rad/s²\].
     pub const DECELERATION: Range = Range::new(0.01, 150.0);
     /// The length of the longest rendered `stopj` \[B\].
     pub const MAX_LEN: usize = 6 + NUMBER_LEN + 2;
@@ -137,9 +137,9 @@ impl StopJ {
 /// If a one-line program ends without a successor, the arm stops abruptly, without a ramp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServoJ {
-    /// The target positions, base first \[rad\]; limited to [`ServoJ::POSITION`].
+    /// The target joint positions, base first \[rad\]; limited to [`ServoJ::POSITION`].
     pub positions: [f32; 6],
-    /// The duration of the call \[s\]; limited to [`ServoJ::TIME`].
+    /// The duration of the `servoj` call \[s\]; limited to [`ServoJ::TIME`].
     pub time: f32,
     /// The look-ahead time \[s\], limited to [`ServoJ::LOOKAHEAD`]; not written before 3.1. The controller's own
     /// default is 0.1.
@@ -151,11 +151,11 @@ pub struct ServoJ {
 impl ServoJ {
     /// The range of positions that are rendered \[rad\]. It is wide because some wrists turn without end.
     pub const POSITION: Range = Range::symmetric(1000.0);
-    /// The range of durations that are rendered \[s\].
+    /// The range of durations that are rendered for `servoj` \[s\].
     pub const TIME: Range = Range::new(0.001, 60.0);
-    /// The range of look-ahead times in the controllers' documents \[s\].
+    /// The range of `servoj`'s look-ahead times in the controllers' documents \[s\].
     pub const LOOKAHEAD: Range = Range::new(0.03, 0.2);
-    /// The range of gains in the controllers' documents.
+    /// The range of `servoj`'s gains in the controllers' documents.
     pub const GAIN: Range = Range::new(100.0, 2000.0);
     /// The length of the longest rendered `servoj` \[B\].
     pub const MAX_LEN: usize = 7 + LIST_LEN + 4 + 2 * (1 + NUMBER_LEN) + 1 + 4 + 2;

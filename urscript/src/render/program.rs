@@ -27,13 +27,13 @@ const SCRATCH: usize = 20;
 /// The value that replaces a placeholder of a template.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScriptValue<'a> {
-    /// A whole number.
+    /// A whole number in place of the placeholder.
     Integer(i32),
-    /// A decimal with six digits after the point; [`ScriptValue::DECIMAL`].
+    /// A decimal with six digits after the point, in the range [`ScriptValue::DECIMAL`].
     Decimal(f32),
-    /// An address such as `192.168.56.1`.
+    /// An IP address such as `192.168.56.1`.
     Address(Ipv4Addr),
-    /// A text of printable ASCII without `"` and `\`.
+    /// A text value of printable ASCII without `"` and `\`.
     Text(&'a str),
     /// A text that may contain line ends, repeated this number of times; for a list that is longer than a template.
     Repeated(&'a str, u16),
@@ -93,19 +93,19 @@ fn is_plain(mut bytes: impl Iterator<Item = u8>) -> bool {
     bytes.all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\')
 }
 
-/// The reason why a template is not rendered.
+/// The reason why a program's template is not rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ScriptError {
     /// A placeholder in this line of the template has a name without a value, or is not closed.
     Place {
-        /// The number of the line, from 1.
+        /// The number of the template's line, from 1.
         line: u16,
     },
     /// The text after `$` at the beginning of this line is not a condition on the software version.
     Gate {
-        /// The number of the line, from 1.
+        /// The number of the template's line, from 1.
         line: u16,
     },
     /// A value is not finite, too large, or a text that could end its string.
@@ -134,11 +134,11 @@ enum Form {
     Plain,
     /// The second template is the body of a program.
     Wrapped,
-    /// Bytes from 128 on represent words.
+    /// Bytes from 128 on in a template represent words.
     Packed,
 }
 
-/// The text of a program, read piece by piece.
+/// The text of a URScript program that is rendered from a template, read part by part.
 ///
 /// ```
 /// use outrigger_urscript::{ScriptText, ScriptValue, Version};
@@ -162,13 +162,13 @@ pub struct ScriptText<'a> {
     rest: &'a [u8],
     /// The number of the current line of the template, from 1.
     line: u16,
-    /// `true` if `rest` is at the beginning of a line.
+    /// `true` if `rest` is at the beginning of a line of the template.
     fresh: bool,
     /// `true` if the next template is the body of a program.
     wraps: bool,
     /// `true` if `rest` is in the body of a program, which gets indented.
     indents: bool,
-    /// `true` if bytes from 128 on represent words.
+    /// `true` if bytes from 128 on in the templates represent words.
     packed: bool,
     /// The number of bytes that were already read of the value for the placeholder at the beginning of `rest`.
     within: usize,
@@ -240,7 +240,7 @@ impl<'a> ScriptText<'a> {
         Ok(text)
     }
 
-    /// Returns the length of the whole text \[B\].
+    /// Returns the length of the whole program's text \[B\].
     #[must_use]
     pub fn len(&self) -> usize {
         self.len

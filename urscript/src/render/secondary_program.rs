@@ -5,7 +5,7 @@ use super::dialect::{Dialect, OutputNames};
 use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
 
-/// A digital output.
+/// A digital output of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -18,14 +18,14 @@ pub enum DigitalOutput {
     Tool(u8),
 }
 
-/// The quantity of an analog output.
+/// The quantity of an analog output: current or voltage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AnalogDomain {
-    /// A current of 4 to 20 mA.
+    /// An analog current of 4 to 20 mA.
     Current,
-    /// A voltage of 0 to 10 V.
+    /// An analog voltage of 0 to 10 V.
     Voltage,
 }
 
@@ -34,11 +34,11 @@ pub enum AnalogDomain {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ToolVoltage {
-    /// No supply: 0 V.
+    /// No supply of the tool connector: 0 V.
     Off,
-    /// A supply of 12 V.
+    /// A supply of the tool connector of 12 V.
     V12,
-    /// A supply of 24 V.
+    /// A supply of the tool connector of 24 V.
     V24,
 }
 
@@ -57,29 +57,29 @@ impl ToolVoltage {
 /// One setting of the controller, such as the level of an output. Several of them make a [`Sec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
-    /// The level of a digital output.
+    /// The level of a digital output that is set.
     Digital {
         /// The digital output that is set.
         output: DigitalOutput,
         /// `true` for high, `false` for low.
         high: bool,
     },
-    /// The level and quantity of an analog output.
+    /// The level and quantity of an analog output that is set.
     Analog {
-        /// The number of the output, 0 or 1.
+        /// The number of the analog output, 0 or 1.
         index: u8,
         /// The quantity of the output, which is set before the level; `None` leaves the present quantity unchanged.
         domain: Option<AnalogDomain>,
         /// The level, 0 to 1: relative to 10 V, or to the range of the current (0 is 4 mA).
         level: f32,
     },
-    /// The supply voltage of the tool.
+    /// The supply voltage of the tool connector.
     ToolVoltage(ToolVoltage),
-    /// An internal flag of the controller.
+    /// An internal flag of the controller that is set.
     Flag {
         /// The number of the flag, 0 to 31.
         index: u8,
-        /// The value of the flag.
+        /// The new value of the flag.
         value: bool,
     },
     /// The payload at the tool flange.
@@ -107,13 +107,13 @@ impl Output {
     pub const MASS: Range = Range::new(0.0, 100.0);
     /// The range of coordinates of a centre of gravity \[m\].
     pub const CENTER_OF_GRAVITY: Range = Range::symmetric(10.0);
-    /// The range of components of gravity \[m/s²\].
+    /// The range of components of the gravity vector \[m/s²\].
     pub const GRAVITY: Range = Range::symmetric(30.0);
     /// The range of coordinates of a tool centre point \[m\].
     pub const TCP_POSITION: Range = Range::symmetric(10.0);
     /// The range of components of a tool centre point's rotation vector \[rad\]: a whole turn.
     pub const TCP_ROTATION: Range = Range::symmetric(6.283_186);
-    /// The range of levels of an analog output.
+    /// The range of levels of an analog output, relative to its full range.
     pub const LEVEL: Range = Range::new(0.0, 1.0);
     /// The length of the longest text of one output within a program \[B\]: that of a tool centre point, whose numbers
     /// have a sign, two digits, a point and the decimals at most.
@@ -263,7 +263,7 @@ fn check_index(found: u8, max: u8) -> Result<(), RenderError> {
 /// A secondary program that applies settings, all in the same control step. Controllers send no reply to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sec<'a>(
-    /// The settings, in the order in which they are applied.
+    /// The settings of outputs, in the order in which they are applied.
     pub &'a [Output],
 );
 

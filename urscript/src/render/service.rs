@@ -6,27 +6,27 @@
 use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
 
-/// A service line without arguments.
+/// A service line without arguments: a command to a controller that is not URScript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceLine {
-    /// `power on`: powers on the arm.
+    /// The line `power on`: powers on the arm.
     PowerOn,
-    /// `power off`: powers off the arm.
+    /// The line `power off`: powers off the arm.
     PowerOff,
-    /// `brake release`: releases the brakes; seen on CB2.
+    /// The line `brake release`: releases the arm's brakes; seen on CB2.
     BrakeRelease,
-    /// `set robotmode run`: requests robot mode `RUNNING`; seen on CB2.
+    /// The line `set robotmode run`: requests robot mode `RUNNING`; seen on CB2.
     RobotModeRun,
-    /// `set robotmode freedrive`: requests freedrive; seen on CB2.
+    /// The line `set robotmode freedrive`: requests freedrive; seen on CB2.
     RobotModeFreedrive,
-    /// `set unlock protective stop`: unlocks a protective stop.
+    /// The line `set unlock protective stop`: unlocks a protective stop.
     UnlockProtectiveStop,
-    /// `stop program`: stops the running program.
+    /// The line `stop program`: stops the running program.
     StopProgram,
 }
 
 impl ServiceLine {
-    /// All service lines without arguments.
+    /// All service lines without arguments, such as `power on`.
     pub const ALL: [Self; 7] = [
         Self::PowerOn,
         Self::PowerOff,
@@ -39,7 +39,7 @@ impl ServiceLine {
     /// The length of the longest service line \[B\].
     pub const MAX_LEN: usize = 27;
 
-    /// Returns the words of the line, without the newline.
+    /// Returns the words of the service line, without the newline.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -73,9 +73,9 @@ pub struct SpeedSlider(
 );
 
 impl SpeedSlider {
-    /// The range of the slider's position.
+    /// The range of the speed slider's position.
     pub const POSITION: Range = Range::new(0.0, 1.0);
-    /// The length of the longest rendered line \[B\].
+    /// The length of the longest rendered speed slider line \[B\].
     pub const MAX_LEN: usize = 10 + NUMBER_LEN + 1;
 
     /// Writes the line with its newline.

@@ -23,11 +23,11 @@ pub struct TargetPayload {
 }
 
 impl TargetPayload {
-    /// The range of moments of inertia \[kg·m²\].
+    /// The range of the payload's moments of inertia \[kg·m²\].
     pub const MOMENT_OF_INERTIA: Range = Range::new(0.0, 50.0);
-    /// The range of products of inertia \[kg·m²\].
+    /// The range of the payload's products of inertia \[kg·m²\].
     pub const PRODUCT_OF_INERTIA: Range = Range::symmetric(50.0);
-    /// The range of transition times \[s\].
+    /// The range of times within which a payload takes effect \[s\].
     pub const TRANSITION_TIME: Range = Range::new(0.0, 5.0);
     /// The length of the longest rendered program \[B\]: eleven numbers with a sign, two digits, a point and the
     /// decimals at most (a mass has three digits and no sign), ten commas between them, and four brackets.

@@ -5,10 +5,10 @@ use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
 use super::secondary_program::{END, HEAD, Output, ToolVoltage};
 
-/// The parity bit of each character.
+/// The parity bit of each character on the tool's serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parity {
-    /// Characters have no parity bit.
+    /// Characters on the serial line have no parity bit.
     None,
     /// The parity bit makes the number of ones odd.
     Odd,
@@ -33,24 +33,24 @@ impl Parity {
 /// Software before 5.0 has no such line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolCommunication {
-    /// The baud rate, one of [`Self::BAUD_RATES`] \[baud\].
+    /// The baud rate of the tool's serial line, one of [`Self::BAUD_RATES`] \[baud\].
     pub baud_rate: u32,
-    /// The parity bit of each character.
+    /// The parity bit of each character on the tool's serial line.
     pub parity: Parity,
-    /// The number of stop bits, 1 or 2.
+    /// The number of stop bits of each character, 1 or 2.
     pub stop_bits: u8,
     /// The silence after which received characters are passed on, in characters.
     pub rx_idle_chars: f32,
-    /// The silence between two transmissions, in characters.
+    /// The silence between two transmissions on the serial line, in characters.
     pub tx_idle_chars: f32,
     /// The supply voltage of the tool, which is set before the line is enabled; `None` leaves the voltage as it is.
     pub voltage: Option<ToolVoltage>,
 }
 
 impl ToolCommunication {
-    /// The baud rates that a controller accepts \[baud\].
+    /// The baud rates of the tool's serial line that a controller accepts \[baud\].
     pub const BAUD_RATES: [u32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000, 2_000_000, 5_000_000];
-    /// The range of the number of stop bits.
+    /// The range of the number of stop bits of a character.
     pub const STOP_BITS: Range = Range::new(1.0, 2.0);
     /// The range of the silence after which received characters are passed on, in characters.
     pub const RX_IDLE_CHARS: Range = Range::new(1.0, 40.0);

@@ -13,7 +13,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Returns version `major.minor`.
+    /// Returns software version `major.minor`.
     #[must_use]
     pub const fn new(major: u8, minor: u8) -> Self {
         Self { major, minor }

@@ -10,7 +10,7 @@ pub(super) const WORDS: usize = SPARE + 1;
 /// The number of bytes stored of a panic's file name: the last part of its path.
 pub(super) const PLACE: usize = TEXT_WORDS * 4;
 
-/// The mark of a valid record. It changes with the layout.
+/// The mark of a valid crash record. It changes with the record's layout.
 const MAGIC: u32 = 0x4f52_4b02;
 
 // The positions of the words. Behind the text follows the checksum.
@@ -33,24 +33,24 @@ const OVERFLOW_SOMEWHERE: u32 = 4;
 
 /// Memory that a reset leaves unchanged, and that has arbitrary content after power-up. It is aligned to eight bytes.
 pub(super) trait Words {
-    /// Returns the word at `at`, which is below [`WORDS`].
+    /// Returns the record's 32-bit word at index `at`, which is below [`WORDS`].
     fn read(&self, at: usize) -> u32;
-    /// Writes the word at `at`.
+    /// Writes the record's 32-bit word at index `at`.
     fn write(&self, at: usize, word: u32);
 }
 
-/// The cause of a run's end.
+/// The cause that ended a run of the firmware.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// A panic, with its place in the source.
+    /// A panic of the firmware, with its place in the source.
     Panic { file: String<PLACE>, line: u32 },
-    /// A fault of the processor.
+    /// A fault of the processor, with its address in the code.
     Fault(CodeAddress),
-    /// A stack overflow; with its place if that is known.
+    /// A stack overflow; with the address in the code if that is known.
     StackOverflow(Option<CodeAddress>),
 }
 
-/// The record of the run before this one.
+/// The crash record of the firmware's run before this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) starts: u32,
@@ -69,13 +69,13 @@ pub(super) fn begin(words: &impl Words) -> Option<Before> {
     before
 }
 
-/// Records that this run has reached `stage`.
+/// Records that this run of the firmware has reached the start stage `stage`.
 pub(super) fn reached(words: &impl Words, stage: StartStage) {
     words.write(STAGE, stage as u32);
     seal(words);
 }
 
-/// Records that this run panics, unless an end is already recorded.
+/// Records that this run panics, unless another cause of its end is already recorded.
 pub(super) fn panicked(words: &impl Words, file: &str, line: u32) {
     if words.read(END) != 0 {
         return;
@@ -126,7 +126,7 @@ fn sum(words: &impl Words) -> u32 {
     (0..CHECK).fold(0x811c_9dc5, |sum, at| (sum ^ words.read(at)).wrapping_mul(0x0100_0193))
 }
 
-/// Returns the record if all of it is valid, otherwise `None`.
+/// Returns the crash record in memory if all of it is valid, otherwise `None`.
 fn read(words: &impl Words) -> Option<Before> {
     if words.read(MARK) != MAGIC || words.read(CHECK) != sum(words) {
         return None;
@@ -173,7 +173,7 @@ mod tests {
             Self { words: [(); WORDS].map(|()| Cell::new(fill)), kept_back: Cell::new(None) }
         }
 
-        /// Simulates a reset, which undoes the last write.
+        /// Simulates a reset, which undoes the last write to the memory.
         fn reset(&self) {
             if let Some((at, before)) = self.kept_back.take() {
                 self.words[at].set(before);

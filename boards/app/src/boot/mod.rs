@@ -28,7 +28,7 @@ const FLASH: u32 = 5;
 /// The further time for which the lamp stays off after the last flash, as a number of [`MOMENT`]s.
 const PAUSE: u32 = 10;
 
-/// The facts that are known at the start of a run.
+/// The facts that the firmware knows at the start of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootRecord {
     cause: ResetCause,
@@ -37,12 +37,12 @@ pub struct BootRecord {
     refused: Option<String<96>>,
 }
 
-/// The clock that a device runs on.
+/// The clock that the device's processor runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// The rate of the processor \[Hz\].
+    /// The clock rate of the processor \[Hz\].
     pub hertz: u32,
-    /// The source of the clock.
+    /// The source of the processor's clock.
     pub source: ClockSource,
 }
 
@@ -81,12 +81,12 @@ pub fn begin(cause: ResetCause) -> BootRecord {
     BootRecord { cause, before, refused: None }
 }
 
-/// Records that the run has reached `stage`.
+/// Records that this run of the firmware has reached the start stage `stage`.
 pub fn reached(stage: StartStage) {
     crash_record::reached(memory::WORDS, stage);
 }
 
-/// Records a panic at `location`; for the panic handler.
+/// Records a panic of the firmware at `location` in the source; for the panic handler.
 pub fn panicked(location: Option<&core::panic::Location<'_>>) {
     let (file, line) = location.map_or(("?", 0), |location| (location.file(), location.line()));
     crash_record::panicked(memory::WORDS, file, line);
@@ -127,7 +127,7 @@ impl BootRecord {
         }
     }
 
-    /// Returns `true` if there is no record of a previous run.
+    /// Returns `true` if memory holds no record of a previous run of the firmware.
     #[must_use]
     pub const fn is_first(&self) -> bool {
         self.before.is_none()
@@ -167,7 +167,7 @@ impl BootRecord {
         }
     }
 
-    /// Writes the facts about the start to the log.
+    /// Writes the facts about this start of the firmware, with its clock, to the log.
     pub fn log(&self, clock: Clock) {
         let Boot { cause, starts, before, crash, .. } = self.report(StartStage::Clocks, clock);
         info!("reset by {=str}; start {=u32} since power", cause.name(), starts);

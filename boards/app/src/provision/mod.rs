@@ -42,7 +42,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates unused memory.
+    /// Creates unused memory for the images of settings.
     #[must_use]
     pub const fn new() -> Self {
         Self { in_force: [0; IMAGE_MAX], incoming: [0; IMAGE_MAX] }
@@ -62,19 +62,19 @@ impl Default for Memory {
 
 /// The provisioning of a board over a serial line, with its flash.
 pub struct Serving<S, P, F> {
-    /// The image in effect, and its origin.
+    /// The selection of the image of settings in effect, with its origin.
     selection: Selection<S>,
-    /// The memory for the next image.
+    /// The memory for an image of settings that is being received.
     incoming: &'static mut [u8],
     /// The name of the board in telemetry.
     board: &'static str,
-    /// The build of the firmware.
+    /// The identifier of the firmware's build.
     build: &'static str,
     /// A random number that differs at each start.
     boot: u32,
-    /// The serial line at the bench.
+    /// The serial line over which the bench provisions the board.
     port: P,
-    /// The flash with the two copies of the image.
+    /// The flash with the two copies of the image of settings.
     store: Store<F>,
     /// A function that extends the watchdog's period by the time that writing to flash takes.
     patience: fn(),

@@ -14,10 +14,10 @@ use crate::robot::StartError;
 /// A description of the error in an image, cut to 96 bytes.
 pub(super) type Text = String<96>;
 
-/// The reason why an image is not used.
+/// The reason why an image of settings is not used.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unfit {
-    /// The reason, as a value of the protocol.
+    /// The reason why the image is not used, as a value of the provisioning protocol.
     pub(super) why: Refusal,
     /// The details of the error, if the reason does not contain all of them.
     pub(super) text: Text,
@@ -49,7 +49,7 @@ pub struct Built {
     pub motion: bool,
     /// `true` if the firmware sends commands to the controller's dashboard server.
     pub dashboard: bool,
-    /// The ports of the board that sensors can be connected to.
+    /// The board's ports to which sensors can be connected.
     pub ports: Ports,
 }
 
@@ -136,14 +136,14 @@ pub(super) fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S
     Ok((settings, image))
 }
 
-/// The settings in effect, and their origin.
+/// The board's settings in effect, and their origin.
 #[derive(Clone, Debug)]
 pub(super) struct InForce<S> {
-    /// The settings in effect.
+    /// The board's settings in effect.
     pub(super) settings: S,
-    /// The image that contains the settings.
+    /// The image in flash or firmware that contains the settings.
     pub(super) image: Image<'static>,
-    /// The origin of the image.
+    /// The origin of the image of settings, and the copy in flash for the next image.
     pub(super) selection: Selection<S>,
 }
 
@@ -156,13 +156,13 @@ pub(super) struct Selection<S> {
     pub(super) why: Text,
     is_last_refused: bool,
     pub(super) built: Built,
-    /// The copy that is written next, and its sequence number.
+    /// The copy in flash that is written next (0 or 1), and its sequence number.
     pub(super) next: (u8, u32),
     settings: PhantomData<fn() -> S>,
 }
 
 impl<S> Selection<S> {
-    /// The format of settings that this firmware reads.
+    /// The format number of the stored settings that this firmware reads.
     pub(super) const FORMAT: u8 = SETTINGS_FORMAT;
 
     /// Returns the reason why the newest settings in flash are not used; `None` if they are used, or there are none.

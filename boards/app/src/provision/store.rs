@@ -24,21 +24,21 @@ pub(super) struct Store<F> {
     pub(super) flash: F,
 }
 
-/// The content of a copy's header.
+/// The content of the header of one copy of the settings in flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// A sequence number that increases with each copy that is written, wrapping.
     pub(super) sequence: u32,
-    /// The fingerprint of the image.
+    /// The fingerprint of the image of settings in the copy.
     pub(super) image: Fingerprint,
 }
 
-/// The address of a failed write or erase \[B\].
+/// The flash address at which a write or an erase failed \[B\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotTaken(pub(super) u32);
 
 impl<F: NorFlash> Store<F> {
-    /// Creates the store in `flash`.
+    /// Creates the store of two copies of the settings in `flash`.
     pub(super) const fn new(flash: F) -> Self {
         const {
             assert!(F::READ_SIZE == 1, "a flash that is read in bytes");
@@ -57,7 +57,7 @@ impl<F: NorFlash> Store<F> {
         half - half % F::ERASE_SIZE
     }
 
-    /// Returns the address at which a copy begins in flash.
+    /// Returns the address at which the copy of the settings begins in flash.
     fn begin(&self, copy: u8) -> u32 {
         number(usize::from(copy & 1) * self.half())
     }
@@ -149,7 +149,7 @@ impl Header {
         good.then_some(Self { sequence, image: Fingerprint { length, crc } })
     }
 
-    /// Returns `true` if this copy was written after `other`.
+    /// Returns `true` if this copy of the settings was written after `other`.
     pub(super) const fn is_newer_than(&self, other: &Self) -> bool {
         self.sequence.wrapping_sub(other.sequence).cast_signed() > 0
     }

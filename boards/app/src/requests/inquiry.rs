@@ -19,16 +19,16 @@ use outrigger_wire::time::Instant;
 /// outputs at once.
 const NEWS: usize = 8;
 
-/// The requests that wait for the control loop, and its decisions.
+/// The clients' requests that wait for the control loop, and its decisions.
 pub(crate) struct Inquiry {
-    /// `true` if a request has not been answered yet.
+    /// `true` if a client's request has not been answered yet.
     wanted: Cell<bool>,
     /// The engine's mode and latched reason when the control loop was last observed.
     seen: Cell<(Mode, Option<Reason>)>,
     standing: Cell<Reply>,
     refused: Cell<Option<Refusal>>,
     news: Channel<NoopRawMutex, (Write, WriteOutcome), NEWS>,
-    /// Signalled when the engine has received all requests.
+    /// The signal that the engine has received all requests sent to it.
     observed: Signal<NoopRawMutex, ()>,
 }
 
@@ -54,7 +54,7 @@ impl Inquiry {
         self.standing.get()
     }
 
-    /// Removes and returns the newest rejection by the engine.
+    /// Removes and returns the engine's newest rejection of a client's request.
     pub(super) fn refused(&self) -> Option<Refusal> {
         self.refused.take()
     }
@@ -63,7 +63,7 @@ impl Inquiry {
         self.news.try_receive().ok()
     }
 
-    /// Waits until the engine has received all requests.
+    /// Waits until the engine has received all clients' requests.
     pub(super) async fn observed(&self) {
         self.observed.wait().await;
     }

@@ -20,7 +20,7 @@ use self::server::RequestServer;
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// The wait after a datagram that was dropped.
+/// The wait after a datagram of a client was dropped, before the next is read.
 const AFTER_DROPPED: Duration = Duration::from_millis(2);
 
 /// The UDP port and the key of the request service, as the build script compiles them in: the file `requests` next
@@ -48,7 +48,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates unused memory.
+    /// Creates unused memory for receiving requests and sending answers.
     #[must_use]
     pub const fn new() -> Self {
         Self { received: [0; 4 * DATAGRAM_MAX], sent: [0; 2 * ANSWER_LEN] }

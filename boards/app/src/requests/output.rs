@@ -51,12 +51,12 @@ pub(super) fn parsed(text: &str) -> Option<Write> {
     })
 }
 
-/// Returns a request to write a variable; `index` counts from 1.
+/// Returns a request to write a variable of the controller; `index` counts from 1.
 fn variable(index: u8, value: VariableValue) -> Option<Write> {
     (index > 0).then_some(Write::Variable { index, value })
 }
 
-/// Reads exactly `N` numbers with commas between them.
+/// Parses exactly `N` numbers with commas between them from a request's text.
 fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     let (mut numbers, mut parts) = ([0.0; N], text.split(','));
     for one in &mut numbers {

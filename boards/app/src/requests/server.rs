@@ -27,17 +27,18 @@ const READY_IN: Duration = Duration::from_secs(20);
 /// of each session is answered.
 const PENDING_MAX: usize = 8;
 
-/// The event that a pending answer waits for.
+/// The event that a pending answer to a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
     /// The next observation of the engine, which has then processed a release or an acknowledgement.
     Look,
-    /// The decision on a request in this epoch; `true` if the arm was already commanded.
+    /// The decision on a request in this session's epoch, a counter of connections and losses of authority; `true` if
+    /// the arm was already commanded.
     Request(Epoch, bool),
     /// The decision on a request that its sender has withdrawn meanwhile; fields as in [`Self::Request`].
     Withdrawn(Epoch, bool),
     Acknowledge,
-    /// The decision on a command for the program on the controller.
+    /// The engine's decision on an operator's command for the program on the controller.
     #[cfg(feature = "programs")]
     Program(OperatorAction),
     Output(Write),
@@ -52,7 +53,7 @@ struct PendingReply {
     until: Instant,
 }
 
-/// The server of requests, with the answers that are still pending.
+/// The server of clients' requests, with the answers that are still pending.
 pub(super) struct RequestServer<'d> {
     robot: Handle<'d>,
     inquiry: &'d Inquiry,
@@ -69,7 +70,7 @@ impl<'d> RequestServer<'d> {
         Self { robot, inquiry, service_commands, armed: Armed::new(), pending: Vec::new(), decided: Vec::new() }
     }
 
-    /// Processes a request that the service has received.
+    /// Processes a client's request that the request service has received.
     pub(super) fn take<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) {
         let robot = self.robot;
         let Some(KeyedRequest { ticket, ask }) = service.poll_request(robot.epoch()) else { return };
@@ -154,7 +155,7 @@ impl<'d> RequestServer<'d> {
         self.inquiry.want(true);
     }
 
-    /// Returns whether the arm is commanded, as of the last observation.
+    /// Returns whether the arm is commanded, as of the last observation of the engine.
     const fn is_commanded(&self) -> bool {
         matches!(self.inquiry.standing().mode, Mode::Arming | Mode::Command)
     }
@@ -179,7 +180,7 @@ impl<'d> RequestServer<'d> {
         let _ = self.decided.push((ticket, verdict));
     }
 
-    /// Processes the decisions after the engine has received all requests.
+    /// Processes the engine's decisions after it has received all clients' requests.
     pub(super) fn decide(&mut self, now: Instant) {
         let standing = self.inquiry.standing();
         let refused = self.inquiry.refused();
@@ -230,7 +231,7 @@ impl<'d> RequestServer<'d> {
         self.inquiry.want(!self.pending.is_empty());
     }
 
-    /// Answers the requests that have waited for too long.
+    /// Answers the clients' requests that have waited for a decision for too long.
     pub(super) fn give_up(&mut self, now: Instant) {
         let undecided =
             |pending: &PendingReply| now >= pending.until && matches!(pending.waits, Waits::Withdrawn(_, false));

@@ -8,7 +8,7 @@ use outrigger_emulated::executor::{BUSY, Task, clock, run_all};
 
 use crate::model::{Machine, Port, Seeded};
 
-/// The longest simulated time of a run.
+/// The longest simulated time that a run of the example may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A modelled Ethernet controller with the tasks of its board.
@@ -34,7 +34,7 @@ impl Board {
         run_all(&mut self.tasks)
     }
 
-    /// Takes the frames that the controller has sent.
+    /// Removes and returns the frames that the controller has sent.
     fn sent(&self) -> Vec<Vec<u8>> {
         let mut machine = self.port.machine.borrow_mut();
         machine.settle();

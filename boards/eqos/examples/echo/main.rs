@@ -68,7 +68,7 @@ impl Bus for Controller {
 /// The interface type for `embassy-net`. On a board the rings are `&'static mut RingMemory<4>` and `RingMemory<8>`.
 type Mac = Interface<'static, Controller, ModelCells, ModelCells>;
 
-/// Returns the network stack on a controller, and the stack's task.
+/// Returns a network stack on a simulated Ethernet controller, and the stack's task.
 fn network(port: &Port, address: Ipv4Address) -> (Stack<'static>, Runner<'static, Mac>) {
     let hardware = [2, 0, 0, 0, 0, address.octets()[3]];
     let (transmit, receive) = (port.cells(Side::Tx), port.cells(Side::Rx));
@@ -97,7 +97,7 @@ async fn serve(stack: Stack<'static>) {
     }
 }
 
-/// The task of the client: sends `text` and returns the answer.
+/// The task of the echo client: sends `text` to the server and returns its answer.
 async fn ask(stack: Stack<'static>, text: &[u8]) -> Vec<u8> {
     stack.wait_link_up().await;
     let (rx, tx) = (leak([0; 2_048]), leak([0; 2_048]));

@@ -6,10 +6,10 @@ use outrigger_emulated::SimTime;
 use outrigger_emulated::executor::{BUSY, Task, clock, run_all};
 use outrigger_emulated::w5500::{Chip, Interrupt, Pins, Rate, Reset, Spi, Timing};
 
-/// The longest simulated time of a run.
+/// The longest simulated time that a run of the example may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A chip at its pins, with its board's tasks.
+/// A simulated W5500 chip at its pins, with its board's tasks.
 pub(crate) struct Board {
     pins: Pins,
     tasks: Vec<Task>,
@@ -21,12 +21,12 @@ impl Board {
         Self { pins: Pins::new(Chip::new(Timing::default(), 0), Rate::default()), tasks: vec![] }
     }
 
-    /// Returns the board with these tasks.
+    /// Returns the simulated board with these tasks.
     pub(crate) fn with(self, tasks: impl IntoIterator<Item = Task>) -> Self {
         Self { tasks: tasks.into_iter().collect(), ..self }
     }
 
-    /// Returns the board's SPI bus, with the select line.
+    /// Returns the board's SPI bus to the chip, with the select line.
     pub(crate) fn spi(&self) -> Spi {
         self.pins.spi()
     }
@@ -41,7 +41,7 @@ impl Board {
         self.pins.reset()
     }
 
-    /// Runs chip and tasks once; returns whether a task had work.
+    /// Runs the simulated chip and the tasks once; returns whether a task had work.
     fn advance(&mut self, now: SimTime) -> bool {
         self.pins.advance(now);
         run_all(&mut self.tasks)

@@ -68,7 +68,7 @@ async fn serve(stack: Stack<'static>) {
     }
 }
 
-/// The task of the client: sends `text` and returns the answer.
+/// The task of the echo client: sends `text` to the server and returns its answer.
 async fn ask(stack: Stack<'static>, text: &[u8]) -> Vec<u8> {
     stack.wait_link_up().await;
     let (rx, tx) = (leak([0; 2_048]), leak([0; 2_048]));

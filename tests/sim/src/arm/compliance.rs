@@ -66,7 +66,7 @@ impl Default for ForceOptions {
 pub enum ForceFrame {
     /// The y axis of the force frame points from the tool to the frame's origin.
     Point,
-    /// The force frame does not move.
+    /// The force frame does not move with the tool.
     Still,
     /// The x axis of the force frame is the tool's direction of motion, projected to the frame's x-y plane.
     Motion,
@@ -103,7 +103,7 @@ pub struct ForceMode {
 /// The kind of compliance of the arm: none, force mode or freedrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Compliance {
-    /// No compliance: the arm follows its targets.
+    /// No compliance: the arm follows its joint targets.
     #[default]
     None,
     /// Force mode: chosen axes of a frame comply to a wanted force.

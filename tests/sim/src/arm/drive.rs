@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::rng::Rng;
 
-/// The differences between the simulated joint drives and ideal ones.
+/// The differences between the simulated joint drives and ideal ones: delay and error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drive {
     /// Number of control cycles between a joint target and the first movement that it causes.
@@ -18,7 +18,7 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// Drives whose joints follow the targets exactly, in the same cycle.
+    /// Drives whose joints follow the controller's targets exactly, in the same cycle.
     pub const IDEAL: Self = Self { latency_cycles: 0, lag: Duration::ZERO, velocity_error: 0.0 };
 }
 
@@ -46,13 +46,13 @@ const POSITION_GAIN: f64 = 20.0;
 /// The speed below which a joint with a zero velocity target counts as being at rest \[rad/s\].
 const STANDING: f64 = 1e-7;
 
-/// The drives of one arm, with their state.
+/// The joint drives of one arm, with their state.
 #[derive(Clone, Debug)]
 pub(super) struct Motors {
     on_the_way: VecDeque<[f64; 6]>,
     factor: [f64; 6],
     smoothing: f64,
-    /// Actual joint speeds \[rad/s\].
+    /// Actual joint speeds of the arm \[rad/s\].
     pub(super) qd: [f64; 6],
 }
 

@@ -26,14 +26,14 @@ use route::Route;
 pub enum Exceeded {
     /// A joint left its permitted range of positions.
     Position {
-        /// Index of that joint; 0 is the base.
+        /// Index of the joint that left its range; 0 is the base.
         joint: usize,
     },
-    /// The tool cannot reach a pose on its path.
+    /// The tool cannot reach a pose on the path of its move.
     Reach,
     /// A joint's target speed is above its limit.
     Speed {
-        /// Index of that joint; 0 is the base.
+        /// Index of the joint that is too fast; 0 is the base.
         joint: usize,
     },
 }
@@ -41,11 +41,11 @@ pub enum Exceeded {
 /// The simulated arm: its true state, which no interface publishes exactly.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// Actual joint positions \[rad\].
+    /// Actual joint positions of the arm \[rad\].
     pub q: [f64; 6],
-    /// Actual joint speeds \[rad/s\].
+    /// Actual joint speeds of the arm \[rad/s\].
     pub qd: [f64; 6],
-    /// The joint targets of the controller.
+    /// The joint targets that the controller gives the drives.
     pub targets: Targets,
     /// The motion command by which the joint targets change.
     pub motion: Motion,
@@ -83,7 +83,7 @@ pub struct Arm {
     pace: f64,
     /// `true` if the next move begins before the last move of the route has ended, so that the two blend.
     blends: bool,
-    /// The time for which all velocity targets have been zero \[s\].
+    /// The time for which all joint velocity targets have been zero \[s\].
     still: f64,
     dt: f64,
 }
@@ -281,7 +281,7 @@ impl Arm {
         self.chain.jacobian(&self.q, &self.tcp)
     }
 
-    /// Returns the kinematic chain of the arm.
+    /// Returns the kinematic chain of the arm: its joints and links.
     #[must_use]
     pub fn chain(&self) -> &Chain {
         &self.chain
@@ -343,7 +343,7 @@ impl Arm {
         self.currents().map(|current| current * TORQUE_CONSTANT)
     }
 
-    /// Returns whether the joint positions `q` \[rad\] are within their ranges.
+    /// Returns whether the joint positions `q` \[rad\] are within the joints' ranges.
     #[must_use]
     pub fn is_within(&self, q: &[f64; 6]) -> bool {
         (0..).zip(q).all(|(joint, angle)| self.chain.has(joint, *angle))

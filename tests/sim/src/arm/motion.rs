@@ -10,7 +10,7 @@ pub enum Motion {
     Rest,
     /// Follow joint speeds \[rad/s\]; the leading axis accelerates with `acceleration` \[rad/s²\].
     Speed {
-        /// Wanted joint speeds \[rad/s\].
+        /// Joint speeds that the motion command requests \[rad/s\].
         qd: [f64; 6],
         /// Acceleration of the leading axis, the joint with the largest change of speed \[rad/s²\].
         acceleration: f64,
@@ -22,28 +22,28 @@ pub enum Motion {
     },
     /// Follow a joint position \[rad\], smoothed over `lookahead` \[s\] (URScript's `servoj`).
     Servo {
-        /// Wanted joint positions \[rad\].
+        /// Joint positions that the motion command requests \[rad\].
         q: [f64; 6],
         /// Smoothing time of `servoj`, 0.03 … 0.2 s. At 0 the targets reach the position within the cycle.
         lookahead: f64,
         /// Gain of `servoj`, 100 … 2000; the smoothing time is exact at 300.
         gain: f64,
     },
-    /// Follow the arm's [`Route`](super::Route).
+    /// Follow the arm's [`Route`](super::Route), a list of moves.
     Route {
         /// `true` if the arm is held at its present position on the path.
         held: bool,
     },
-    /// Follow a speed of the tool \[m/s, rad/s\] in the base.
+    /// Follow a commanded speed of the tool in the base \[m/s, rad/s\].
     Twist {
-        /// Wanted speed of the tool, linear \[m/s\] and angular \[rad/s\].
+        /// Commanded speed of the tool, linear \[m/s\] and angular \[rad/s\].
         speed: [f64; 6],
         /// Acceleration of the linear part \[m/s²\] and of the rotation \[rad/s²\].
         acceleration: [f64; 2],
     },
     /// Move towards a pose of the tool \[m, rad\], no faster than the tool can brake within the remaining distance.
     Reach {
-        /// Wanted pose of the tool \[m, rad\].
+        /// Commanded pose of the tool in the base \[m, rad\].
         pose: [f64; 6],
         /// Highest speed of the tool \[m/s\]; its rotation takes as long as its translation.
         speed: f64,
@@ -53,7 +53,7 @@ pub enum Motion {
     /// Apply joint torques in addition to gravity compensation \[Nm\], for one control cycle; then bring the arm to
     /// rest.
     Torque {
-        /// Torque of each joint \[Nm\].
+        /// Commanded torque of each joint \[Nm\].
         torque: [f64; 6],
         /// Shares, 0 … 1, of each joint's friction that the controller compensates: viscous friction first, then dry
         /// friction against any motion.

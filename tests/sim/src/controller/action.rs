@@ -17,7 +17,7 @@ pub enum Action {
     ProtectiveStop,
     /// Unlock a protective stop. The controller refuses this within 5 s of the stop.
     UnlockProtectiveStop,
-    /// Open the safeguard input.
+    /// Open the safeguard input, which stops the arm.
     OpenSafeguard,
     /// Open the safeguard input that acts in automatic mode (e-Series).
     OpenAutomaticSafeguard,
@@ -44,7 +44,7 @@ pub enum Action {
     SwitchToLocal,
     /// Switch the pendant to remote control (e-Series).
     SwitchToRemote,
-    /// Move the speed slider, 0 … 1.
+    /// Move the pendant's speed slider to this position, 0 … 1.
     Slider(f64),
     /// Set the trajectory limiter to this share of the slider's speed, 0 … 1.
     Limiter(f64),

@@ -39,7 +39,7 @@ impl Controller {
         self.has_port(port) && self.away_until.is_none() && !dropped && !off && !self.is_full(port)
     }
 
-    /// Returns whether a port has its highest number of clients.
+    /// Returns whether a port has its highest permitted number of clients.
     fn is_full(&self, port: Port) -> bool {
         let limit = if port == Port::Dashboard { self.options.dashboard.clients } else { None };
         limit.is_some_and(|limit| self.connections.values().filter(|c| c.port == port && c.listens()).count() >= limit)
@@ -71,7 +71,7 @@ impl Controller {
         Ok(id)
     }
 
-    /// Sends bytes of a client. Returns the number of accepted bytes.
+    /// Passes bytes that a client sends to the controller. Returns the number of accepted bytes.
     pub fn write(&mut self, conn: Conn, bytes: &[u8]) -> usize {
         if conn.is_dialled() {
             return self.plant.sockets.dials.give(conn, bytes);
@@ -105,7 +105,7 @@ impl Controller {
         bytes.len()
     }
 
-    /// Returns the number of bytes that a client could read now.
+    /// Returns the number of bytes that the client could read from its connection now.
     #[must_use]
     pub fn pending(&self, conn: Conn) -> usize {
         if conn.is_dialled() {
@@ -166,7 +166,7 @@ impl Controller {
         self.sweep();
     }
 
-    /// Returns the number of connections on all ports.
+    /// Returns the number of clients' connections on all ports.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.connections.len()
@@ -181,7 +181,7 @@ impl Controller {
         self.connections.get(&conn).map_or(0, |connection| connection.up.queued())
     }
 
-    /// Removes connections that have ended.
+    /// Removes the clients' connections that have ended.
     pub(super) fn sweep(&mut self) {
         let over = |c: &mut Connection| match c.phase {
             Phase::Open | Phase::Closing => false,

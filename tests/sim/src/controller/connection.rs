@@ -37,7 +37,7 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) port: Port,
-    /// The client's address, if the driver knows it.
+    /// The client's IP address, if the driver of the simulation knows it.
     pub(crate) peer: Option<IpAddr>,
     pub(crate) phase: Phase,
     /// The simulated network from the controller to the client.
@@ -58,9 +58,9 @@ pub(crate) struct Connection {
     pub(crate) session: Session,
     /// `true` if the connection was opened while the robot was in remote control.
     pub(crate) permitted: bool,
-    /// `true` until the first state message was sent.
+    /// `true` until the first state message was sent to the client.
     pub(crate) first_state: bool,
-    /// The number of bytes that the client has read.
+    /// The number of bytes that the client has read from its connection.
     pub(crate) read: u64,
 }
 

@@ -11,10 +11,10 @@ use crate::time::SimTime;
 
 /// The number of events that are stored until they are taken; further ones are only counted.
 const KEPT: usize = 1024;
-/// The number of characters of a program's name that are stored.
+/// The number of characters of a program's name that an event stores.
 const NAME: usize = 64;
 
-/// An event of the controller with its time.
+/// An event of the simulated controller with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// The virtual time of the event.
@@ -26,23 +26,23 @@ pub struct Event {
 /// The kind of an event with its details. `Display` gives one line without a time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
-    /// A client connected.
+    /// A client connected to a port of the controller.
     Connected {
-        /// The client's address, if the driver knows it.
+        /// The client's IP address, if the driver of the simulation knows it.
         peer: Option<IpAddr>,
         /// The port that the client connected to.
         port: Port,
     },
     /// A client's connection ended, whichever side closed it.
     Disconnected {
-        /// The client's address, if the driver knows it.
+        /// The client's IP address, if the driver of the simulation knows it.
         peer: Option<IpAddr>,
         /// The port that the client was connected to.
         port: Port,
     },
     /// A complete program arrived from a client.
     Program {
-        /// The sender's address, if it is known.
+        /// The IP address of the program's sender, if it is known.
         peer: Option<IpAddr>,
         /// The program's name, which follows `def` or `sec`; for a single statement, the function that it calls.
         name: String,
@@ -95,7 +95,7 @@ impl fmt::Display for Client {
     }
 }
 
-/// The stored events that have not been taken yet.
+/// The stored events of the controller that have not been taken yet.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     queue: VecDeque<Event>,
@@ -115,7 +115,7 @@ impl Controller {
         (events.queue.drain(..).collect(), std::mem::take(&mut events.left_out))
     }
 
-    /// Stores an event if [`keep_events`](Self::keep_events) was called.
+    /// Stores an event of the controller if [`keep_events`](Self::keep_events) was called.
     pub(super) fn event(&mut self, kind: impl FnOnce() -> EventKind) {
         let Some(events) = &mut self.events else { return };
         if events.queue.len() < KEPT {

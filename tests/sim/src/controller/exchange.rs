@@ -136,7 +136,7 @@ impl Controller {
         }
     }
 
-    /// Closes the connection once the client has read all sent bytes.
+    /// Closes the client's connection once the client has read all sent bytes.
     fn end(&mut self, id: Conn) {
         if let Some(connection) = self.connections.get_mut(&id).filter(|c| c.phase != Phase::Closed) {
             connection.phase = Phase::Closing;

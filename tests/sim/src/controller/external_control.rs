@@ -15,7 +15,7 @@ pub(super) struct Fetching {
     script: String,
     request: Request,
     answers: Vec<Result<String, &'static str>>,
-    /// The connection that requested `play`, if it was a client.
+    /// The dashboard connection that requested `play`, if it was a client.
     asker: Option<Conn>,
 }
 

@@ -1,4 +1,4 @@
-//! Port 80: arriving requests of the Robot API.
+//! Port 80: requests of clients that arrive for the Robot API.
 
 use super::connection::Phase;
 use super::{Conn, Controller};

@@ -90,9 +90,9 @@ pub struct Controller {
     next_cycle: SimTime,
     /// The time at which the next periodic state messages are due.
     next_state: SimTime,
-    /// The number of executed control cycles.
+    /// The number of control cycles that were executed since the start.
     cycles: u64,
-    /// The controller's own clock \[µs\].
+    /// The time of the controller's own clock \[µs\].
     clock: u64,
     /// The time until which all connections are refused, because the controller restarts or was shut down.
     away_until: Option<SimTime>,
@@ -112,11 +112,11 @@ pub struct Controller {
     tool_line: Option<ToolLine>,
     /// The number of dashboard replies sent so far.
     replies: u64,
-    /// The source of random numbers for wrong answers under a fault.
+    /// The source of random numbers for the wrong answers that a fault causes.
     nonsense: Rng,
-    /// The texts that clients have sent, if they are stored.
+    /// The texts that clients have sent to the controller, if they are stored.
     texts: Option<Vec<Text>>,
-    /// The events that have not been taken, if events are stored.
+    /// The events that no caller has taken, if events are stored.
     events: Option<Events>,
     /// The state of the arm after each cycle, if it is stored.
     course: Option<Vec<Moment>>,
@@ -125,22 +125,22 @@ pub struct Controller {
 /// The true state of the arm at the end of a control cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// The virtual time of the cycle.
+    /// The virtual time of the recorded control cycle.
     pub at: SimTime,
-    /// Actual joint positions \[rad\].
+    /// Actual joint positions in the control cycle \[rad\].
     pub q: [f64; 6],
-    /// Actual joint speeds \[rad/s\].
+    /// Actual joint speeds in the control cycle \[rad/s\].
     pub qd: [f64; 6],
-    /// The pose of the tool centre point in the base.
+    /// The pose of the tool centre point in the robot's base frame.
     pub tool: Frame,
 }
 
 /// Text that a client sent, as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The time at which the text had arrived completely.
+    /// The virtual time at which the client's text had arrived completely.
     pub at: SimTime,
-    /// The text itself. Text that the controller ignores is included.
+    /// The client's text itself. Text that the controller ignores is included.
     pub text: String,
 }
 
@@ -251,7 +251,7 @@ impl Controller {
         })
     }
 
-    /// Returns the present virtual time.
+    /// Returns the present virtual time of the simulation.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.now
@@ -350,7 +350,7 @@ impl Controller {
         Duration::from_micros(self.clock.saturating_sub(self.rtde_epoch))
     }
 
-    /// Returns the number of executed control cycles.
+    /// Returns the number of control cycles that were executed since the start.
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.cycles
@@ -387,7 +387,7 @@ impl Controller {
         next.min(tool_line).min(self.plant.sockets.dials.next_event(self.now))
     }
 
-    /// Executes everything that happens up to and including the time `to`.
+    /// Executes everything that happens up to and including the virtual time `to`.
     pub fn advance_to(&mut self, to: SimTime) {
         loop {
             let next = self.next_event();

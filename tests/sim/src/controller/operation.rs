@@ -26,7 +26,7 @@ const RESTART: Duration = Duration::from_secs(2);
 const SECOND_COMMANDER: (Duration, f64) = (Duration::from_millis(100), 0.2);
 
 impl Controller {
-    /// Executes an operator's or a test's action now.
+    /// Executes an action of an operator or a test on the controller now.
     pub fn act(&mut self, action: Action) {
         let before = self.plant.robot.safety_mode();
         self.obey(action);
@@ -58,7 +58,7 @@ impl Controller {
         self.notices.extend(code.map(|code| Notice::Code { level, code, text: "" }));
     }
 
-    /// Reports the safety mode if it differs from `before`.
+    /// Sends clients a message about the safety mode if it differs from `before`.
     fn report_safety(&mut self, before: SafetyMode) {
         let safety = self.plant.robot.safety_mode();
         if safety != before {
@@ -184,7 +184,7 @@ impl Controller {
         }
     }
 
-    /// Schedules an action for the virtual time `at`.
+    /// Schedules an action of an operator or a test for the virtual time `at`.
     pub fn schedule(&mut self, at: SimTime, action: Action) {
         self.script.push((at, action));
     }

@@ -59,7 +59,7 @@ impl Controller {
         due.min_by_key(|(_, underway)| underway.due).map(|(at, _)| at)
     }
 
-    /// Returns the time at which the next operation in progress ends.
+    /// Returns the time at which the next of the pendant's operations in progress ends.
     pub(super) fn next_operation(&self) -> SimTime {
         self.underway.iter().map(|underway| underway.due).min().unwrap_or(SimTime::MAX)
     }
@@ -74,7 +74,7 @@ impl Controller {
         }
     }
 
-    /// Executes an operation whose duration has passed. Returns its result.
+    /// Executes an operation of the pendant whose duration has passed. Returns its result.
     fn perform(&mut self, operation: &Operation) -> Outcome {
         let playing = self.programs.playing();
         let done = |done| if done { Outcome::Done } else { Outcome::Failed };

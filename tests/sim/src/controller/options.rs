@@ -30,10 +30,10 @@ const SERIAL_NUMBER: &str = "20205500001";
 /// The state of a controller at the start of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartState {
-    /// Powered, brakes open, safety normal, in remote control, no program.
+    /// The arm is powered, brakes open, safety normal, in remote control, no program.
     #[default]
     Running,
-    /// The joints have no power.
+    /// The arm's joints have no power.
     PowerOff,
     /// The arm is powered, with its brakes closed.
     Idle,
@@ -47,7 +47,7 @@ pub enum StartState {
 }
 
 impl StartState {
-    /// Every initial state with its name in options.
+    /// Every start state with its name in options.
     pub const NAMED: [(Self, &'static str); 6] = [
         (Self::Running, "running"),
         (Self::PowerOff, "power-off"),
@@ -57,7 +57,7 @@ impl StartState {
         (Self::ProtectiveStop, "protective-stop"),
     ];
 
-    /// Returns the initial state of this name.
+    /// Returns the start state that has this name in options.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(state, _)| state)
@@ -81,7 +81,7 @@ pub enum ProgramTold {
 /// changed before [`Controller::new`](super::Controller::new).
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The model of the arm.
+    /// The model of the simulated arm.
     pub model: RobotModel,
     /// The software version of the controller.
     pub software: SoftwareVersion,
@@ -108,7 +108,7 @@ pub struct Options {
     pub program_told: ProgramTold,
     /// Services of the controller that are switched off at the start (5.10 on).
     pub services_off: Vec<Service>,
-    /// The client interfaces that PolyScope X serves; not confirmed.
+    /// The client interfaces that PolyScope X serves; not confirmed on a real controller.
     pub polyscope_x: PolyScopeXOptions,
     /// `true` if `digital_out[n] = x` is `set_digital_out(n, x)`. `None` depends on the software: on the CB series.
     pub assignable_outputs: Option<bool>,
@@ -141,7 +141,7 @@ pub struct Options {
     pub euromap67: bool,
     /// Durations of the steps of switching the arm on.
     pub power: PowerTiming,
-    /// Value of the controller's clock at the start.
+    /// Value of the controller's own clock at the start.
     pub clock: Duration,
     /// Error codes that 30001 reports with stops; only the code of one stop is known.
     pub stop_codes: StopCodes,
@@ -179,7 +179,7 @@ pub struct Options {
     pub operations: OperationTiming,
     /// The robot's serial number.
     pub serial_number: String,
-    /// Faults to be injected, with their times.
+    /// Faults to be injected into the simulation, with their times.
     pub faults: Vec<Fault>,
 }
 
@@ -244,12 +244,12 @@ impl Options {
     }
 }
 
-/// The client interfaces that PolyScope X serves; not confirmed.
+/// The client interfaces that PolyScope X serves; not confirmed on a real controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolyScopeXOptions {
     /// `true` if port 30003 exists, with the packet format of the last e-Series software.
     pub realtime: bool,
-    /// `true` if the read-only ports 30011 to 30013 exist.
+    /// `true` if PolyScope X has the read-only ports 30011 to 30013.
     pub read_only: bool,
 }
 
@@ -262,7 +262,7 @@ impl Default for PolyScopeXOptions {
 /// An error: options that no real controller can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionsError {
-    /// The arm does not support this software.
+    /// The arm model does not support this software version.
     Pairing(UnknownPairing),
     /// Local control was requested, at the start or as a fault, on software that does not distinguish it from remote
     /// control.

@@ -38,7 +38,7 @@ impl Controller {
         }
     }
 
-    /// Sends the first messages of the port to a new client.
+    /// Sends a new client the first messages of the port that it connected to.
     pub(super) fn greet(&mut self, id: Conn) {
         let Some(port) = self.connections.get(&id).map(|connection| connection.port) else { return };
         if port == Port::Dashboard {

@@ -1,4 +1,4 @@
-//! The dashboard server, port 29999: arriving requests, and their answers.
+//! The dashboard server, port 29999: arriving requests of clients, and their answers.
 
 use super::connection::Phase;
 use super::{Conn, Controller};

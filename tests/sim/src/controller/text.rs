@@ -15,7 +15,7 @@ use crate::stops::{Level, StopCode};
 const NOT_IN_REMOTE: StopCode = StopCode::new(210, 0);
 
 impl Controller {
-    /// Processes the bytes that have arrived from every client.
+    /// Processes the bytes that have arrived at the controller from every client.
     pub(super) fn read_clients(&mut self) {
         let now = self.now;
         self.serve_tool_line();

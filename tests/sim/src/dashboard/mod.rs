@@ -45,7 +45,7 @@ pub(crate) struct Context<'a> {
     pub(crate) permitted: bool,
 }
 
-/// The result of one dashboard request.
+/// The result of one dashboard request: its reply, and an operation that it starts.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Reply {
     /// The immediate answer, without its line feed. `None` if the operation is answered when it has finished.
@@ -145,7 +145,7 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_
 pub(crate) struct Session {
     line: Vec<u8>,
     requests: VecDeque<String>,
-    /// `true` if the client's last request is still unanswered.
+    /// `true` if the client's last dashboard request is still unanswered.
     pub(crate) waits: bool,
 }
 

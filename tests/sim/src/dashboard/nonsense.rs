@@ -19,7 +19,7 @@ const BYTES: u64 = 80;
 /// The divisor of the share of such random lines: one wrong answer in this many is not text.
 const RAW: u64 = 3;
 
-/// Returns a random wrong answer with its line feed.
+/// Returns a random wrong answer of the dashboard server with its line feed.
 pub(crate) fn nonsense(rng: &mut Rng) -> Vec<u8> {
     let mut line = if rng.up_to(RAW - 1) == 0 {
         (0..rng.up_to(BYTES)).map(|_| rng.up_to(0xFF) as u8).filter(|byte| *byte != b'\n').collect()

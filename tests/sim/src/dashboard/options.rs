@@ -4,16 +4,16 @@
 /// The reply to setting or clearing the operational mode. Sources disagree, and firmware may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OperationalReplies {
-    /// `Operational mode MANUAL is set`, as the vendor's client library expects.
+    /// The reply `Operational mode MANUAL is set`, as the vendor's client library expects.
     #[default]
     IsSet,
-    /// `Setting operational mode: manual`, as in the vendor's e-Series document.
+    /// The reply `Setting operational mode: manual`, as in the vendor's e-Series document.
     Setting,
-    /// `operational mode 'manual' is set`, as a third client expects.
+    /// The reply `operational mode 'manual' is set`, as a third client expects.
     Quoted,
 }
 
-/// The reply to a finished report. Sources disagree.
+/// The dashboard's reply to a finished report. Sources disagree on its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportReplies {
     /// `Flight Report generated with id: NUMBER`; `Completed successfully: FILE`. The vendor's client library waits
@@ -29,13 +29,13 @@ pub enum ReportReplies {
 /// Properties of the dashboard server that are not documented, or differ between sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DashboardOptions {
-    /// The form of replies about the operational mode.
+    /// The form of the dashboard's replies about the operational mode.
     pub operational: OperationalReplies,
-    /// The form of replies about flight reports and support files.
+    /// The form of the dashboard's replies about flight reports and support files.
     pub reports: ReportReplies,
     /// The reply to an unknown request; `{}` is replaced by the request.
     pub unknown: String,
-    /// The program name in replies if no program is loaded.
+    /// The program name in dashboard replies if no program is loaded.
     pub unnamed: String,
     /// `true` if `programState` includes programs that clients have sent; one client's documentation says that it
     /// does not.
@@ -43,7 +43,7 @@ pub struct DashboardOptions {
     /// The case of the answer of `isProgramSaved`: `Some(true)` begins in upper case, `Some(false)` in lower case,
     /// `None` in upper case before software 3.5 only (assumed).
     pub capital: Option<bool>,
-    /// `true` if the request `stop` fails while no program runs.
+    /// `true` if the dashboard request `stop` fails while no program runs.
     pub stop_of_nothing_fails: bool,
     /// The first CB3 software with the request `safetystatus`; `None` if no CB3 software has it.
     pub safetystatus: Option<(u8, u8)>,

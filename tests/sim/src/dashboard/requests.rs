@@ -16,20 +16,20 @@ type Since = Option<(u8, u8)>;
 
 /// One dashboard request: its name, the first software with it and its answer.
 pub(super) struct Request {
-    /// The request's name, in lower case.
+    /// The dashboard request's name, in lower case.
     name: &'static str,
-    /// The first software of the CB series that has the request.
+    /// The first software of the CB series that has the dashboard request.
     cb: Since,
-    /// The first software of e-Series that has the request.
+    /// The first software of e-Series that has the dashboard request.
     e: Since,
     pub(super) needs_remote: bool,
-    /// `true` if an argument may follow the request's name.
+    /// `true` if an argument may follow the dashboard request's name.
     takes_argument: bool,
     pub(super) reply: fn(&mut Context<'_>, &str) -> Reply,
 }
 
 impl Request {
-    /// Returns whether the simulated software has this request.
+    /// Returns whether the simulated software has this dashboard request.
     fn exists(&self, context: &Context<'_>) -> bool {
         let software = context.firmware.0;
         let since = match (software.generation(), self.name) {
@@ -170,7 +170,7 @@ fn robot_mode(c: &mut Context<'_>, _: &str) -> Reply {
     }
 }
 
-/// Returns the name of the loaded program as replies contain it.
+/// Returns the name of the loaded program as dashboard replies contain it.
 fn program_name<'c>(c: &'c Context<'_>) -> &'c str {
     c.pendant.loaded.as_deref().map_or(c.options.unnamed.as_str(), file_name)
 }

@@ -16,16 +16,16 @@ use crate::port::Port;
 use crate::service::Service;
 use crate::time::SimTime;
 
-/// One fault with its time span and its connections.
+/// One fault of the simulation with its time span and the connections that it affects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// The effect of the fault.
+    /// The kind of the fault, with its argument.
     pub kind: FaultKind,
     /// The port whose connections the fault affects; `None` for all of them.
     pub port: Option<Port>,
     /// The direction that a network fault affects; `None` for both.
     pub direction: Option<Direction>,
-    /// The time at which the fault begins.
+    /// The virtual time at which the fault begins.
     pub start: SimTime,
     /// The duration of the fault; `None` for a permanent one.
     pub duration: Option<Duration>,
@@ -41,7 +41,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Returns the selector of the direction in a fault's name.
+    /// Returns the selector of the direction, as it is written in a fault's name.
     pub(crate) const fn selector(self) -> &'static str {
         match self {
             Self::Up => "/up",
@@ -55,15 +55,15 @@ impl Direction {
 pub enum FaultKind {
     /// Segments of TCP data are cut into pieces of this many bytes.
     Split(usize),
-    /// This many messages arrive together as one TCP segment.
+    /// The number of messages that a network fault makes arrive together as one TCP segment.
     Coalesce(usize),
-    /// Data arrive this much later.
+    /// Data on the network arrive this much later.
     Delay(Duration),
-    /// Data arrive later by a random time of at most this.
+    /// Data on the network arrive later by a random time of at most this.
     Jitter(Duration),
     /// No data arrive until the end of the fault, then all at once.
     Stall,
-    /// Data arrive later by this time, and the queue empties afterwards.
+    /// Data on the network arrive later by this time, and the queue empties afterwards.
     Backlog(Duration),
     /// The controller uses Nagle's algorithm, and clients acknowledge after this time.
     Nagle(Duration),
@@ -72,7 +72,7 @@ pub enum FaultKind {
     /// This share of the segments is lost and arrives four control cycles later: retransmitted because three later
     /// ones arrived.
     QuickLoss(f64),
-    /// Connections are closed, and refused until the end.
+    /// Clients' connections are closed, and refused until the fault's end.
     Drop,
     /// Messages end this many bytes early; the length in their header is consistent with that.
     Truncated(usize),
@@ -87,7 +87,7 @@ pub enum FaultKind {
     /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes, data of 30004 by a
     /// text message, an answer of the dashboard by an unsolicited line.
     Polluted(u64),
-    /// Every n-th control cycle is not published.
+    /// Every n-th control cycle is not published to clients.
     Skip(u64),
     /// Every n-th real-time packet is published twice.
     Repeat(u64),
@@ -100,11 +100,11 @@ pub enum FaultKind {
     /// The controller restarts: connections are closed, its clock starts from zero, power is off. It refuses
     /// connections until the end.
     Restart,
-    /// An emergency stop button is pressed, and released at the end.
+    /// An emergency stop button is pressed, and released at the fault's end.
     Estop,
-    /// A protective stop occurs, and is unlocked at the end.
+    /// A protective stop occurs, and is unlocked at the fault's end.
     ProtectiveStop,
-    /// The safeguard input opens, and closes at the end.
+    /// The safeguard input opens, and closes at the fault's end.
     Safeguard,
     /// A safety limit is violated. At the end the safety system is restarted, and the arm has no power.
     Violation,
@@ -120,9 +120,9 @@ pub enum FaultKind {
     Slider(f64),
     /// The trajectory limiter permits this share of the speed, and all of it at the end.
     Limiter(f64),
-    /// The program is paused, and resumed at the end.
+    /// The running program is paused, and resumed at the fault's end.
     Pause,
-    /// The program that runs at that moment is stopped.
+    /// The program that runs when the fault begins is stopped.
     Stop,
     /// Text, and requests on 29999, 30004 and 80, are accepted and silently ignored.
     Mute,
@@ -147,7 +147,7 @@ pub enum FaultKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
     None,
-    /// An argument that is a whole number of at least 1.
+    /// An argument of a fault that is a whole number of at least 1.
     Count,
     /// An argument that is a whole number of bytes of at least 1.
     Bytes,
@@ -157,11 +157,11 @@ pub(crate) enum Argument {
     SignedTime,
     /// An argument that is a share, 0 … 1, or a percentage.
     Share,
-    /// An argument that is a speed \[rad/s\].
+    /// An argument of a fault that is a speed \[rad/s\].
     Speed,
-    /// An argument that is a force \[N\].
+    /// An argument of a fault that is a force \[N\].
     Force,
-    /// An argument that is the name of a service.
+    /// An argument of a fault that is the name of a service.
     Service,
 }
 
@@ -183,7 +183,7 @@ pub(crate) struct Row {
     /// The argument that is used if the fault's text gives none; empty if the kind takes no argument.
     pub(crate) default: &'static str,
     pub(crate) lasting: Lasting,
-    /// The selectors, `/port` and `/up` or `/down`, that the kind accepts.
+    /// The selectors, `/port` and `/up` or `/down`, that the kind of fault accepts.
     pub(crate) selectors: Selectors,
     pub(crate) what: &'static str,
     pub(crate) make: fn(Value) -> FaultKind,

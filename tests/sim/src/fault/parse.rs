@@ -11,7 +11,7 @@ use crate::time::SimTime;
 /// An error: a fault that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultError {
-    /// The text of the fault.
+    /// The text of the fault that could not be parsed.
     pub spec: String,
     /// The reason for which the text could not be parsed.
     pub problem: Problem,
@@ -20,39 +20,39 @@ pub struct FaultError {
 /// The reason for which a fault's text could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The text has no `@start`.
+    /// The fault's text has no start time, `@start`.
     NoStart,
     /// No kind of fault has the name in the text.
     UnknownKind {
-        /// The kind that the text names.
+        /// The kind of fault that the text names.
         kind: String,
-        /// The existing kind whose name is most similar.
+        /// The existing kind of fault whose name is most similar.
         nearest: &'static str,
     },
     /// The selector is no port and not `up` or `down`, or this kind does not accept it.
     Selector {
-        /// The selector that the text contains.
+        /// The selector in the fault's text, such as `/port`.
         selector: String,
     },
     /// A time in the fault's text could not be parsed.
     Time {
-        /// The part with the time: `start`, `duration` or `argument`.
+        /// The part of the fault's text with the time: `start`, `duration` or `argument`.
         part: &'static str,
-        /// The text in place of the time.
+        /// The text that is not a time.
         text: String,
     },
     /// The argument of the fault could not be parsed.
     Argument {
-        /// The text of the argument.
+        /// The text of the fault's argument.
         text: String,
-        /// A description of the arguments that the kind accepts.
+        /// A description of the arguments that the kind of fault accepts.
         expected: &'static str,
     },
     /// The text has an argument or a duration that the kind does not accept.
     Surplus {
-        /// The part that is not accepted: `duration` or `argument`.
+        /// The part that the kind of fault does not accept: `duration` or `argument`.
         part: &'static str,
-        /// The text of the surplus part.
+        /// The text of the part that is not accepted.
         text: String,
     },
     /// A protective stop cannot be unlocked as early as the fault's duration demands.

@@ -27,7 +27,7 @@ pub(crate) struct Schedule {
     faults: Vec<(Fault, Phase)>,
 }
 
-/// A fault that began or ended.
+/// A fault of the schedule that began or ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Edge {
     Begins(Fault),
@@ -59,7 +59,7 @@ impl Schedule {
         edges
     }
 
-    /// Returns the next time at which a fault begins or ends.
+    /// Returns the next time at which a scheduled fault begins or ends.
     pub(crate) fn next_edge(&self) -> SimTime {
         let due = self.faults.iter().map(|(fault, phase)| match phase {
             Phase::Pending => fault.start,

@@ -46,7 +46,7 @@ impl Default for Impedance {
     }
 }
 
-/// The properties of the simulated arm that can be chosen.
+/// The properties of the simulated KRC's arm that can be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmOptions {
     /// Time constant of the lag in joint position control; zero for none.
@@ -65,7 +65,7 @@ impl Default for ArmOptions {
     }
 }
 
-/// The target that the active control scheme moves the arm to.
+/// The target to which the KRC's active control scheme moves the arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) scheme: ControlScheme,
@@ -76,7 +76,7 @@ pub(super) struct Target {
     pub(super) impedance: Impedance,
 }
 
-/// The state of the seven joints and the forces on them.
+/// The state of the arm's seven joints and the forces on them.
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     options: ArmOptions,
@@ -104,13 +104,13 @@ impl Arm {
         &self.measured
     }
 
-    /// Executes one millisecond with the drives off and the brakes closed.
+    /// Executes one millisecond of the arm with the drives off and the brakes closed.
     pub(super) fn hold(&mut self) {
         self.qd = [0.0; JOINTS];
         self.feel(&self.qd.clone());
     }
 
-    /// Moves the arm towards `target` for one millisecond.
+    /// Executes one millisecond in which the arm moves towards `target`.
     pub(super) fn step(&mut self, target: &Target) {
         let before = self.qd;
         self.qd = match target.scheme {

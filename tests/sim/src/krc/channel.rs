@@ -13,26 +13,26 @@ const BURST: f64 = 5.0;
 /// The sender of a simulated datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// The KRC itself.
+    /// The simulated KRC itself.
     Krc,
-    /// Another sender than the KRC, with another address or port.
+    /// A sender other than the KRC, with another address or port.
     Stranger,
 }
 
-/// A datagram that the simulation sends now.
+/// A datagram that the simulation sends on the network now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// The sender of the datagram.
     pub sender: Sender,
-    /// The contents of the datagram.
+    /// The bytes that the datagram contains.
     pub bytes: Vec<u8>,
 }
 
-/// The datagrams that are in transit in one direction.
+/// The datagrams that are in transit in one direction between KRC and remote computer.
 #[derive(Debug)]
 pub(super) struct Channel {
     rng: Rng,
-    /// `true` if a burst of losses is in progress.
+    /// `true` if a burst of datagram losses is in progress.
     bad: bool,
     /// Datagrams in order of arrival; with equal times, in the order in which they were sent.
     under_way: VecDeque<(SimTime, Vec<u8>)>,

@@ -31,40 +31,40 @@ const FORGOTTEN: u32 = 25;
 pub struct Counts {
     /// Number of measurements that the KRC has sent.
     pub sent: u64,
-    /// Number of measurements that were answered within their cycle.
+    /// Number of measurements that the remote computer answered within their cycle.
     pub answered: u64,
-    /// Number of malformed commands: wrong length, size or number.
+    /// Number of malformed commands that arrived: wrong length, size or number.
     pub malformed: u64,
     /// Number of commands that were received before, or are older than the newest.
     pub old: u64,
-    /// Number of commands that are missing between received ones.
+    /// Number of commands of the remote computer that are missing between received ones.
     pub lost: u64,
-    /// Number of answers to older measurements than the newest.
+    /// Number of the remote computer's answers to older measurements than the newest.
     pub late: u64,
     /// Number of cycles without an answer in which the KRC extrapolated or repeated the setpoint.
     pub bridged: u64,
-    /// Number of starts that the KRC refused.
+    /// Number of starts of the command state that the KRC refused.
     pub refused: u64,
-    /// Number of transitions to the command state.
+    /// Number of transitions from the monitor state to the command state.
     pub started: u64,
-    /// Number of cycles in the command state.
+    /// Number of cycles that the KRC spent in the command state.
     pub commanding: u64,
-    /// Number of cycles at each link quality, UNACCEPTABLE first.
+    /// Number of cycles at each link quality that the KRC rated, UNACCEPTABLE first.
     pub qualities: [u64; 4],
 }
 
 /// The true state of the simulated arm, gripper and outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Actual joint positions \[rad\].
+    /// Actual joint positions of the arm \[rad\].
     pub q: Joints,
-    /// Actual joint speeds \[rad/s\].
+    /// Actual joint speeds of the arm \[rad/s\].
     pub qd: Joints,
-    /// The joint setpoint \[rad\].
+    /// The joint setpoint that the KRC gives the arm \[rad\].
     pub setpoint: Joints,
-    /// The opening of the gripper \[m\].
+    /// The opening of the gripper's jaws \[m\].
     pub opening: f64,
-    /// States of the digital outputs, bit 0 is the first.
+    /// States of the KRC's digital outputs, bit 0 is the first.
     pub outputs: u8,
 }
 
@@ -73,9 +73,9 @@ pub struct Truth {
 pub struct Krc {
     options: Options,
     now: SimTime,
-    /// The time of the next millisecond to be executed.
+    /// The time of the next millisecond of the simulation to be executed.
     next: SimTime,
-    /// The time at which the present cycle began.
+    /// The time at which the present cycle of the KRC began.
     cycle: SimTime,
     period: Duration,
     open: bool,
@@ -93,7 +93,7 @@ pub struct Krc {
     received: Option<CommandRepr>,
     heard: Option<CommandRepr>,
     newest: Option<u16>,
-    /// The number of cycles since the newest command arrived.
+    /// The number of cycles since the newest command of the remote computer arrived.
     unheard: u32,
     stranger: u16,
     begun: Vec<bool>,
@@ -138,7 +138,7 @@ impl Krc {
         })
     }
 
-    /// Returns the present virtual time.
+    /// Returns the present virtual time of the simulation.
     #[must_use]
     pub const fn now(&self) -> SimTime {
         self.now
@@ -150,7 +150,7 @@ impl Krc {
         self.next.min(self.up.next_arrival()).min(self.down.next_arrival())
     }
 
-    /// Executes everything that happens up to `time`.
+    /// Executes everything that happens up to the virtual time `time`.
     pub fn advance_to(&mut self, time: SimTime) {
         loop {
             // A command that arrives at the end of a cycle still counts for that cycle.
@@ -193,7 +193,7 @@ impl Krc {
         if self.open { self.interface.state } else { FriState::Off }
     }
 
-    /// Returns the active control scheme.
+    /// Returns the active control scheme of the KRC: position or an impedance.
     #[must_use]
     pub const fn scheme(&self) -> ControlScheme {
         self.interface.scheme
@@ -262,7 +262,7 @@ impl Krc {
         self.arm.hand = wrench;
     }
 
-    /// Adds a fault to the simulation.
+    /// Adds a fault to the simulated KRC's schedule.
     pub fn add_fault(&mut self, fault: Fault) {
         self.options.faults.push(fault);
         self.begun.push(false);

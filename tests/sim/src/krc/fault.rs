@@ -8,19 +8,19 @@ use crate::time::SimTime;
 /// The effect of a fault of the simulated KRC or its network. "The end" is the end of the fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
-    /// This share of the datagrams is lost.
+    /// The share of the datagrams that the network loses.
     Drop(f64),
     /// This share of the datagrams is lost, in bursts of five on average (Gilbert and Elliott's model).
     Burst(f64),
-    /// This share of the datagrams arrives twice.
+    /// The share of the datagrams that the network delivers twice.
     Duplicate(f64),
-    /// Datagrams arrive this much later.
+    /// Datagrams on the network arrive this much later.
     Delay(Duration),
     /// Datagrams arrive later by a random time up to this, and may overtake each other.
     Jitter(Duration),
     /// This share of the datagrams arrives one and a half periods later, behind its successors.
     Reorder(f64),
-    /// No datagram arrives.
+    /// No datagram arrives on the network.
     Silence,
     /// With this share of the datagrams, an additional one of random bytes arrives.
     Garbage(f64),
@@ -34,7 +34,7 @@ pub enum FaultKind {
     Close,
     /// Another sender than the KRC sends measurements to the remote computer.
     SecondSender,
-    /// The KRL program calls `friStop`.
+    /// The KRL program calls `friStop`, which ends the command state.
     Stop,
     /// The drives are switched off, and on again at the end.
     PowerOff,
@@ -42,18 +42,18 @@ pub enum FaultKind {
     Release,
     /// A person pushes the flange down with this force \[N\].
     Hand(f64),
-    /// The measured positions in measurements are NaN.
+    /// The measured joint positions that the KRC sends are NaN.
     NotANumber,
 }
 
 /// A fault of the simulated KRC or its network, with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// The effect of the fault.
+    /// The kind of the fault, with its argument.
     pub kind: FaultKind,
     /// The direction that a network fault affects: up for commands, down for measurements; `None` for both.
     pub direction: Option<Direction>,
-    /// The time at which the fault begins.
+    /// The virtual time at which the fault begins.
     pub start: SimTime,
     /// The duration of the fault; `None` for a permanent one.
     pub duration: Option<Duration>,
@@ -70,7 +70,7 @@ struct Row {
     name: &'static str,
     argument: Argument,
     default: &'static str,
-    /// `true` if the selectors `/up` and `/down` are accepted.
+    /// `true` if the kind of fault accepts the selectors `/up` and `/down`.
     directed: bool,
     what: &'static str,
     make: fn(f64) -> FaultKind,

@@ -21,11 +21,11 @@ use crate::kinematics::{Frame, Rotation, Vec3, add, norm, scale, sub};
 /// The reason for which the KRC left the command state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The KRL program called `friStop`.
+    /// The KRL program called `friStop`, which ends the command state.
     Stopped,
     /// The first command after the start was not at the setpoint: the message "FRI interpolation error".
     NotMirrored,
-    /// The command's flags were changed while commanding.
+    /// The flags of the remote computer's command were changed in the command state.
     FlagsChanged,
     /// A flag was set that the control scheme does not support.
     FlagsNotUsable,
@@ -55,7 +55,7 @@ pub(super) struct Interface {
     pub(super) state: FriState,
     pub(super) scheme: ControlScheme,
     pub(super) scale: f64,
-    /// The joint positions that the KRL program commands.
+    /// The joint positions that the KRL program commands \[rad\].
     pub(super) own: Joints,
     /// The offset that commands add to the KRL program's joint positions \[rad\].
     pub(super) offset: Joints,
@@ -73,7 +73,7 @@ pub(super) struct Interface {
     flags: Option<CommandFlags>,
     /// `true` while the next command must be at the present setpoint.
     unmirrored: bool,
-    /// The number of consecutive measurements without an answer.
+    /// The number of consecutive measurements that the remote computer did not answer.
     missing: u32,
     /// The joint speeds that must still be braked after commanding has ended \[rad/s\].
     braking: Joints,
@@ -118,7 +118,7 @@ impl Interface {
         }
     }
 
-    /// Returns the joint setpoint, `own` + `offset` \[rad\].
+    /// Returns the joint setpoint, the KRC's `own` position + the FRI `offset` \[rad\].
     pub(super) fn setpoint(&self) -> Joints {
         each(|j| self.own[j] + self.offset[j])
     }

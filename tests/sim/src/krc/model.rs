@@ -7,10 +7,10 @@
 use crate::kinematics::{Frame, Rotation, Vec3, add, cross, dot, scale, sub};
 use crate::linear::solve;
 
-/// The number of joints of the arm.
+/// The number of joints of the KRC's arm.
 pub const JOINTS: usize = 7;
 
-/// A value for each joint, base joint first.
+/// A value for each of the arm's joints, base joint first.
 pub type Joints = [f64; JOINTS];
 
 /// A spatial vector: along x, y, z, then about x, y, z.
@@ -21,7 +21,7 @@ const GRAVITY: f64 = 9.81;
 
 /// One joint with the link behind it, at the upright pose.
 struct Link {
-    /// Direction of the joint's axis.
+    /// Direction of the joint's axis in the upright pose.
     axis: Vec3,
     /// Height of a point on the axis \[m\]; all axes intersect the upright line.
     height: f64,
@@ -47,7 +47,7 @@ const LINKS: [Link; JOINTS] = [
     Link { axis: UP, height: 0.0, mass: 0.6, centre: 1.16, motor: 0.05 },
 ];
 
-/// Height of the flange at the upright pose \[m\].
+/// Height of the flange above the base in the upright pose \[m\].
 const FLANGE: f64 = 1.1785;
 
 /// The radius of gyration of each link, as of a ball \[m\], an estimate.
@@ -57,7 +57,7 @@ const GYRATION: f64 = 0.06;
 struct Posture {
     /// The rotation of each joint about its axis.
     turns: [Rotation; JOINTS],
-    /// Direction of each axis, and a point on it.
+    /// Direction of each joint's axis, and a point on it.
     axes: [(Vec3, Vec3); JOINTS],
 }
 

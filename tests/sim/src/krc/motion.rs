@@ -10,17 +10,17 @@ pub enum Move {
     Ptp {
         /// The joint positions at the end of the move \[rad\].
         to: Joints,
-        /// The highest speed of the fastest joint \[rad/s\].
+        /// The highest speed of the fastest joint during the move \[rad/s\].
         speed: f64,
     },
     /// A move of the flange along a straight line \[m\], at most at this speed \[m/s\], without rotation.
     Lin {
-        /// The displacement of the flange, in the base \[m\].
+        /// The displacement of the flange by the move, in the base \[m\].
         by: Vec3,
-        /// The highest speed of the flange \[m/s\].
+        /// The highest speed of the flange during the move \[m/s\].
         speed: f64,
     },
-    /// A pause of this duration \[s\].
+    /// A pause between moves of this duration \[s\].
     Wait(f64),
 }
 
@@ -71,14 +71,14 @@ fn numbers<const N: usize>(text: &str) -> Option<[f64; N]> {
     numbers?.try_into().ok()
 }
 
-/// An executor that repeats a list of moves.
+/// An executor that repeats a list of the KRL program's moves.
 #[derive(Clone, Debug)]
 pub(super) struct Mover {
     moves: Vec<Move>,
     at: usize,
     /// The joint positions at the beginning of the present move \[rad\].
     from: Joints,
-    /// The time since the present move began \[s\].
+    /// The time since the present move of the list began \[s\].
     time: f64,
 }
 

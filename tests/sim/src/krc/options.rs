@@ -14,9 +14,9 @@ use super::program::ProgramOptions;
 /// Limits of the commanded motion, for `friStart` with the factor 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Largest distance of each joint from zero \[rad\].
+    /// Largest commanded distance of each joint from zero \[rad\].
     pub position: Joints,
-    /// Highest speed of each joint \[rad/s\].
+    /// Highest commanded speed of each joint \[rad/s\].
     pub velocity: Joints,
     /// The amount by which a commanded step may exceed the longest allowed step \[rad\], because positions are
     /// transmitted as 32-bit floats.
@@ -61,9 +61,9 @@ impl Default for Limits {
 pub struct QualityLimits {
     /// Smallest share of measurements that are answered in time, 0 … 1.
     pub answer_rate: f64,
-    /// Largest mean latency of answers, in periods.
+    /// Largest mean latency of the remote computer's answers, in periods.
     pub latency: f64,
-    /// Largest mean jitter of the latency, in periods.
+    /// Largest mean jitter of the answers' latency, in periods.
     pub jitter: f64,
 }
 
@@ -89,9 +89,9 @@ impl Default for Rating {
 pub enum OperationMode {
     /// T1, manual at low speed: the enabling switch must be held.
     T1,
-    /// T2, manual: the enabling switch must be held.
+    /// Operation mode T2, manual: the enabling switch must be held.
     T2,
-    /// Automatic operation, without the enabling switch.
+    /// Operation mode automatic, without the enabling switch.
     #[default]
     Automatic,
 }
@@ -113,14 +113,14 @@ pub enum OffsetAfterStop {
     /// The FRI offset is kept when commanding ends.
     #[default]
     Kept,
-    /// The offset is added to the KRC's own position.
+    /// The FRI offset is added to the KRC's own position when commanding ends.
     TakenOver,
 }
 
 /// The replacement for a missing answer of the remote computer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bridging {
-    /// The setpoint is extrapolated from the last two setpoints.
+    /// A missing setpoint is extrapolated from the last two setpoints.
     #[default]
     Extrapolate,
     /// The last setpoint is repeated in place of the missing answer.
@@ -133,7 +133,7 @@ pub enum FrameOffset {
     /// Positions are subtracted; the rotation leads from the KRC's own frame to the commanded one.
     #[default]
     Added,
-    /// The commanded frame as seen from the KRC's own.
+    /// The offset is the commanded frame as seen from the KRC's own frame.
     Product,
 }
 
@@ -143,7 +143,7 @@ pub enum MirroredFrame {
     /// The frame of the setpoint: the KRC's own with its FRI offset.
     #[default]
     Setpoint,
-    /// The KRC's own frame, without the FRI offset.
+    /// The KRC's own commanded frame of the tool, without the FRI offset.
     Commanded,
     /// The measured frame of the tool.
     Measured,
@@ -154,7 +154,7 @@ pub enum MirroredFrame {
 pub struct Options {
     /// Period of the measurements, 1 … 100 ms in whole ms.
     pub period: Duration,
-    /// Seed of all random numbers.
+    /// Seed of all random numbers of the simulation.
     pub seed: u64,
     /// Counter of the first measurement that the KRC sends.
     pub first_counter: u16,
@@ -162,7 +162,7 @@ pub struct Options {
     pub first_reflected: u16,
     /// Lowest link quality at which `friStart` succeeds. Not known; the default is OK.
     pub start_quality: Quality,
-    /// The KRC's rating of the link. Not known.
+    /// The KRC's rule of rating the link's quality. Not known.
     pub rating: Rating,
     /// `true` if an answer that misses its cycle is used as a setpoint in the next. Not known; by default it is not.
     pub uses_late_answers: bool,
@@ -181,17 +181,17 @@ pub struct Options {
     /// Convention for combining a tool frame's FRI offset with the KRC's own frame. Not known; by default positions
     /// are subtracted.
     pub frame_offset: FrameOffset,
-    /// Limits of the motion that the remote computer may command.
+    /// Limits of the joint motion that the remote computer may command.
     pub limits: Limits,
     /// Factor on the speed limits in operation mode T1. Not known; the default is 0.1.
     pub t1_factor: f64,
     /// Treatment of the FRI offset when commanding ends. Not known; by default it is kept.
     pub offset_after_stop: OffsetAfterStop,
-    /// Operation mode at the start.
+    /// Operation mode of the KRC at the start.
     pub operation: OperationMode,
     /// `true` if the enabling switch is held at the start.
     pub enabled: bool,
-    /// Joint positions at the start \[rad\].
+    /// Joint positions of the arm at the start \[rad\].
     pub start: Joints,
     /// Properties of the simulated arm.
     pub arm: ArmOptions,
@@ -199,7 +199,7 @@ pub struct Options {
     pub program: ProgramOptions,
     /// Moves that the KRL program itself executes repeatedly.
     pub motion: Vec<Move>,
-    /// Faults to be injected, with their times.
+    /// Faults to be injected into the simulation, with their times.
     pub faults: Vec<Fault>,
 }
 
@@ -233,7 +233,7 @@ impl Default for Options {
     }
 }
 
-/// An error: options that are not possible for a KRC.
+/// An error: options that no real KRC can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionsError(pub(super) &'static str);
 

@@ -35,7 +35,7 @@ pub enum Convention {
 }
 
 impl Convention {
-    /// Every convention with its name in options.
+    /// Every convention between KRL program and remote computer, with its name in options.
     pub const NAMED: [(Self, &'static str); 5] = [
         (Self::RosControl, "ros-control"),
         (Self::FriControl, "fri-control"),
@@ -110,14 +110,14 @@ enum Demand {
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     options: ProgramOptions,
-    /// The variables that the program sends, `$FRI_TO_…`.
+    /// The variables that the KRL program sends, `$FRI_TO_…`.
     pub(super) says: KrlVariables,
     /// The last request of the remote computer: only a change of the request is acted on.
     asked: Demand,
-    /// `true` while a requested start has not been carried out.
+    /// `true` while a start that the remote computer requested has not been carried out.
     starting: bool,
     was_commanding: bool,
-    /// The opening of the gripper \[m\].
+    /// The opening of the gripper's jaws \[m\].
     opening: f64,
     outputs: u8,
 }
@@ -150,7 +150,7 @@ impl Program {
         self.outputs
     }
 
-    /// Returns the opening of the gripper \[m\].
+    /// Returns the opening of the gripper's jaws \[m\].
     pub(super) const fn opening(&self) -> f64 {
         self.opening
     }

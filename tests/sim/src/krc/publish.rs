@@ -15,7 +15,7 @@ pub(super) struct Facts {
     pub(super) counter: u16,
     pub(super) reflected: u16,
     pub(super) now: SimTime,
-    /// Period of the measurements \[s\].
+    /// Period of the measurements that the KRC sends \[s\].
     pub(super) period: f64,
     pub(super) quality: Quality,
     pub(super) statistics: Statistics,

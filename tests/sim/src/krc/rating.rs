@@ -8,21 +8,21 @@ use outrigger_wire::fri::Quality;
 use super::options::{QualityLimits, Rating};
 use crate::time::SimTime;
 
-/// The number of cycles that the statistics cover.
+/// The number of cycles that the link statistics cover.
 const WINDOW: usize = 100;
 /// The number of past measurements whose time of sending is stored.
 const REMEMBERED: usize = 256;
 
-/// The link statistics that a measurement contains.
+/// The link statistics that a measurement of the KRC contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Share of the last 100 measurements that were answered in time, 0 … 1.
     pub answer_rate: f64,
-    /// Mean time from a measurement to its answer \[s\].
+    /// Mean time from a measurement to the remote computer's answer \[s\].
     pub latency: f64,
     /// Mean change of that time from answer to answer, the jitter of the latency \[s\].
     pub jitter: f64,
-    /// Number of missing answers since the interface was opened.
+    /// Number of missing answers since the Fast Research Interface was opened.
     pub missed: u32,
 }
 
@@ -74,7 +74,7 @@ impl LinkRating {
         push(&mut self.sent, (counter, now), REMEMBERED);
     }
 
-    /// Processes a command that answers the measurement `counter`.
+    /// Processes the remote computer's command that answers the measurement `counter`.
     pub(super) fn received(&mut self, counter: u16, now: SimTime) {
         let Some((_, at)) = self.sent.iter().rev().find(|(sent, _)| *sent == counter) else { return };
         let latency = now.since(*at).as_secs_f64();
@@ -134,7 +134,7 @@ impl LinkRating {
     }
 }
 
-/// Returns a number that orders qualities from worst to best.
+/// Returns a number that orders link qualities from worst to best.
 pub(super) const fn rank(quality: Quality) -> u16 {
     quality.raw()
 }

@@ -2,7 +2,7 @@
 
 /// The script of a program without text: it does nothing until it is stopped.
 const IDLE: &str = "def idle():\n while True:\n  sync()\n end\nend\n";
-/// The folder that relative names refer to.
+/// The programs folder that relative file names refer to.
 const FOLDER: &str = "/programs";
 /// The path that the vendor's own simulators use for the programs folder; it is accepted, too.
 const FOLDER_OF_SIMULATORS: &str = "/ursim/programs";
@@ -52,7 +52,7 @@ pub struct InstallationFile {
 }
 
 impl InstallationFile {
-    /// Returns an installation of this name that can be loaded.
+    /// Returns an installation with the name `name` that can be loaded.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), broken: false, needs_confirmation: false }
@@ -62,11 +62,11 @@ impl InstallationFile {
 /// The contents of the disk of the operator's interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// The path of the programs folder.
+    /// The path of the programs folder on the controller's disk.
     pub folder: String,
-    /// An alternative path of the programs folder.
+    /// An alternative path that also leads to the programs folder.
     pub also: Option<String>,
-    /// The program files.
+    /// The program files on the disk of the operator's interface.
     pub programs: Vec<ProgramFile>,
     /// The installations; the first is loaded at the start.
     pub installations: Vec<InstallationFile>,
@@ -85,7 +85,7 @@ impl Default for Files {
 }
 
 impl Files {
-    /// Returns the whole path of a file name.
+    /// Returns the whole path of a file name, relative to the programs folder.
     #[must_use]
     pub fn resolve(&self, name: &str) -> String {
         if name.starts_with('/') { name.to_owned() } else { format!("{}/{name}", self.folder) }
@@ -111,13 +111,13 @@ impl Files {
         self.programs.iter_mut().find(|file| program_name(&file.name) == name)
     }
 
-    /// Returns the program of this name or path.
+    /// Returns the program file on the disk that has this name or path.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<&ProgramFile> {
         self.programs.iter().find(|file| self.same(&file.name, name))
     }
 
-    /// Returns the installation of this name or path.
+    /// Returns the installation on the disk that has this name or path.
     #[must_use]
     pub fn installation(&self, name: &str) -> Option<&InstallationFile> {
         self.installations.iter().find(|file| self.same(&file.name, name))

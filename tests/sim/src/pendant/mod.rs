@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::time::SimTime;
 
-/// The number of log lines that are stored.
+/// The number of lines that are stored of the controller's log.
 const LOG: usize = 1000;
 
 /// The role of the person at the pendant (CB series, 3.1 on).
@@ -47,7 +47,7 @@ impl UserRole {
     }
 }
 
-/// Manual or automatic operation (e-Series).
+/// The operational mode: manual or automatic (e-Series).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationalMode {
     /// Manual mode: programs are edited, and run slowly.
@@ -78,7 +78,7 @@ pub(crate) enum Report {
     Controller,
     Software,
     System,
-    /// The request named no kind of report.
+    /// The client's request named no kind of flight report.
     Unnamed,
 }
 
@@ -127,11 +127,11 @@ pub struct OperationTiming {
     pub load: Duration,
     /// Duration of starting, pausing or stopping a program.
     pub play: Duration,
-    /// Duration of making a flight report.
+    /// Duration of creating a flight report.
     pub report: Duration,
-    /// Duration of making a support file.
+    /// Duration of creating a support file.
     pub support_file: Duration,
-    /// Duration of writing the log to the disk.
+    /// Duration of writing the controller's log to the disk.
     pub save_log: Duration,
 }
 
@@ -170,15 +170,15 @@ const BETWEEN_REPORTS: Duration = Duration::from_secs(30);
 pub struct Pendant {
     /// The contents of the disk of the operator's interface.
     pub files: Files,
-    /// Path of the loaded program; `None` if none is loaded.
+    /// Path of the loaded program file; `None` if none is loaded.
     pub loaded: Option<String>,
-    /// Path of the loaded installation.
+    /// Path of the loaded installation file.
     pub installation: String,
     /// The text of the popup that is displayed; `None` if none is.
     pub popup: Option<String>,
-    /// `true` if a popup reports that a safety function acted.
+    /// `true` if a popup at the pendant reports that a safety function acted.
     pub safety_popup: bool,
-    /// Lines that clients wrote to the log, the newest last.
+    /// Lines that clients wrote to the controller's log, the newest last.
     pub log: Vec<String>,
     /// The role of the person at the pendant.
     pub role: UserRole,
@@ -207,7 +207,7 @@ impl Pendant {
         }
     }
 
-    /// Returns the effective operational mode; `None` if none was chosen.
+    /// Returns the operational mode in effect; `None` if none was chosen.
     #[must_use]
     pub fn operational_mode(&self) -> Option<OperationalMode> {
         self.dashboard_mode.or(self.mode)
@@ -227,7 +227,7 @@ impl Pendant {
         self.log.push(text);
     }
 
-    /// Returns the file of the loaded program.
+    /// Returns the file of the loaded program, if one is loaded.
     pub(crate) fn program(&self) -> Option<&ProgramFile> {
         self.files.program(self.loaded.as_deref()?)
     }
@@ -251,7 +251,7 @@ impl Pendant {
         (Outcome::Done, changed)
     }
 
-    /// Loads an installation without a program.
+    /// Loads an installation from the disk without a program.
     pub(crate) fn load_installation(&mut self, name: &str) -> Outcome {
         match self.files.installation(name) {
             None => Outcome::NotFound,

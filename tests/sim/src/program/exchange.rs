@@ -9,7 +9,7 @@ use super::host::ProgramHost;
 use crate::rtde::{BITS, Registers, Watchdog, WatchdogAction, is_input};
 
 impl ProgramHost<'_> {
-    /// Executes `read_input_…`, `read_output_…` and `write_output_…_register`.
+    /// Executes the URScript functions `read_input_…`, `read_output_…` and `write_output_…_register`.
     pub(super) fn register(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let number = call.arg(0).whole()?;
         let plant = &mut *self.plant;
@@ -23,7 +23,7 @@ impl ProgramHost<'_> {
         read(registers, kind, number).map(CallResult::Value)
     }
 
-    /// Executes `rtde_set_watchdog(variable_name, min_frequency, action)`.
+    /// Executes the URScript function `rtde_set_watchdog(variable_name, min_frequency, action)`.
     pub(super) fn set_watchdog(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let (variable, action) = (call.arg(0).to_string(), call.arg(2).to_string());
         let frequency = call.arg(1).number().filter(|frequency| frequency.is_finite() && *frequency > 0.0)?;

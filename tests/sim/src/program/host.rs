@@ -11,18 +11,18 @@ pub(super) const EPSILON: f64 = 1e-9;
 pub(super) struct ProgramHost<'a> {
     pub(super) plant: &'a mut Plant,
     pub(super) notices: &'a mut Vec<Notice>,
-    /// `true` if a motion function was called in this cycle.
+    /// `true` if the program called a motion function in this control cycle.
     pub(super) moves: bool,
-    /// `true` if a popup waits for the operator.
+    /// `true` if a popup of the program waits for the operator.
     pub(super) suspends: bool,
     /// The thread of the program whose socket read succeeded last in this cycle.
     pub(super) reader: Option<ThreadId>,
-    /// `true` if the last `speedj` call gave its time argument.
+    /// `true` if the program's last `speedj` call gave its time argument.
     pub(super) gave_time: &'a mut bool,
 }
 
 impl<'a> ProgramHost<'a> {
-    /// Returns the functions for one program in one control cycle.
+    /// Returns the host's functions for one program in one control cycle.
     pub(super) fn new(plant: &'a mut Plant, notices: &'a mut Vec<Notice>, gave_time: &'a mut bool) -> Self {
         Self { plant, notices, moves: false, suspends: false, reader: None, gave_time }
     }
@@ -87,7 +87,7 @@ pub(super) fn joints(value: &Value) -> Option<[f64; 6]> {
     list.filter(|values| values.iter().all(|value| value.is_finite()))
 }
 
-/// Returns a pose of finite numbers; `None` for a list.
+/// Returns the value as a pose of finite numbers; `None` for a list.
 pub(super) fn pose(value: &Value) -> Option<[f64; 6]> {
     if let Value::Pose(pose) = value { pose.iter().all(|value| value.is_finite()).then_some(*pose) } else { None }
 }

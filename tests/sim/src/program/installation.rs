@@ -34,7 +34,7 @@ pub(super) fn knows(name: &str) -> bool {
 }
 
 impl ProgramHost<'_> {
-    /// Executes the functions for which [`knows`] returns `true`.
+    /// Executes the URScript functions for which [`knows`] returns `true`.
     pub(super) fn installation(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let whole = |index| call.arg(index).whole();
         let small = |index| u8::try_from(whole(index)?).ok();
@@ -88,7 +88,7 @@ impl ProgramHost<'_> {
 
     /// Returns the values of the tool's own sensors, as every port publishes them.
     pub(super) fn tool_sensor(&self, call: &Call<'_>) -> Option<CallResult> {
-        /// The current of the connected device \[A\].
+        /// The current of the device at the tool connector \[A\].
         const CURRENT: f64 = 0.006;
         /// The temperature that the tool's sensor reports \[°C\].
         const TEMPERATURE: f64 = 40.0;
@@ -102,7 +102,7 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Returns the value of an analogue terminal \[V or A\].
+    /// Returns the value of an analogue input or output terminal \[V or A\].
     pub(super) fn analog(&self, call: &Call<'_>) -> Option<CallResult> {
         let io = &self.plant.io;
         let values = if call.name == "get_tool_analog_in" { &io.tool_analog_in } else { &io.analog_out };

@@ -1,4 +1,4 @@
-//! The lines of interpreter mode and their answers (`core/docs/protocol/ur-external-control.md 3`).
+//! Lines for interpreter mode and their answers (`core/docs/protocol/ur-external-control.md 3`).
 
 use outrigger_interpreter::{Call, CallResult, CompileErrorKind, Discard, Machine, ThreadId};
 

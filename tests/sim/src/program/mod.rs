@@ -36,14 +36,14 @@ const BUDGET: u32 = 20_000;
 const WAITING: usize = 256;
 /// The time between two reversals of the simulated third-party program \[s\].
 const FOREIGN_TURN: f64 = 2.0;
-/// The acceleration of the simulated third-party program \[rad/s²\].
+/// The joint acceleration of the simulated third-party program \[rad/s²\].
 const FOREIGN_ACCELERATION: f64 = 1.0;
 
-/// The sender of a program's text.
+/// The sender of the text of a URScript program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
     Client(Conn),
-    /// Another commander, whose connection is not simulated.
+    /// A third-party commander of the robot, whose connection is not simulated.
     Other,
 }
 
@@ -75,7 +75,7 @@ struct Running {
 /// The running program, as the operator's interface sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Playing {
-    /// `true` if a primary program exists.
+    /// `true` if a primary program runs or is paused.
     pub(crate) exists: bool,
     pub(crate) paused: bool,
     /// `true` for the program that is loaded at the pendant, `false` for one that a client sent.
@@ -83,13 +83,13 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// Returns whether a program runs and is not paused.
+    /// Returns whether a primary program runs and is not paused.
     pub(crate) fn runs(self) -> bool {
         self.exists && !self.paused
     }
 }
 
-/// The programs of one controller.
+/// The running and queued URScript programs of one controller.
 pub(crate) struct Programs {
     builtins: Builtins,
     limits: Limits,
@@ -105,7 +105,7 @@ pub(crate) struct Programs {
     paused: Option<Motion>,
     /// `true` if the program is paused for a popup that the operator has not closed.
     popup: bool,
-    /// `true` if the last `speedj` call gave its time argument.
+    /// `true` if the program's last `speedj` call gave its time argument.
     gave_time: bool,
     /// The number n if every n-th program that replaces a running one is published as no program for a cycle.
     flicker: Option<NonZeroU32>,
@@ -151,7 +151,7 @@ impl Programs {
         }
     }
 
-    /// Queues a complete program that has arrived.
+    /// Queues a complete program that has arrived from a sender.
     pub(crate) fn offer(&mut self, from: Sender, arrived: SimTime, text: String) {
         if self.waiting.iter().filter(|waiting| waiting.from == from).count() < WAITING {
             self.waiting.push_back(Waiting { from, arrived, text });
@@ -160,7 +160,7 @@ impl Programs {
         }
     }
 
-    /// Drops the programs of this client that have not begun.
+    /// Drops the queued programs of this client that have not begun.
     pub(crate) fn forget(&mut self, client: Conn) {
         self.waiting.retain(|waiting| waiting.from != Sender::Client(client));
     }
@@ -184,7 +184,7 @@ impl Programs {
         (self.ran, self.gap) = (false, false);
     }
 
-    /// Returns whether the program is paused.
+    /// Returns whether the primary program is paused.
     pub(crate) fn paused(&self) -> bool {
         self.primary.is_some() && self.paused.is_some()
     }
@@ -309,7 +309,7 @@ impl Programs {
         }
     }
 
-    /// Returns the state of the running program.
+    /// Returns the state of the primary program for the operator's interface.
     pub(crate) fn playing(&self) -> Playing {
         let loaded = self.primary.as_ref().is_some_and(|running| running.loaded);
         Playing { exists: self.running(), paused: self.paused(), loaded }

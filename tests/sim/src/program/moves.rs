@@ -16,7 +16,7 @@ const MOST_OF_JOINTS: (f64, f64) = (3.0, 14.0);
 /// The speed \[m/s\] and acceleration \[m/s²\] of which `optimovel` uses a share. Assumed.
 const MOST_OF_TOOL: (f64, f64) = (1.5, 4.0);
 
-/// The arguments of a call that moves the arm.
+/// The arguments of a URScript call that moves the arm.
 struct Move {
     goal: Goal,
     acceleration: f64,
@@ -111,7 +111,7 @@ impl ProgramHost<'_> {
         Some(if self.stretched(call, time) { done() } else { CallResult::Again })
     }
 
-    /// Executes `speedl`: the tool follows a commanded speed.
+    /// Executes URScript's `speedl`: the tool follows a commanded speed.
     pub(super) fn speedl(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let speed = joints(call.arg(0))?;
         let linear = match Self::acceleration(call.arg(1))? {
@@ -131,7 +131,7 @@ impl ProgramHost<'_> {
         Some(if over { done() } else { CallResult::Again })
     }
 
-    /// Executes `stopl`: the tool comes to rest on a line.
+    /// Executes URScript's `stopl`: the tool comes to rest on a line.
     pub(super) fn stopl(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let linear = match Self::acceleration(call.arg(0))? {
             Ok(a) => a,

@@ -16,14 +16,14 @@ use crate::stops::{Level, StopCode, StopCodes};
 use crate::time::SimTime;
 use crate::timing::ServoJ;
 
-/// The robot's state that programs act on.
+/// The robot's state that URScript programs act on.
 pub(crate) struct Plant {
     pub(crate) arm: Arm,
     pub(crate) io: Io,
     pub(crate) force: Force,
     pub(crate) robot: Robot,
     pub(crate) firmware: Firmware,
-    /// Period of the control cycle \[s\].
+    /// Period of the controller's control cycle \[s\].
     pub(crate) dt: f64,
     pub(crate) fixed_stop_deceleration: f64,
     pub(crate) servoj: ServoJ,
@@ -31,25 +31,25 @@ pub(crate) struct Plant {
     pub(crate) stop_deceleration: f64,
     /// `true` if interpreter mode aborts the move in progress.
     pub(crate) aborts: bool,
-    /// The thread that commanded motion last.
+    /// The program's thread that commanded motion last.
     pub(crate) mover: Option<ThreadId>,
     /// The force that counts as a contact of the tool \[N\].
     pub(crate) contact_force: f64,
     /// `true` if a program requested a protective stop in this cycle.
     pub(crate) asks_protective_stop: bool,
-    /// The error codes that the controller reports with stops.
+    /// The error codes that the controller reports when it stops.
     pub(crate) stop_codes: StopCodes,
-    /// The virtual time of the present cycle.
+    /// The virtual time of the present control cycle.
     pub(crate) now: SimTime,
-    /// The input registers: RTDE clients write them, programs read them.
+    /// The RTDE input registers: RTDE clients write them, programs read them.
     pub(crate) inputs: Registers,
-    /// The output registers: programs write them, RTDE clients read them.
+    /// The RTDE output registers: programs write them, RTDE clients read them.
     pub(crate) outputs: Registers,
-    /// The watchdogs that the running program has set.
+    /// The RTDE watchdogs that the running program has set.
     pub(crate) watchdogs: Watchdogs,
     /// The sockets of the running program, and all other connections that the controller opens.
     pub(crate) sockets: Sockets,
-    /// The source of random numbers for programs.
+    /// The source of random numbers for URScript programs.
     pub(crate) random: Rng,
     /// The ROS 2 endpoints that the running program has open.
     pub(crate) ros: Ends,
@@ -78,11 +78,11 @@ pub(crate) enum Notice {
     Stopped(String),
     /// A client's text is no program, or a program ended with an error; line and column count from 1.
     Exception { line: i32, column: i32, text: String },
-    /// A program called `textmsg` with this text.
+    /// A program called `textmsg` with this text for the log.
     Text(String),
-    /// A program called `popup`.
+    /// A program called `popup`, which shows this text at the pendant.
     Popup { text: String, title: String, warning: bool, error: bool },
-    /// The safety mode changed to this.
+    /// The robot's safety mode changed to this one.
     Safety(SafetyMode),
     /// The controller reports an error code.
     Code { level: Level, code: StopCode, text: &'static str },

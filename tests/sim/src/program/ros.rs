@@ -15,7 +15,7 @@ const DEEPEST: u16 = 1000;
 type Refused = String;
 
 impl ProgramHost<'_> {
-    /// Executes the functions `ros_…_factory` and the methods of their results.
+    /// Executes the URScript functions `ros_…_factory` and the methods of their results.
     pub(super) fn ros(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let result = if call.name.starts_with('.') { self.method(call) } else { self.factory(call) };
         Some(result.unwrap_or_else(|why| CallResult::Error(format!("{}: {why}", call.name.trim_start_matches('.')))))
@@ -161,7 +161,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Returns a timeout \[s\], if one is given.
+/// Returns a ROS 2 timeout in a script \[s\], if one is given.
 fn seconds(value: &Value) -> Result<Option<f64>, Refused> {
     if *value == Value::None {
         return Ok(None);

@@ -13,11 +13,11 @@ use crate::controller::Conn;
 use crate::dial::{Dials, Phase, SocketOptions};
 use crate::text;
 
-/// The timeout of `socket_open` \[s\].
+/// The timeout of URScript's `socket_open` \[s\].
 const OPEN: f64 = 2.0;
-/// The timeout of `socket_get_var` \[s\].
+/// The timeout of URScript's `socket_get_var` \[s\].
 const ANSWER: f64 = 2.0;
-/// The largest number of values that one socket read returns.
+/// The largest number of values that one URScript socket read returns.
 const VALUES: i32 = 30;
 /// The largest length of a text that a socket read returns \[bytes\].
 const TEXT: usize = 1023;
@@ -59,18 +59,18 @@ impl Sockets {
     }
 }
 
-/// The progress of a socket read.
+/// The progress of a program's read from a socket.
 enum Read {
-    /// The value that the program reads is complete.
+    /// The value that the program reads from the socket is complete.
     Whole(Value),
-    /// More bytes of the peer are needed for the value.
+    /// More bytes of the socket's peer are needed for the value.
     Partial,
-    /// The received bytes can never form a value.
+    /// The bytes received from the socket can never form a value.
     Wrong,
 }
 
 impl ProgramHost<'_> {
-    /// Executes the functions `socket_…`.
+    /// Executes the URScript functions `socket_…`.
     pub(super) fn socket(&mut self, call: &Call<'_>) -> Option<CallResult> {
         match call.name {
             "socket_open" => self.socket_open(call),

@@ -143,7 +143,7 @@ pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns a message of unknown type.
+/// Returns a robot message of a type that no controller sends.
 pub(crate) fn unknown() -> Vec<u8> {
     raw(UNKNOWN_MESSAGE, b"from a future release")
 }

@@ -20,7 +20,7 @@ pub(crate) const MOTOR_TEMPERATURES: [f32; 6] = [30.1, 29.0, 28.5, 31.2, 34.3, 3
 /// The controller's state, from which all messages of one control cycle are made.
 pub(crate) struct Snapshot<'a> {
     pub(crate) now: SimTime,
-    /// The controller's own clock \[µs\].
+    /// The time of the controller's own clock \[µs\].
     pub(crate) controller_micros: u64,
     pub(crate) firmware: Firmware,
     pub(crate) model: &'a ArmModel,
@@ -36,7 +36,7 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) limiter_rests: bool,
     /// `true` if configuration data have the fields of the newest software.
     pub(crate) long_configuration: bool,
-    /// `true` if periodic states contain kinematics info of 9 B.
+    /// `true` if periodic state messages contain a kinematics info of 9 B.
     pub(crate) short_kinematics: bool,
 }
 
@@ -81,7 +81,7 @@ impl Snapshot<'_> {
         self.arm.torques()
     }
 
-    /// Returns the joint currents \[A\].
+    /// Returns the simulated currents of the joints \[A\].
     pub(crate) fn currents(&self) -> [f64; 6] {
         self.arm.currents()
     }

@@ -19,7 +19,7 @@ use crate::robot::Stop;
 
 /// The buffer size for the largest state message with long extensions \[B\].
 const ROOM: usize = 16 * 1024;
-/// A sub-package type that no controller sends.
+/// A type of state sub-package that no controller sends.
 const UNKNOWN_SUB_PACKAGE: u8 = 77;
 /// An arbitrary safety checksum; the sub-packages of types 3 and 10 must contain the same number.
 const SAFETY_CHECKSUM: u32 = 0x00C0_FFEE;
@@ -35,9 +35,9 @@ const LONG_CONFIGURATION: usize = 449;
 /// The changes that active faults make to a state message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
-    /// The number of bytes appended to every sub-package.
+    /// The number of bytes appended to every sub-package of a state message.
     pub(crate) extension: usize,
-    /// `true` to add a sub-package of unknown type.
+    /// `true` to add a sub-package of unknown type to a state message.
     pub(crate) unknown: bool,
 }
 

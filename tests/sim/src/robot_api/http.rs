@@ -2,25 +2,25 @@
 
 /// The largest size of a request line with its headers \[B\].
 const HEAD: usize = 16 * 1024;
-/// The largest size of a request's body \[B\].
+/// The largest size of an HTTP request's body \[B\].
 const BODY: usize = 1024 * 1024;
 /// The largest number of buffered bytes of one client: a request that is being answered, and some after it.
 const WAITING: usize = HEAD + 2 * BODY;
 const HEADERS: usize = 64;
 
-/// One HTTP request.
+/// One HTTP request to the Robot API.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) method: String,
-    /// The path of the request without its query.
+    /// The path of the HTTP request without its query.
     pub(crate) path: String,
     pub(crate) content_type: String,
     pub(crate) body: Vec<u8>,
-    /// `true` if the connection is closed after the answer.
+    /// `true` if the connection is closed after the answer to the request.
     pub(crate) closes: bool,
 }
 
-/// The result of parsing a client's bytes.
+/// The result of parsing a client's bytes as an HTTP request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Request(Request),
@@ -31,18 +31,18 @@ pub(crate) enum Received {
     Refused(u16),
 }
 
-/// The way in which a request's body ends.
+/// The way in which the end of an HTTP request's body is known.
 #[derive(Clone, Copy)]
 enum Framing {
     Length(usize),
     Chunked,
 }
 
-/// The buffered bytes of one client.
+/// The buffered bytes of one HTTP client.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     bytes: Vec<u8>,
-    /// `true` if the last request is still unanswered.
+    /// `true` if the client's last HTTP request is still unanswered.
     pub(crate) waits: bool,
     told_to_continue: bool,
     /// `true` once no more bytes of the client are accepted.

@@ -38,11 +38,11 @@ pub(crate) struct Context<'a> {
 /// The content of an answer of the Robot API.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
-    /// A JSON value, sent as it is.
+    /// A JSON value as the content, sent as it is.
     Json(Value),
     /// A sentence for the client, in the schema of messages that the options select.
     Message(String),
-    /// The text of a file.
+    /// The text of a file as the content.
     Text(String),
 }
 

@@ -3,12 +3,12 @@
 /// The format of an error message, or of a success without data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageSchema {
-    /// A JSON object with the message: `{"message": "…"}`
+    /// A message as a JSON object: `{"message": "…"}`
     #[default]
     Message,
-    /// `{"title": "…", "status": 409, "detail": "…"}`, as in RFC 9457.
+    /// A message as in RFC 9457: `{"title": "…", "status": 409, "detail": "…"}`.
     Problem,
-    /// The text of the message only, as `text/plain`.
+    /// A message as its text only, of type `text/plain`.
     Text,
 }
 
@@ -17,7 +17,7 @@ pub enum MessageSchema {
 /// a request that the state forbids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotApiOptions {
-    /// The format of error messages, and of successes without data.
+    /// The format of the Robot API's error messages, and of successes without data.
     pub messages: MessageSchema,
     /// The value of `info.version` in the API's description. `None` depends on the software: 3.0.0 on 10.11, 3.1.4
     /// from 10.12 on.

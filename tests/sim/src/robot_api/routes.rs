@@ -11,11 +11,11 @@ use crate::robot::{Control, Stop, UNLOCK_AFTER};
 /// The creation time of every program on the disk \[s since 1970\]: the simulator has no calendar.
 const CREATED: u64 = 1_700_000_000;
 
-/// The first software version with queries and transfer of programs.
+/// The first software version whose Robot API has queries and transfer of programs.
 const SECOND: (u8, u8) = (10, 12);
 const FIRST: (u8, u8) = (10, 11);
 
-/// One path and method of the Robot API.
+/// One path and method of the Robot API, with its handler.
 pub(super) struct Route {
     pub(super) method: &'static str,
     /// The path below the API's prefix; `*` at its end matches a name.

@@ -72,24 +72,24 @@ impl Open {
     }
 }
 
-/// The state of a service request.
+/// The answer to a ROS 2 service request, as far as it has arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Taken {
-    /// No answer to the request has arrived.
+    /// No answer to the service request has arrived.
     Nothing,
-    /// The answer to the request; it is returned only once.
+    /// The answer to the service request; it is returned only once.
     Answer(Value),
 }
 
-/// All ROS 2 endpoints of a program.
+/// All ROS 2 endpoints (publishers, subscribers, clients) of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) options: RosOptions,
     open: BTreeMap<End, Open>,
     outbox: Outbox,
-    /// The number of endpoints that were ever opened.
+    /// The number of ROS 2 endpoints that the program ever opened.
     count: u32,
-    /// The number of service requests that were ever sent.
+    /// The number of ROS 2 service requests that the program ever sent.
     requests: u64,
 }
 
@@ -127,7 +127,7 @@ impl Ends {
         self.open.get(&end).map(|open| (open.role, open.name.as_str()))
     }
 
-    /// Returns whether this endpoint was ever open.
+    /// Returns whether this ROS 2 endpoint was ever open.
     pub(crate) fn ever(&self, end: End) -> bool {
         end.0 < self.count
     }
@@ -138,7 +138,7 @@ impl Ends {
         }
     }
 
-    /// Closes all endpoints, at the end of the program.
+    /// Closes all ROS 2 endpoints, at the end of the program.
     pub(crate) fn close_all(&mut self) {
         for (end, _) in std::mem::take(&mut self.open) {
             self.outbox.push(RosOutput::Closed { end });
@@ -175,7 +175,7 @@ impl Ends {
         self.open.get(&end).is_some_and(|open| open.served)
     }
 
-    /// Calls a service. Returns the number of the request.
+    /// Sends a request to a ROS 2 service. Returns the number of the request.
     pub(crate) fn ask(&mut self, end: End, bytes: Vec<u8>) -> u64 {
         let number = self.requests;
         if let Some(open) = self.open.get_mut(&end) {
@@ -189,7 +189,7 @@ impl Ends {
         number
     }
 
-    /// Returns the answer to a request, if it has arrived.
+    /// Returns the answer to a ROS 2 service request, if it has arrived.
     pub(crate) fn answer(&mut self, end: End, number: u64) -> Taken {
         let Some(open) = self.open.get_mut(&end) else { return Taken::Nothing };
         let answered = open.asked.get(&number).is_some_and(Option::is_some);
@@ -197,14 +197,14 @@ impl Ends {
         answer.map_or(Taken::Nothing, Taken::Answer)
     }
 
-    /// Discards a service request whose answer is no longer needed.
+    /// Discards a ROS 2 service request whose answer is no longer needed.
     pub(crate) fn give_up(&mut self, end: End, number: u64) {
         if let Some(open) = self.open.get_mut(&end) {
             open.asked.remove(&number);
         }
     }
 
-    /// Returns whether a subscriber has an unread message.
+    /// Returns whether a ROS 2 subscriber has an unread message.
     pub(crate) fn has_news(&self, end: End) -> bool {
         self.open.get(&end).is_some_and(|open| !open.unread.is_empty())
     }

@@ -19,7 +19,7 @@ impl Mismatch {
         Self(Box::new(Found { at: String::new(), what: what.to_string() }))
     }
 
-    /// Returns this error with member `name` prepended to its path.
+    /// Returns this error with the member `name` prepended to the path of the mismatch in the message.
     #[cold]
     #[inline(never)]
     pub(super) fn within(mut self, name: &str) -> Self {

@@ -68,62 +68,62 @@ impl Default for RosOptions {
 /// An output of a script that a driver forwards to ROS 2. Bytes are CDR with their encapsulation header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RosOutput {
-    /// A script opened a publisher.
+    /// A script opened a publisher of a ROS 2 topic.
     Publishes {
-        /// The new publisher.
+        /// The new ROS 2 publisher.
         end: End,
-        /// The whole name of the topic.
+        /// The whole name of the ROS 2 topic.
         topic: String,
-        /// The type of its messages, `package/msg/Name`.
+        /// The type of the topic's messages, `package/msg/Name`.
         message: &'static str,
         /// The quality of service that the publisher offers.
         qos: Qos,
     },
-    /// A script opened a subscriber.
+    /// A script opened a subscriber to a ROS 2 topic.
     Listens {
-        /// The new subscriber.
+        /// The new ROS 2 subscriber.
         end: End,
-        /// The whole name of the topic.
+        /// The whole name of the ROS 2 topic.
         topic: String,
-        /// The type of its messages, `package/msg/Name`.
+        /// The type of the topic's messages, `package/msg/Name`.
         message: &'static str,
         /// The quality of service that the subscriber requests.
         qos: Qos,
     },
-    /// A script opened a client of a service.
+    /// A script opened a client of a ROS 2 service.
     Asks {
-        /// The new service client.
+        /// The new ROS 2 service client.
         end: End,
-        /// The whole name of the service.
+        /// The whole name of the ROS 2 service.
         service: String,
-        /// The type of the service, `package/srv/Name`.
+        /// The type of the ROS 2 service, `package/srv/Name`.
         kind: &'static str,
     },
-    /// A script published a message.
+    /// A script published a message on a ROS 2 topic.
     Message {
-        /// The publisher of the message.
+        /// The publisher that sends the message.
         end: End,
-        /// The message in CDR with its encapsulation header.
+        /// The message as bytes in CDR with its encapsulation header.
         bytes: Vec<u8>,
     },
-    /// A script called a service.
+    /// A script sent a request to a ROS 2 service.
     Request {
         /// The service client that sends the request.
         end: End,
-        /// The number of the request, which its answer must repeat.
+        /// The number of the service request, which its answer must repeat.
         number: u64,
-        /// The request in CDR with its encapsulation header.
+        /// The service request in CDR with its encapsulation header.
         bytes: Vec<u8>,
     },
-    /// An endpoint was closed: it sends and accepts nothing more.
+    /// A ROS 2 endpoint was closed: it sends and accepts nothing more.
     Closed {
-        /// The closed endpoint.
+        /// The closed endpoint: publisher, subscriber or service client.
         end: End,
     },
 }
 
 impl RosOutput {
-    /// Returns the endpoint that this output concerns.
+    /// Returns the ROS 2 endpoint that this output of a script concerns.
     #[must_use]
     pub const fn end(&self) -> End {
         match self {

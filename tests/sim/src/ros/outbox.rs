@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use super::{End, RosOutput};
 
-/// The highest number of outputs that wait for the driver.
+/// The highest number of ROS 2 outputs that wait for the driver of the simulation.
 const WAITING: usize = 4096;
 /// The highest number of bytes in the messages that wait for the driver.
 const BYTES: usize = 8 << 20;
 
-/// Outputs that wait for the driver, in their order.
+/// ROS 2 outputs of scripts that wait for the driver, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     waiting: VecDeque<RosOutput>,

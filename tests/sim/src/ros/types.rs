@@ -20,7 +20,7 @@ pub(super) const NOTHING: &str = "structure_needs_at_least_one_member";
 pub(crate) struct Kind {
     /// The name of the message type, `package/msg/Name`.
     pub(crate) name: &'static str,
-    /// Function that returns the message bytes for a script's value.
+    /// Function that returns the message bytes in CDR for a script's value.
     pub(crate) encode: fn(&Value) -> Result<Vec<u8>, Mismatch>,
     /// Function that returns the script's value for message bytes; `None` if the bytes are not a message of this
     /// type.

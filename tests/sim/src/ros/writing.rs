@@ -13,10 +13,10 @@ pub(crate) const TEXT: usize = 1023;
 #[derive(Clone, Copy)]
 pub(super) struct AsValue;
 
-/// The members of a struct that were serialized so far.
+/// The members of a message struct that were serialized so far.
 pub(super) struct Members(Vec<(String, Value)>);
 
-/// The items of a list that were serialized so far.
+/// The items of a message list that were serialized so far.
 pub(super) struct Items(Vec<Value>);
 
 type No = Impossible<Value, Mismatch>;

@@ -14,7 +14,7 @@ pub(crate) struct Input {
     name: &'static str,
     numbers: Option<(u8, u8)>,
     since: Since,
-    /// The value zero in the variable's type.
+    /// The value zero in the RTDE variable's type.
     pub(crate) zero: Value,
     /// `true` if the variable is a register that is reserved for a fieldbus by convention.
     pub(crate) lower: bool,
@@ -86,7 +86,7 @@ static INPUTS: &[Input] = &[
 /// A constructor of a digital output from its number.
 type ByNumber = fn(u8) -> DigitalOutput;
 
-/// The controller's state that RTDE inputs change.
+/// The controller's state that RTDE input variables change.
 pub(crate) struct Targets<'a> {
     pub(crate) io: &'a mut Io,
     pub(crate) robot: &'a mut Robot,

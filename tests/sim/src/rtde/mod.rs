@@ -32,7 +32,7 @@ pub struct RtdeOptions {
     /// the vendor's guide, and from 5.10 as many as a package holds, because the vendor's tests of its client library
     /// send longer lists to newer simulators.
     pub names: Option<usize>,
-    /// `true` if variables exist whose first software is not confirmed.
+    /// `true` if the RTDE variables exist whose first software is not confirmed.
     pub unconfirmed: bool,
     /// `true` if inputs are accepted before the client has started the output of data.
     pub inputs_before_start: bool,
@@ -71,16 +71,16 @@ impl Default for RtdeOptions {
 /// The action of an RTDE watchdog whose variable was not written in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
-    /// The watchdog has no effect.
+    /// An expired watchdog has no effect.
     Ignore,
-    /// The watchdog pauses the program.
+    /// An expired watchdog pauses the program.
     Pause,
-    /// The watchdog stops the program.
+    /// An expired watchdog stops the program.
     Stop,
 }
 
 impl WatchdogAction {
-    /// Returns the watchdog action of this name.
+    /// Returns the RTDE watchdog action that has this name in URScript.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "ignore" => Some(Self::Ignore),
@@ -91,12 +91,12 @@ impl WatchdogAction {
     }
 }
 
-/// A watchdog that a program has set (`rtde_set_watchdog`).
+/// A watchdog of RTDE writes that a program has set (`rtde_set_watchdog`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Watchdog {
-    /// The input variable whose writing the watchdog monitors.
+    /// The RTDE input variable whose writing the watchdog monitors.
     pub variable: String,
-    /// The longest permitted time between two writes of the variable.
+    /// The longest permitted time between two writes of the input variable.
     pub period: Duration,
     /// The action when the variable was not written for that time.
     pub action: WatchdogAction,
@@ -106,7 +106,7 @@ pub struct Watchdog {
     pub expired: bool,
 }
 
-/// The watchdogs of the running program.
+/// The RTDE watchdogs of the running program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watchdogs(Vec<Watchdog>);
 
@@ -121,7 +121,7 @@ impl Watchdogs {
         &self.0
     }
 
-    /// Removes all watchdogs, at the end of the program.
+    /// Removes all RTDE watchdogs, at the end of the program.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -133,7 +133,7 @@ impl Watchdogs {
         }
     }
 
-    /// Returns the watchdogs that have expired, each of them once.
+    /// Returns the RTDE watchdogs that have expired, each of them once.
     pub(crate) fn expired(&mut self, now: SimTime) -> Vec<Watchdog> {
         let late = self.0.iter_mut().filter(|watchdog| !watchdog.expired && now.since(watchdog.fed) > watchdog.period);
         late.map(|watchdog| {

@@ -20,11 +20,11 @@ pub(crate) struct State<'a> {
     /// Acceleration of the tool, actual and target \[m/s², rad/s²\].
     pub(crate) acceleration: [[f64; 6]; 2],
     pub(crate) cycles: u64,
-    /// Line of the running program; 0 if none runs.
+    /// Line of the running program that is being executed; 0 if none runs.
     pub(crate) script_line: u32,
 }
 
-/// The first software version that sends a variable.
+/// The first software version that sends an RTDE output variable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Since {
     Rtde,
@@ -59,7 +59,7 @@ pub(crate) struct Output {
     name: &'static str,
     numbers: Option<(u8, u8)>,
     pub(crate) since: Since,
-    /// The value zero in the variable's type.
+    /// The value zero in the RTDE variable's type.
     pub(crate) zero: Value,
     pub(crate) value: fn(&State<'_>, u8) -> Value,
 }
@@ -87,7 +87,7 @@ const UNCONFIRMED: Since = Since::Unconfirmed(None, FIRST_E);
 
 /// Joint position error at which the controller stops the arm \[rad\]; not documented, assumed.
 const DEVIATION_LIMIT: f64 = 0.1;
-/// Gravity in the base \[m/s²\].
+/// Acceleration of gravity in the robot's base frame \[m/s²\].
 const GRAVITY: f64 = 9.82;
 /// The share of the control cycle that the real-time thread is reported to use, 0 … 1; assumed.
 const EXECUTION_SHARE: f64 = 0.2;

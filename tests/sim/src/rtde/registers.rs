@@ -1,9 +1,9 @@
 //! The general purpose registers (`core/docs/protocol/ur-rtde.md 6`): clients write the input registers and programs
 //! read them; the output registers are the reverse.
 
-/// The number of registers of each numeric type.
+/// The number of RTDE registers of each numeric type and direction.
 pub const NUMBERS: usize = 48;
-/// The number of bit registers in each direction.
+/// The number of RTDE bit registers in each direction.
 pub const BITS: u8 = 128;
 /// The first upper register. By convention upper registers are for RTDE clients; the lower ones are for a fieldbus.
 pub(crate) const UPPER_NUMBERS: u8 = 24;
@@ -14,9 +14,9 @@ pub(crate) const UPPER_BITS: u8 = 64;
 pub struct Registers {
     /// Bit registers: bit n of this number is register n.
     pub bits: u128,
-    /// Integer registers by their number.
+    /// Integer RTDE registers by their number.
     pub ints: [i32; NUMBERS],
-    /// Floating-point registers by their number.
+    /// Floating-point RTDE registers by their number.
     pub doubles: [f64; NUMBERS],
 }
 
@@ -33,7 +33,7 @@ impl Registers {
         number < BITS && (self.bits >> number) & 1 != 0
     }
 
-    /// Sets the bit register `number`, if it exists.
+    /// Sets the RTDE bit register `number`, if it exists.
     pub fn set_bit(&mut self, number: u8, on: bool) {
         if number < BITS {
             let mask = 1 << number;

@@ -21,15 +21,15 @@ const UNKNOWN_RECIPE: u8 = 250;
 /// An effect of a client's request; effects are executed in order.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// Bytes are sent to the client.
+    /// Bytes of a message are sent to the RTDE client.
     Send(Vec<u8>),
-    /// Values are written to input variables.
+    /// Values of the client are written to RTDE input variables.
     Write(Vec<(Field, Value)>),
-    /// A text is stored for the operator.
+    /// A text of the client is stored for the operator.
     Log(String),
     /// The output of data begins, and these bytes, the reply, are sent to the client.
     Started(Vec<u8>),
-    /// The connection must be closed.
+    /// The RTDE client's connection must be closed.
     Close,
 }
 
@@ -241,7 +241,7 @@ impl Session {
         emitted_in(room, &Reply::Data { recipe: self.version_2.then_some(recipe), values: &values })
     }
 
-    /// Returns whether data packages are sent to this client.
+    /// Returns whether RTDE data packages are sent to this client.
     pub(crate) fn flows(&self) -> bool {
         self.started
     }

@@ -31,7 +31,7 @@ impl Value {
         }
     }
 
-    /// Appends the value to `bytes`, big-endian.
+    /// Appends the RTDE value to the message bytes `bytes`, big-endian.
     pub(crate) fn append(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Bool(value) => bytes.push(u8::from(*value)),

@@ -32,19 +32,19 @@ const GARBAGE: usize = 64;
 /// period.
 const HELD_UP: Duration = Duration::from_millis(20);
 
-/// The configuration of a sensor.
+/// The configuration of a simulated sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The source of the sensor's readings.
     pub measures: Measures,
     /// The parts that are added to the readings, and the faults.
     pub script: Vec<Part>,
-    /// The number of values of a reading, 1 … 6.
+    /// The number of values in a sensor's reading, 1 … 6.
     pub values: usize,
     /// The conversion from the sensor's own unit to SI: multiply by the first number, which is not 0, then add the
     /// second.
     pub scale: (f64, f64),
-    /// The seed of all random numbers.
+    /// The seed of all random numbers of the sensor.
     pub seed: u64,
 }
 
@@ -63,14 +63,14 @@ pub enum Measures {
     /// The sensor sends the measurement that is passed to [`Sensor::send`] as the first value of a reading; the
     /// others are 0.
     Ahead {
-        /// Time from one reading to the next.
+        /// Time from one reading of the sensor to the next.
         period: Duration,
     },
-    /// The sensor sends recorded readings.
+    /// The sensor sends recorded readings instead of simulated ones.
     Rows(Rows),
 }
 
-/// Recorded readings with their times.
+/// Recorded readings of a sensor with their times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
     /// The readings in the order of their times; all with the same number of values.
@@ -81,7 +81,7 @@ pub struct Rows {
     pub again: Option<Duration>,
 }
 
-/// One recorded reading.
+/// One recorded reading of a sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The time at which the reading is due, from the beginning.
@@ -92,7 +92,7 @@ pub struct Row {
     pub values: Vec<f64>,
 }
 
-/// The output of a sensor at one of its times.
+/// The output of a sensor at the time of one of its readings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sent {
     /// The sensor sends a reading.
@@ -104,7 +104,7 @@ pub enum Sent {
         /// A random number that selects the bit to invert in the message; `None` for an intact message.
         hurt: Option<u64>,
     },
-    /// Random bytes instead of a reading.
+    /// Random bytes that the sensor sends instead of a reading.
     Garbage(Vec<u8>),
     /// No output, because the reading is lost.
     Nothing,
@@ -263,7 +263,7 @@ impl Draw {
     }
 }
 
-/// The faults that affect one reading as a whole.
+/// The faults that affect one reading of a sensor as a whole.
 #[derive(Default)]
 struct Wrong {
     repeat: bool,

@@ -10,45 +10,45 @@ use crate::time::SimTime;
 /// One part of a sensor's script: its effect, the values it affects, and its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// The effect of the part.
+    /// The effect of this part of the sensor's script on the readings.
     pub kind: Kind,
     /// The index of the affected value of a reading, from 0; `None` for all of them.
     pub value: Option<usize>,
-    /// The time at which the part begins.
+    /// The time at which this part of the sensor's script begins.
     pub start: SimTime,
-    /// The duration of the part; `None` for a permanent one.
+    /// The duration of this part of the script; `None` for a permanent one.
     pub lasts: Option<Duration>,
 }
 
 /// The effect of a part of a sensor's script. Values are in SI units; those of several parts are added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// A constant value is added.
+    /// A constant is added to the sensor's values.
     Constant(f64),
     /// `offset + amplitude · sin(2π · frequency · t)`, with t from the start of the part.
     Sine {
-        /// Amplitude: the greatest distance from the offset.
+        /// Amplitude of the sine: the greatest distance from its offset.
         amplitude: f64,
         /// Frequency of the sine \[Hz\].
         frequency: f64,
-        /// The mean value of the sine.
+        /// The mean value of the sine that is added.
         offset: f64,
     },
     /// A ramp with this slope per second, from the start of the part on; after its end the value stays constant.
     Ramp(f64),
-    /// Normally distributed noise with this standard deviation.
+    /// Normally distributed noise of the sensor's values with this standard deviation.
     Noise(f64),
-    /// The values are NaN.
+    /// The values of the sensor's readings are NaN.
     Nan,
-    /// The last value is repeated while sequence numbers continue.
+    /// The sensor's last value is repeated while sequence numbers continue.
     Freeze,
     /// The last reading is repeated with its sequence number, in this share of readings.
     Repeat(f64),
     /// This share of readings is not sent; their sequence numbers are skipped.
     Dropout(f64),
-    /// Random bytes replace this share of readings.
+    /// Random bytes replace this share of the sensor's readings.
     Garbage(f64),
-    /// One bit is inverted in this share of messages.
+    /// One bit is inverted in this share of the sensor's messages.
     Flip(f64),
 }
 
@@ -166,7 +166,7 @@ impl Part {
         text
     }
 
-    /// Returns whether the part is active at `now`.
+    /// Returns whether this part of the sensor's script is active at `now`.
     pub(super) fn lasts_at(&self, now: SimTime) -> bool {
         now >= self.start && self.lasts.is_none_or(|lasts| now < self.start + lasts)
     }
@@ -187,7 +187,7 @@ impl Part {
         }
     }
 
-    /// Returns whether the part affects the value with this index.
+    /// Returns whether this part of the script affects the value with the index `number`.
     pub(super) fn is_of(&self, number: usize) -> bool {
         self.value.is_none_or(|value| value == number)
     }

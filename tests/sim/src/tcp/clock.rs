@@ -22,7 +22,7 @@ pub struct Clock {
     changes: [OnceLock<Change>; CHANGES],
 }
 
-/// The pace of time from a certain time on.
+/// The pace of simulated time from a certain time on.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     from: Instant,
@@ -45,7 +45,7 @@ impl Clock {
         self.time_of(Instant::now())
     }
 
-    /// Returns the simulated time at `instant`.
+    /// Returns the simulated time at the real time `instant`.
     fn time_of(&self, instant: Instant) -> SimTime {
         let Change { from, at, slowed } = self.pace(|change| change.from <= instant);
         at + instant.saturating_duration_since(from) / slowed

@@ -15,7 +15,7 @@ use crate::os;
 /// The connection attempts of the controller that are in progress.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// The address that the controller listens on.
+    /// The IP address that the simulated controller listens on.
     listen: IpAddr,
     under_way: Vec<(Conn, OwnedFd)>,
 }

@@ -18,11 +18,11 @@ use crate::time::SimTime;
 pub const TARGET: u16 = 0;
 /// The Modbus register with the present opening of the jaws \[0.1 mm\].
 pub const POSITION: u16 = 1;
-/// The Modbus register with the speed of the jaws \[mm/s\].
+/// The Modbus register with the speed of the gripper's jaws \[mm/s\].
 pub const SPEED: u16 = 2;
-/// The widest opening of the jaws \[0.1 mm\].
+/// The widest opening of the gripper's jaws \[0.1 mm\].
 pub const OPENING: u16 = 1000;
-/// The highest speed of the jaws \[mm/s\].
+/// The highest speed of the gripper's jaws \[mm/s\].
 pub const TOP_SPEED: u16 = 200;
 
 const REGISTERS: u16 = 3;
@@ -40,7 +40,7 @@ const BROADCAST: u8 = 0;
 const LONGEST: usize = 256;
 const CHECKSUM: Crc<u16> = Crc::<u16>::new(&CRC_16_MODBUS);
 
-/// A gripper at the tool, in its state of delivery.
+/// A simulated gripper at the tool connector, in its state of delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolGripper {
     /// The settings of the gripper's serial line.
@@ -91,7 +91,7 @@ impl Gripper {
         }
     }
 
-    /// Returns the opening of the jaws at `now` \[0.1 mm\].
+    /// Returns the opening of the gripper's jaws at `now` \[0.1 mm\].
     pub(super) fn opening(&self, now: SimTime) -> f64 {
         let (target, speed) = (f64::from(self.target), 10.0 * f64::from(self.speed));
         let way = if self.powered { speed * now.since(self.since).as_secs_f64() } else { 0.0 };
@@ -233,7 +233,7 @@ fn checked(message: &[u8]) -> Option<&[u8]> {
     (!body.is_empty() && CHECKSUM.checksum(body) == u16::from_le_bytes(*sum)).then_some(body)
 }
 
-/// Appends the checksum to a message, its low byte first.
+/// Appends the checksum to a Modbus message, its low byte first.
 fn sealed(mut body: Vec<u8>) -> Vec<u8> {
     body.extend(CHECKSUM.checksum(&body).to_le_bytes());
     body

@@ -23,11 +23,11 @@ const BITS: u32 = 1 + 8;
 /// The form of characters on a serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serial {
-    /// The baud rate \[baud\].
+    /// The baud rate of the serial line \[baud\].
     pub baud_rate: u32,
-    /// The parity: 0 none, 1 odd, 2 even.
+    /// The parity of each character: 0 none, 1 odd, 2 even.
     pub parity: u8,
-    /// The number of stop bits, 1 or 2.
+    /// The number of stop bits of each character, 1 or 2.
     pub stop_bits: u8,
 }
 
@@ -45,13 +45,13 @@ impl Serial {
 /// The settings of the tool's serial line at the controller's end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolCommunication {
-    /// `true` if the serial line is enabled.
+    /// `true` if the controller has enabled the tool's serial line.
     pub enabled: bool,
-    /// The format of characters on the line.
+    /// The format of characters on the tool's serial line.
     pub serial: Serial,
     /// The time of silence after which received bytes are passed on, in characters.
     pub rx_idle_chars: f32,
-    /// The time of silence before a transmission, in characters.
+    /// The silence that the line keeps before a transmission, in characters.
     pub tx_idle_chars: f32,
 }
 
@@ -91,7 +91,7 @@ impl ToolLine {
         BACKLOG.saturating_sub(self.out.iter().map(|(.., bytes)| bytes.len()).sum())
     }
 
-    /// Sends bytes of a client to the device.
+    /// Sends a client's bytes over the tool's serial line to the device.
     pub(crate) fn send(&mut self, now: SimTime, io: &Io, bytes: Vec<u8>) {
         let line = io.tool_communication;
         if !line.enabled {
@@ -125,7 +125,7 @@ impl ToolLine {
         come
     }
 
-    /// Returns the time of the next event on the line.
+    /// Returns the time of the next event on the tool's serial line.
     pub(crate) fn next_event(&self) -> SimTime {
         let out = self.out.front().map_or(SimTime::MAX, |(at, ..)| *at);
         self.back.front().map_or(out, |(at, _)| out.min(*at))

@@ -13,7 +13,7 @@ const fn method(name: &'static str, params: &'static [Param]) -> Signature {
 
 const HANDLE: Param = req("handle");
 
-/// All methods, with a dot before the name.
+/// All methods that programs can call, in any controller software, with a dot before the name.
 pub(super) static METHODS: &[Signature] = &[
     // Publisher: two names of the same method.
     method(".write", &[HANDLE, req("message")]),

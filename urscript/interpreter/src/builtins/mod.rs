@@ -16,10 +16,10 @@ use outrigger_urscript::Version;
 use setup::SETUP;
 use table::ALL;
 
-/// The first software with the function `struct` (assumed).
+/// The first controller software with the function `struct` (assumed).
 const STRUCTS: Version = Version::new(5, 11);
 
-/// Returns all functions of any software.
+/// Returns all built-in functions of any controller software.
 fn all() -> impl Iterator<Item = &'static Signature> {
     ALL.iter().chain(SETUP).chain(NAMED.iter())
 }
@@ -36,7 +36,7 @@ pub struct Builtins {
 }
 
 impl Builtins {
-    /// Returns the functions of this version.
+    /// Returns the built-in functions of this version of the controller's software.
     #[must_use]
     pub fn of(version: Version) -> Self {
         let mut by_name = HashMap::new();
@@ -106,7 +106,7 @@ impl Builtins {
         self.structs
     }
 
-    /// Returns whether operators accept lists and matrices.
+    /// Returns whether operators accept lists and matrices in this software.
     pub(super) fn arrays(&self) -> bool {
         self.arrays
     }
@@ -118,13 +118,13 @@ impl Builtins {
         known.then(|| self.find("set_digital_out")).flatten()
     }
 
-    /// Returns the software version.
+    /// Returns the version of the controller's software.
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Returns whether the software has a function of this name.
+    /// Returns whether the software has a built-in function of this name.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
@@ -164,7 +164,7 @@ impl Builtins {
     }
 }
 
-/// A function with its parameters.
+/// A built-in function with its parameters.
 #[derive(Debug)]
 pub(super) struct Signature {
     pub(super) name: &'static str,
@@ -218,13 +218,13 @@ impl Signature {
         self.params.iter().filter(move |param| param.since <= version)
     }
 
-    /// Returns the default value of each parameter of any version.
+    /// Returns the default value of each parameter that the function has in any version.
     pub(super) fn defaults(&self) -> Vec<Value> {
         self.params.iter().map(|param| param.default.value()).collect()
     }
 }
 
-/// The functions of interpreter mode.
+/// The built-in functions of URScript's interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Enter,
@@ -232,7 +232,7 @@ pub(super) enum Order {
     Clear,
 }
 
-/// The component that executes a function.
+/// The component that executes a built-in function.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Run {
     Host,
@@ -243,7 +243,7 @@ pub(super) enum Run {
     NotSimulated,
 }
 
-/// The version that precedes all software.
+/// The version number that precedes all controller software.
 const FIRST: Version = Version::new(1, 0);
 
 #[derive(Debug)]
@@ -279,7 +279,7 @@ impl Param {
 #[derive(Clone, Copy, Debug)]
 enum Default {
     Required,
-    /// No default: the host chooses the value.
+    /// No default of a parameter: the host chooses the value.
     None,
     Bool(bool),
     Int(i32),

@@ -67,7 +67,7 @@ const fn text(name: &'static str, default: &'static str) -> Param {
 
 const SOCKET: Param = param("socket_name", Default::Text("socket_0"));
 
-/// The parameters of publishers and subscribers; times in seconds.
+/// The parameters of the functions that open ROS 2 publishers and subscribers; times in seconds.
 const TOPIC: &[Param] = &[
     req("topic"),
     req("type").alias("msg_type"),
@@ -81,7 +81,7 @@ const TOPIC: &[Param] = &[
     float("lease_duration", 0.0),
 ];
 
-/// All functions of any software.
+/// All built-in functions of any controller software.
 pub(super) static ALL: &[Signature] = &[
     // Time.
     host("sleep", &[req("t")]),

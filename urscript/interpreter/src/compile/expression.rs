@@ -46,7 +46,7 @@ enum Infix {
 }
 
 impl<'c, 's> Compiler<'c, 's> {
-    /// Compiles one expression; its value is on the stack afterwards.
+    /// Compiles one expression; when executed, it leaves its value on the stack.
     pub(super) fn expression(&mut self) -> Result<(), CompileError> {
         self.operands(0)
     }
@@ -246,7 +246,7 @@ impl<'c, 's> Compiler<'c, 's> {
         }
     }
 
-    /// Compiles `(a=…, b=…)` after `struct`.
+    /// Compiles the members `(a=…, b=…)` after `struct`.
     fn structure(&mut self, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("("), "(")?;
         let mut members: Vec<(String, Value)> = Vec::new();
@@ -268,7 +268,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// Compiles `a, b]` with at least one item.
+    /// Compiles indices `a, b]` with at least one item, and returns their number.
     fn indices(&mut self) -> Result<u32, CompileError> {
         if self.peek() == Token::Sign("]") {
             return Err(self.unexpected("an index"));
@@ -276,7 +276,7 @@ impl<'c, 's> Compiler<'c, 's> {
         self.items()
     }
 
-    /// Compiles `a, b, c]`, which may be empty.
+    /// Compiles the items `a, b, c]` of a list, which may be empty, and returns their number.
     pub(super) fn items(&mut self) -> Result<u32, CompileError> {
         let mut count = 0_u32;
         if self.accept(Token::Sign("]")) {
@@ -292,7 +292,7 @@ impl<'c, 's> Compiler<'c, 's> {
         }
     }
 
-    /// Compiles `name()` after `run`.
+    /// Compiles the call `name()` after `run`, which starts a thread.
     pub(super) fn run(&mut self, position: Position) -> Result<(), CompileError> {
         let name = self.expect_name("the name of a thread")?;
         self.expect(Token::Sign("("), "(")?;
@@ -314,7 +314,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// Compiles `(a, b, name=c)` after the name of a function.
+    /// Compiles the arguments `(a, b, name=c)` after the name of a function, and the call.
     pub(super) fn call(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
         let callee = self.callee(name, position)?;
         if callee.takes_any {
@@ -325,7 +325,7 @@ impl<'c, 's> Compiler<'c, 's> {
         self.arguments(name, &callee, position)
     }
 
-    /// Compiles `(a, b, name=c)` and the call.
+    /// Compiles the arguments `(a, b, name=c)` for `callee`, and the call.
     fn arguments(&mut self, name: &str, callee: &Callee<'_>, position: Position) -> Result<(), CompileError> {
         let fault = |what| CompileErrorKind::Arguments { function: name.into(), what };
         let mut slots: Vec<u32> = Vec::new();
@@ -367,7 +367,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// Takes `name =` of a named argument.
+    /// Takes the tokens `name =` of a named argument, if they are next, and returns the name.
     fn argument_name(&mut self) -> Option<&'s str> {
         let (Token::Name(name) | Token::Word(name)) = self.peek() else { return None };
         let next = self.tokens.get(self.at.saturating_add(1)).map(|placed| placed.token);

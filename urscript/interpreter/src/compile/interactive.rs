@@ -94,7 +94,7 @@ impl Program {
         self.names.unname(from.functions..to.functions);
     }
 
-    /// Removes the lines that were compiled before a mark.
+    /// Removes the compiled lines of interpreter mode that precede the mark `before`.
     pub(in super::super) fn forget(&mut self, before: Mark) {
         self.functions.forget(before.functions);
         self.names.functions.forget(before.functions);

@@ -78,7 +78,7 @@ fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program,
     Ok(program)
 }
 
-/// The second pass of the compiler.
+/// The second pass of the compiler, which generates instructions.
 struct Compiler<'c, 's> {
     tokens: &'c [Placed<'s>],
     at: usize,
@@ -92,12 +92,12 @@ struct Compiler<'c, 's> {
     next: u32,
     constants: Growing<Value>,
     calls: Growing<CallSite>,
-    /// The open loops of the current function, the innermost last.
+    /// The open `while` loops of the current function, the innermost last.
     loops: Vec<Loop>,
     depth: usize,
 }
 
-/// An open `while`.
+/// An open `while` loop that is being compiled.
 struct Loop {
     /// The index of the first instruction of the loop's condition.
     again: u32,
@@ -161,7 +161,7 @@ impl<'s> Compiler<'_, 's> {
         result
     }
 
-    /// Writes an instruction and returns its index.
+    /// Appends an instruction to the current function and returns its index.
     fn emit(&mut self, op: Op, position: Position) -> u32 {
         let Some(function) = self.functions.get_mut(self.current as usize) else { return 0 };
         let at = index(function.code.len());
@@ -170,7 +170,7 @@ impl<'s> Compiler<'_, 's> {
         at
     }
 
-    /// Returns the index of the next instruction.
+    /// Returns the index of the current function's next instruction.
     fn here(&self) -> u32 {
         self.functions.get(self.current as usize).map_or(0, |function| index(function.code.len()))
     }

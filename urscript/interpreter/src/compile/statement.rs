@@ -1,4 +1,4 @@
-//! Compiles statements and blocks.
+//! Compiles statements and blocks of URScript to instructions.
 
 use super::super::code::{Op, VariableSlot};
 use super::super::error::{CompileError, Position};
@@ -149,7 +149,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(true)
     }
 
-    /// Compiles `= value` after the indices of a variable.
+    /// Compiles `= value` after the indices of a variable's element.
     fn store_element(&mut self, place: VariableSlot, indices: u32, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("="), "=")?;
         self.expression()?;

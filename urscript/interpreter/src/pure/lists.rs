@@ -1,4 +1,4 @@
-//! Functions of lists and matrices (external control, 5.3).
+//! URScript functions of lists and matrices (external control, 5.3).
 
 use super::super::error::FaultKind;
 use super::super::limits::Limits;

@@ -89,12 +89,12 @@ pub(super) fn atan(args: &[Value], _: &Limits) -> Outcome {
     float("atan", number("atan", args, 0)?.atan())
 }
 
-/// Returns a logarithm. Arguments: base, then number.
+/// Returns the logarithm of a number. Arguments: base, then number.
 pub(super) fn log(args: &[Value], _: &Limits) -> Outcome {
     float("log", number("log", args, 1)?.log(number("log", args, 0)?))
 }
 
-/// Returns the angle of a point. Arguments: x, then y.
+/// Returns the angle of a point in the plane \[rad\]. Arguments: x, then y.
 pub(super) fn atan2(args: &[Value], _: &Limits) -> Outcome {
     let (x, y) = (number("atan2", args, 0)?, number("atan2", args, 1)?);
     float("atan2", y.atan2(x))

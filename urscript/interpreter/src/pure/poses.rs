@@ -11,7 +11,7 @@ use super::{Outcome, arg, float, number};
 /// The greatest number of rows of a matrix that is inverted.
 const ROWS: usize = 64;
 
-/// A position and a rotation.
+/// The position and rotation of a pose.
 #[derive(Clone, Copy)]
 struct Frame {
     at: DVec3,
@@ -68,7 +68,7 @@ pub(crate) fn pose_inv(args: &[Value], _: &Limits) -> Outcome {
     Ok(Frame::of("pose_inv", args, 0)?.inverse().to_value())
 }
 
-/// Adds the positions and composes the rotations.
+/// Adds the positions of two poses and composes their rotations.
 pub(crate) fn pose_add(args: &[Value], _: &Limits) -> Outcome {
     let (a, b) = (Frame::of("pose_add", args, 0)?, Frame::of("pose_add", args, 1)?);
     Ok(Frame { at: a.at + b.at, turn: a.turn * b.turn }.to_value())

@@ -26,7 +26,7 @@ fn bytes(source: &str) -> usize {
     source.chars().count()
 }
 
-/// Returns the bytes of a text between two positions.
+/// Returns the bytes of a text from position `from` up to, not including, `to`.
 fn part(source: &str, from: usize, to: usize) -> String {
     source.chars().skip(from).take(to.saturating_sub(from)).collect()
 }

@@ -19,9 +19,9 @@ pub enum Pace {
     /// Speed and acceleration of a move: of the leading axis, the joint that travels farthest \[rad/s, rad/s²\], or
     /// of the tool \[m/s, m/s²\]; for a tool that only turns \[rad/s, rad/s²\] (assumed).
     Speed {
-        /// Highest speed of the move.
+        /// Highest speed of the move along its path.
         speed: f64,
-        /// Acceleration and deceleration of the move.
+        /// Acceleration and deceleration of the move along its path.
         acceleration: f64,
     },
     /// The duration of the move \[s\].
@@ -31,7 +31,7 @@ pub enum Pace {
 /// The target of a move, and the form of the path to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
-    /// Joint positions \[rad\]; all joints move in proportion.
+    /// Joint positions at the end of the move \[rad\]; all joints move in proportion.
     Joints([f64; 6]),
     /// A pose of the tool \[m, rad\], reached on a straight line.
     Line(Pose6),
@@ -151,7 +151,7 @@ impl Route {
         Some(std::array::from_fn(|joint| place[joint] + self.aside[joint]))
     }
 
-    /// Returns the joint positions at present on the path \[rad\].
+    /// Returns the joint positions of the move at its present time \[rad\].
     fn place(&self) -> [f64; 6] {
         let mut legs = self.legs.iter();
         let mut place = legs.next().map_or(self.end, |leg| leg.now);
@@ -169,7 +169,7 @@ impl Route {
         self.aside = std::array::from_fn(|joint| q[joint] - place[joint]);
     }
 
-    /// Returns whether every move of the route has ended.
+    /// Returns whether every move of the arm's route has ended.
     pub(super) fn is_over(&self) -> bool {
         !self.unreachable && self.legs.iter().all(Leg::is_over) && self.aside == [0.0; 6]
     }

@@ -3,9 +3,9 @@
 /// The speed of a move over time: a trapezoid, or a triangle if the path is too short; from rest to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Profile {
-    /// Length of the path.
+    /// Length of the path of the move.
     length: f64,
-    /// Highest speed that the move reaches.
+    /// Highest speed that the move reaches along its path.
     speed: f64,
     /// Durations of acceleration and of deceleration \[s\]; the first is 0 for a move that only brakes.
     ramps: [f64; 2],

@@ -12,7 +12,7 @@ pub(super) enum Way {
     Joints { from: [f64; 6], to: [f64; 6] },
     /// A path on which the tool moves along a straight line and turns evenly.
     Line { from: Frame, to: Frame, tcp: Pose6 },
-    /// A path on which the tool moves along a circular arc.
+    /// A path on which the tool centre point moves along a circular arc.
     Arc { arc: Arc, from: Frame, to: Frame, turn: ArcTurn, tcp: Pose6 },
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Arc {
     normal: Vec3,
     /// The vector from the circle's centre to the beginning of the arc \[m\].
     radius: Vec3,
-    /// The angle that the arc covers \[rad\].
+    /// The angle from the beginning of the arc to its end \[rad\].
     angle: f64,
 }
 
