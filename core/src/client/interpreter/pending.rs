@@ -21,7 +21,7 @@ pub(super) enum Sent<'t> {
     Probe,
     /// The line `clear_interpreter()`, which clears executed statements.
     Clear,
-    /// One of the lines `end_interpreter()`, `abort` or `skipbuffer`.
+    /// A line `end_interpreter()`, `abort` or `skipbuffer`.
     Other,
     /// The query `statelastexecuted`, for the number of the last executed statement.
     Query,

@@ -90,7 +90,7 @@ pub enum ValueKind {
     Text,
     /// A list of strings of any length.
     Texts,
-    /// One of these strings.
+    /// A string out of this list.
     Words(Vec<&'static str>),
     /// A boolean: `true` or `false`.
     Flag,
