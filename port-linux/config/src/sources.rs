@@ -1,6 +1,6 @@
 //! The tables `[[source]]`: the inputs of sensors, and the accepted range and age of their readings.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use outrigger_core::command::{MAX_SOURCES, SourceConfig};
@@ -225,9 +225,11 @@ impl Input for SourceInput {
                         .ok()
                 });
                 let listen = section.text("listen", "a local address and port");
-                let parsed = listen.and_then(|text| text.parse().ok());
+                // A port alone is that port of every local address.
+                let any = |text: &str| Some(SocketAddr::from((Ipv4Addr::UNSPECIFIED, text.parse().ok()?)));
+                let parsed = listen.and_then(|text| text.parse().ok().or_else(|| any(text)));
                 if parsed.is_none() && (listen.is_some() || !section.has("listen")) {
-                    section.complain("listen", "a local address and port, e.g. \"0.0.0.0:5005\"");
+                    section.complain("listen", "a local address and port, e.g. \"0.0.0.0:5005\", or a port");
                 }
                 Some(Self::Udp { listen: parsed?, from })
             }

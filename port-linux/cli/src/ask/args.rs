@@ -24,7 +24,7 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "ROBOT|CONFIG.toml|board:ADDRESS")]
     pub robot: String,
     /// Request to send to the run or the board
-    #[arg(value_enum, hide_possible_values = true)]
+    #[arg(value_enum, value_name = "REQUEST", hide_possible_values = true)]
     pub word: AskCommand,
     /// With set: the output to set, as `outrigger io` takes it; with sample: the source's name and its values; with
     /// force: forces and torques along and around the compliant axes [N, Nm], e.g. z=-20, and optionally frame=,
@@ -32,7 +32,7 @@ pub(crate) struct AskArgs {
     /// tool-contact: on or off; with move: the file with the motion (.csv, .json or .mcap), which is read here and
     /// sent to the run; with dashboard, of a board: power-on, brake-release, unlock-protective-stop, close-popup or
     /// close-safety-popup
-    #[arg(value_name = "WORD", allow_negative_numbers = true)]
+    #[arg(value_name = "ARGUMENT", allow_negative_numbers = true)]
     pub rest: Vec<String>,
     /// With move, in place of a file: the target, as `outrigger move --to` takes it: q= and each joint's angle [rad, or with deg];
     /// or, of a run with session.path = "player", pose=X,Y,Z,RX,RY,RZ of the tool [m, rotation vector in rad]

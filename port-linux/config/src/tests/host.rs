@@ -527,6 +527,23 @@ fn a_sensor_that_anybody_may_feign_is_warned_of_with_what_to_add() {
 }
 
 #[test]
+fn a_port_alone_is_that_port_of_every_local_address() {
+    let listens = |at: &str| {
+        let source = format!("{ROBOT}[[source]]\nname = \"d\"\ninput = \"udp\"\nlisten = \"{at}\"\n");
+        let read = Configuration::parse(&source).ok()?;
+        read.control.sources.iter().find_map(|source| match source.input {
+            SourceInput::Udp { listen, .. } => Some(listen.to_string()),
+            _ => None,
+        })
+    };
+    assert_eq!(listens("5005").as_deref(), Some("0.0.0.0:5005"));
+    assert_eq!(listens("127.0.0.1:5005").as_deref(), Some("127.0.0.1:5005"));
+    for wrong in ["65536", "-1", "sensor", ":5005", ""] {
+        assert_eq!(listens(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
 fn what_the_core_refuses_is_offered_by_no_key_and_each_range_is_the_cores() {
     let told = |line: &str| problems(&format!("{ROBOT}[session.expert]\n{line}\n"));
     let [problem] = told("entry = \"Unacceptable\"").try_into().expect("one problem");
