@@ -307,7 +307,7 @@ Reads only; sends nothing that moves the robot. The file has every field of ever
 schema, and the received bytes with their times of arrival. If the link is lost, the cause is reported and logged in the \
 file, and the link is established again. If the disk is too slow, the oldest data are dropped, counted and \
 logged. End it by Ctrl-C or --duration: the file is complete in both cases.
-The channels are listed in port-linux/docs/recording.md.
+The channels are listed in port-linux/docs/recording-reference.md.
 
 Examples:
   outrigger record 192.168.56.101 --out weld.mcap
@@ -320,7 +320,7 @@ Examples:
     /// Export a table, or the bytes of a port, from a recording
     #[command(after_help = "\
 The table has one row per state and the specification's names as columns, vectors as name_0, name_1 ..., in the \
-units of port-linux/docs/recording.md; arrival_time is in seconds since 1970. pandas and PlotJuggler open it. \
+units of port-linux/docs/recording-reference.md; arrival_time is in seconds since 1970. pandas and PlotJuggler open it. \
 The bytes are exactly those received, for `decode` or for tests of a parser.
 
 Examples:

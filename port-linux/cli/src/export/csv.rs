@@ -155,9 +155,9 @@ impl FieldVisitor for Columns<'_> {
 mod tests {
     use super::*;
 
-    /// Returns the documented column names, from the table in `recording.md`, without dots.
+    /// Returns the documented column names, from the table in `recording-reference.md`, without dots.
     fn documented() -> Vec<String> {
-        let page = include_str!("../../../docs/recording.md");
+        let page = include_str!("../../../docs/recording-reference.md");
         let table = page.split("| fields of 30003 | unit |").nth(1).expect("the table");
         let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
         let names = rows.flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2));
