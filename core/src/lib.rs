@@ -58,9 +58,15 @@
 #[cfg(doctest)]
 #[doc = include_str!("../docs/write-a-law.md")]
 struct WriteALaw;
+#[cfg(doctest)]
+#[doc = include_str!("../docs/write-a-law-reference.md")]
+struct WriteALawReference;
 #[cfg(all(doctest, feature = "async"))]
 #[doc = include_str!("../docs/port-it.md")]
 struct PortIt;
+#[cfg(all(doctest, feature = "async"))]
+#[doc = include_str!("../docs/port-it-reference.md")]
+struct PortItReference;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/add-a-firmware-field.md")]
 struct AddAFirmwareField;
