@@ -77,7 +77,8 @@ impl Bridges {
         outrigger_wire::math::sqrt(squared)
     }
 
-    /// Checks that the values can belong to a sensor. Hosts and boards use the same check.
+    /// Checks that the calibration matrix and the unloaded voltages can belong to a force/torque sensor. Hosts and
+    /// boards use the same check.
     ///
     /// # Errors
     /// Returns the first invalid field, named by its key in a board's configuration file.
@@ -106,19 +107,19 @@ fn dot(a: &[f32; AXES], b: &[f32; AXES]) -> f32 {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum BridgeRate {
-    /// The converter delivers 250 readings per second.
+    /// The bridge converter delivers 250 readings per second.
     Hz250,
-    /// The converter delivers 500 readings per second.
+    /// The bridge converter delivers 500 readings per second.
     Hz500,
-    /// The converter delivers 1 000 readings per second.
+    /// The bridge converter delivers 1 000 readings per second.
     Hz1000,
 }
 
 impl BridgeRate {
-    /// The list of all supported reading rates, slowest first.
+    /// The list of all supported reading rates of a bridge converter, slowest first.
     pub const ALL: [Self; 3] = [Self::Hz250, Self::Hz500, Self::Hz1000];
 
-    /// Returns the number of readings per second at this rate.
+    /// Returns the number of readings per second that the bridge converter delivers at this rate.
     #[must_use]
     pub const fn per_second(self) -> u32 {
         match self {

@@ -1,4 +1,4 @@
-//! The loop that every port runs, with its own sockets, clock and application (feature `async`).
+//! The loop that runs the engine on every port, with the port's sockets, clock and application (feature `async`).
 //!
 //! It waits for bytes or the end of an opening on any link, the engine's deadline, or the application. It takes the
 //! time right afterwards, passes one input to the engine, and drains its outputs. It makes no protocol decision.
@@ -39,24 +39,24 @@ pub use outstanding::Outstanding;
 
 /// The user of the engine: it supplies inputs of sensors and operators, and receives reports.
 pub trait Application<const N: usize, P: Controller<N>, L: Law<N>> {
-    /// Returns the next input from outside: samples, requests. Dropping the future loses nothing.
+    /// Returns the next input to the engine from outside: samples, requests. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Input>;
 
-    /// Called just before the engine handles the input returned by [`next`](Self::next). Inputs from other sources
-    /// may have been handled since `next` returned. Events up to the following [`observe`](Self::observe) result from
-    /// this input.
+    /// Receives a notification just before the engine handles the input returned by [`next`](Self::next). Inputs from
+    /// other sources may have been handled since `next` returned. Events up to the following [`observe`](Self::observe)
+    /// result from this input.
     fn handed_over(&mut self) {}
 
     /// Receives an event that the engine reports.
     fn event(&mut self, event: Event<P::Event>);
 
-    /// Called when the answer to a state has been written. `turnaround` is the time since the state was read, on
-    /// whichever link.
+    /// Receives a notification that the command that answers a robot state has been written. `turnaround` is the time
+    /// since the state was read, on whichever link.
     fn answered(&mut self, turnaround: Duration) {
         let _ = turnaround;
     }
 
-    /// Called after each input and the outputs and events that it caused, before the loop sleeps.
+    /// Receives the engine after each input and the outputs and events that it caused, before the loop sleeps.
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let _ = (engine, now);
     }
@@ -75,7 +75,7 @@ enum Phase {
 enum Woken {
     Opened(LinkId, bool),
     Accepted(LinkId, Option<SocketAddr>),
-    /// Bytes in the link's window; `None` for the end of the stream or an error.
+    /// The number of bytes that were read into the link's window; `None` for the end of the stream or an error.
     Read(LinkId, Option<usize>),
     Datagram(LinkId, usize, SocketAddr),
     Application(Input),
@@ -131,7 +131,7 @@ where
     D: Datagrams,
     A: Application<N, P, L>,
 {
-    /// Passes one input to the engine, for the event that ended the wait at `now`.
+    /// Passes the event that ended the wait at `now` to the engine.
     fn take(&mut self, woken: Woken, now: Instant) {
         let input = match woken {
             Woken::Read(link, Some(n)) => return self.engine.commit(link, n, now, now),
@@ -236,7 +236,8 @@ where
         }
     }
 
-    /// Waits for the next event. Futures that lose the race are dropped, which loses nothing.
+    /// Waits for the next event of sockets, application or clock. Futures that lose the race are dropped, which loses
+    /// nothing.
     async fn wait(&mut self, links_first: bool) -> Woken {
         let Self { clock, sockets, phases, engine, application, .. } = self;
         let deadline = engine.poll_timeout();
@@ -297,7 +298,7 @@ where
     }
 }
 
-/// Polls the end of an opening, or bytes in the link's window; never for a closed link.
+/// Polls a link to the controller for the end of an opening, or bytes in its window; never for a closed link.
 fn poll_link<const N: usize, P: Controller<N>, L: Law<N>, S: Socket, D: Datagrams>(
     link: LinkId,
     phase: Phase,

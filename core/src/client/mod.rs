@@ -43,13 +43,13 @@ pub mod tool_line;
 /// An action that a client with one connection requests from its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
-    /// Connect to the controller, and report `Opened` or `Refused`. The client observes its own deadline.
+    /// Connect to the controller's `port`, and report `Opened` or `Refused`. The client observes its own deadline.
     Open {
         /// The TCP port in the controller's numbering; the port of Outrigger adds its port base.
         port: u16,
     },
     /// Write all of these bytes to the client's connection.
     Transmit(&'a [u8]),
-    /// Close the connection, or give up opening it. No event of it is to be reported afterwards.
+    /// Close the client's connection, or give up opening it. No event of it is to be reported afterwards.
     Close,
 }

@@ -1,5 +1,5 @@
-//! The governor of the numbers that a law adds to the control law of a controller: joint torques, or force and torque
-//! at the tool.
+//! The governor of added torques and wrenches: of those that a law of this driver adds to the controller's own control
+//! law, for the joints or for the tool.
 //!
 //! | phase | given | goes out | next phase |
 //! |---|---|---|---|
@@ -23,10 +23,11 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{JointTorques, Wrench};
 use outrigger_wire::time::Duration;
 
-/// The numbers that are added: a torque for each joint \[Nm\], or the six of a force and a torque at the tool \[N, Nm\] and a zero.
+/// The torques that are added to the controller's control law: of each joint \[Nm\], or the six values of a wrench
+/// (force and torque) at the tool \[N, Nm\] and a zero.
 pub(crate) type Numbers = JointTorques<MOST_JOINTS>;
 
-/// The kind of numbers that a controller adds to its control law.
+/// The quantity that a controller adds to its control law: joint torques, or a wrench at the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Torques,
@@ -37,7 +38,7 @@ enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AddedBounds {
     kind: Kind,
-    /// The highest magnitude of each added number \[N, Nm\]; greater than zero.
+    /// The highest magnitude of each added torque or force \[N, Nm\]; greater than zero.
     most: Numbers,
     /// The time in which an added torque or force may rise from zero to its limit.
     rise: Duration,
@@ -70,25 +71,25 @@ const fn numbers_of(wrench: &Wrench) -> Numbers {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum AddedPhase {
-    /// No added numbers were sent, because the arm did not follow commands.
+    /// No added torques or wrench were sent, because the arm did not follow commands.
     #[default]
     Idle,
-    /// The constant numbers of the configuration were sent.
+    /// The constant added torques or wrench of the configuration were sent.
     Constant,
-    /// These numbers were sent, because the law gives some now or gave some before.
+    /// These added torques or this wrench were sent, because the law gives some now or gave some before.
     Given(Numbers),
 }
 
-/// The governor of added numbers: their bounds, and the numbers that were sent last.
+/// The governor of added torques or wrenches: their bounds, and those that were sent last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AddedGovernor {
-    /// The bounds of added numbers in force; `None` if the controller adds nothing to its control law.
+    /// The bounds of added torques or wrenches in force; `None` if the controller adds nothing to its control law.
     bounds: Option<AddedBounds>,
     phase: AddedPhase,
 }
 
 impl AddedGovernor {
-    /// Sets the bounds of the added numbers; `None` if the controller adds nothing to its control law.
+    /// Sets the bounds of the added torques or wrenches; `None` if the controller adds nothing to its control law.
     pub(crate) const fn set_bounds(&mut self, bounds: Option<AddedBounds>) {
         self.bounds = bounds;
     }
@@ -99,31 +100,33 @@ impl AddedGovernor {
         self.bounds.filter(|bounds| bounds.kind == Kind::Torques).map(|bounds| gather(&bounds.most.0))
     }
 
-    /// Records that no numbers are sent, because the arm does not follow commands.
+    /// Records that no added torques or wrench are sent, because the arm does not follow commands.
     pub(crate) const fn reset(&mut self) {
         self.phase = AddedPhase::Idle;
     }
 
-    /// Returns the state of the governor for a checkpoint: the numbers that were sent last, without the bounds.
+    /// Returns the state of the governor for a checkpoint: the added torques or wrench that were sent last, without the
+    /// bounds.
     #[cfg(feature = "record")]
     pub(crate) const fn saved(&self) -> &AddedPhase {
         &self.phase
     }
 
-    /// Restores the added numbers sent last, which were [saved](Self::saved) in a checkpoint.
+    /// Restores the added torques or wrench sent last, which were [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub(crate) const fn resume(&mut self, phase: AddedPhase) {
         self.phase = phase;
     }
 
-    /// Returns an empty slot for the numbers that the law adds in one step; `None` if the controller adds nothing.
+    /// Returns an empty slot for the torques or the wrench that the law adds in one step; `None` if the controller adds
+    /// nothing.
     #[must_use]
     pub(crate) fn slot(&self) -> Option<AddedSlot> {
         self.bounds.map(|AddedBounds { kind, .. }| AddedSlot { kind, given: Cell::new(None) })
     }
 
-    /// Approves, shapes or refuses the numbers that the law gave, `dt` after the last command by the controller's
-    /// clock. `scale` is the share of these numbers that remains while a late reading is bridged.
+    /// Approves, shapes or refuses the added torques or wrench that the law gave, `dt` after the last command by the
+    /// controller's clock. `scale` is the share of them that remains while a late reading is bridged.
     ///
     /// # Errors
     /// See the table of this module; the numbers that were sent last do not change.
@@ -154,7 +157,8 @@ impl AddedGovernor {
         Ok(())
     }
 
-    /// Returns the numbers to send in place of the configuration's constant; `None` if the constant applies.
+    /// Returns the added torques or wrench to send in place of the configuration's constant; `None` if the constant
+    /// applies.
     #[must_use]
     pub(crate) const fn sent(&self) -> Option<&[f32; MOST_JOINTS]> {
         match &self.phase {
@@ -164,8 +168,8 @@ impl AddedGovernor {
     }
 }
 
-/// The slot in which a law stores the numbers to add in one step, on a controller that adds numbers to its control
-/// law.
+/// The slot in which a law stores the torques or the wrench to add in one step, on a controller that adds them to its
+/// control law.
 #[derive(Debug)]
 pub(crate) struct AddedSlot {
     kind: Kind,
@@ -173,7 +177,7 @@ pub(crate) struct AddedSlot {
 }
 
 impl AddedSlot {
-    /// Stores joint torques in the slot, in place of earlier ones.
+    /// Stores added joint torques \[Nm\] in the slot, in place of earlier ones.
     ///
     /// # Errors
     /// [`Reason::PathUnfit`] if the controller adds a wrench.
@@ -181,7 +185,7 @@ impl AddedSlot {
         self.put(Kind::Torques, gather(&spread(torques)))
     }
 
-    /// Stores a force and torque at the tool in the slot, in place of earlier ones.
+    /// Stores an added force and torque at the tool \[N, Nm\] in the slot, in place of earlier ones.
     ///
     /// # Errors
     /// [`Reason::PathUnfit`] if the controller adds joint torques.
@@ -197,7 +201,7 @@ impl AddedSlot {
         Ok(())
     }
 
-    /// Removes and returns the numbers in the slot; `None` if the law has stored none.
+    /// Removes and returns the added torques or wrench in the slot; `None` if the law has stored none.
     #[must_use]
     pub(crate) fn take(&self) -> Option<Numbers> {
         self.given.take()

@@ -1,4 +1,4 @@
-//! The governor, which checks the speeds that a law requests before they are sent.
+//! The governor, which checks the joint speeds that a control law requests before they are sent.
 //!
 //! | requested | outcome |
 //! |---|---|
@@ -17,17 +17,17 @@ use outrigger_wire::math::bounded;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::Duration;
 
-/// The factors by which the governor reduced requested speeds, 0 … 1; both are 1 if they were granted unchanged.
+/// The factors by which the governor reduced requested joint speeds, 0 … 1; both are 1 if they were granted unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Shaped {
-    /// The factor by which the velocity limits reduced the requested speeds.
+    /// The factor by which the velocity limits reduced the requested joint speeds, 0 … 1.
     pub velocity: f32,
-    /// The part of the requested change of speed that the acceleration limits granted.
+    /// The part of the requested change of joint speeds that the acceleration limits granted, 0 … 1.
     pub change: f32,
 }
 
-/// Joint speeds that may be sent, in this engine call only.
+/// The joint speeds \[rad/s\] that may be sent, in this engine call only.
 ///
 /// Only a [`Governor`] creates one, and it holds the authority by value: the function that turns it into bytes consumes
 /// it.
@@ -52,7 +52,7 @@ impl<'machine, const N: usize> Approved<'machine, N> {
         self.shaped
     }
 
-    /// Returns the approved joint speeds, and the authority to send them.
+    /// Returns the approved joint speeds \[rad/s\], and the authority to send them.
     #[must_use]
     pub fn into_parts(self) -> (JointVelocities<N>, Authority<'machine>) {
         (*self.velocities, self.authority)
@@ -68,8 +68,8 @@ pub struct Governor<const N: usize> {
 }
 
 impl<const N: usize> Governor<N> {
-    /// Creates a governor whose last command was zero. `limits` must have been checked by [`Limits::check`]: limits
-    /// that it rejects approve no motion here either.
+    /// Creates a governor whose last approved joint speeds are zero. `limits` must have been checked by
+    /// [`Limits::check`]: limits that it rejects approve no motion here either.
     #[must_use]
     pub const fn new(limits: Limits<N>) -> Self {
         Self { limits, last: JointVelocities::ZERO }
@@ -81,7 +81,8 @@ impl<const N: usize> Governor<N> {
         &self.limits
     }
 
-    /// Applies other limits from the next command on; these must have been [checked](Limits::check) too.
+    /// Applies other limits of joint speeds from the next command on; these must have been [checked](Limits::check)
+    /// too.
     pub const fn set_limits(&mut self, limits: Limits<N>) {
         self.limits = limits;
     }
@@ -92,12 +93,13 @@ impl<const N: usize> Governor<N> {
         self.last
     }
 
-    /// Sets the last command to zero. Must be called at each arming, when the arm is commanded zero and at rest.
+    /// Sets the last approved joint speeds to zero. Must be called at each arming, when the arm is commanded zero and
+    /// at rest.
     pub const fn reset(&mut self) {
         self.last = JointVelocities::ZERO;
     }
 
-    /// Approves, shapes or refuses the `wanted` speeds for an arm in `state`, `dt` after the last command by the
+    /// Approves, shapes or refuses the `wanted` joint speeds for an arm in `state`, `dt` after the last command by the
     /// controller's clock. After a refusal the last command is unchanged.
     ///
     /// # Errors
@@ -119,7 +121,7 @@ impl<const N: usize> Governor<N> {
         Ok(Approved { velocities: &self.last, shaped: Shaped { velocity, change }, authority })
     }
 
-    /// Scales joint speeds that exceed the limit by no more than the margin down to the limit.
+    /// Scales joint speeds that exceed the velocity limit by no more than the margin down to the limit.
     fn within_velocity(&self, wanted: JointVelocities<N>) -> Result<(JointVelocities<N>, f32), Reason> {
         let excess = largest_ratio(&wanted, &self.limits.velocity.0);
         if excess > 1.0 + self.limits.velocity_margin || excess.is_nan() {
@@ -170,7 +172,7 @@ impl<const N: usize> Governor<N> {
     }
 }
 
-/// Returns the largest |value| / limit of the joints; NaN if a limit is NaN or a division is undefined.
+/// Returns the largest |value| / limit over all joints; NaN if a limit is NaN or a division is undefined.
 fn largest_ratio<const N: usize>(values: &JointVelocities<N>, limits: &[f32; N]) -> f32 {
     values.zip_with(limits, |v, limit| v / limit).max_abs()
 }

@@ -65,7 +65,7 @@ pub struct ForceMode {
     pub selection: [bool; 6],
     /// The force \[N\] and torque \[Nm\] that the arm applies along and around the compliant axes.
     pub wrench: Wrench,
-    /// The behaviour of force mode's frame while the arm moves.
+    /// The type of force mode: the behaviour of its frame while the arm moves.
     pub kind: ForceType,
     /// For a compliant axis the highest speed \[m/s, rad/s\]; for another the largest permitted deviation \[m, rad\].
     pub limits: [f32; 6],
@@ -92,9 +92,9 @@ impl ForceMode {
     /// The range of the factor on the gain of force mode.
     pub const GAIN_SCALING: Range<f32> = range_of!(0.0 to 2.0);
 
-    /// Returns parameters with this force \[N\] in the base's frame and no axis selected. A selected axis moves at up
-    /// to 0.1 m/s or rad/s, another one is held within 0.1 m or rad. Damping and gain scaling are the defaults of ROS
-    /// 2's service.
+    /// Returns parameters of force mode with this force \[N\] in the base's frame and no axis selected. A selected axis
+    /// moves at up to 0.1 m/s or rad/s, another one is held within 0.1 m or rad. Damping and gain scaling are the
+    /// defaults of ROS 2's service.
     #[must_use]
     pub const fn pushing(force: [f32; 3]) -> Self {
         Self {
@@ -108,8 +108,8 @@ impl ForceMode {
         }
     }
 
-    /// Checks the parameters for a controller that has gain scaling, or that has none. Returns a note if they are
-    /// accepted but may surprise.
+    /// Checks the parameters of force mode for a controller that has gain scaling, or that has none. Returns a note if
+    /// they are accepted but may surprise.
     ///
     /// # Errors
     /// Returns the first number out of its range, or an error if no axis is compliant.
@@ -152,15 +152,15 @@ pub enum ForceModeNote {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ForceModeError {
-    /// A number of the parameters is out of its range or NaN.
+    /// A number in the parameters of force mode is out of its range or NaN.
     Number {
-        /// The name of the rejected parameter.
+        /// The name of the rejected parameter of force mode.
         what: &'static str,
         /// The index of the rejected number, from 0, if the parameter has several numbers.
         at: u8,
-        /// The rejected value of the parameter.
+        /// The rejected number in the parameter.
         found: f32,
-        /// The accepted range of the parameter.
+        /// The accepted range of the rejected parameter.
         expected: &'static str,
     },
     /// No axis of force mode is selected as compliant.

@@ -25,7 +25,8 @@ use outrigger_wire::robot::{JointPositions, Pose, State};
 
 #[cfg(feature = "motions")]
 type Line = Pose;
-/// A type without values: without feature `motions` there are no lines, and they take no memory.
+/// A type without values for the straight line of a move: without feature `motions` there are no lines, and they take
+/// no memory.
 #[cfg(not(feature = "motions"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -39,7 +40,7 @@ pub struct JointMove<const N: usize> {
     to: JointPositions<N>,
     speed: f32,
     acceleration: f32,
-    /// `true` if the motion continues from `to` through waypoints that are sent while it runs.
+    /// `true` if the motion continues from `to` through waypoints that are sent to the controller while it runs.
     along: bool,
     /// The pose to which the tool moves on a straight line; `None` for a joint motion.
     line: Option<Line>,
@@ -126,14 +127,14 @@ impl<const N: usize> JointMove<N> {
         self.acceleration
     }
 
-    /// Returns the time that the move takes for a distance of this length, from rest to rest \[s\].
+    /// Returns the time \[s\] that the move takes for a distance of this length \[rad, or m\], from rest to rest.
     fn shortest(&self, length: f32) -> f32 {
         let ramps = self.speed / self.acceleration;
         if length > self.speed * ramps { length / self.speed + ramps } else { 2.0 * sqrt(length / self.acceleration) }
     }
 }
 
-/// A move that may be sent to the controller, in this engine call only.
+/// A move of the controller that passed the check of its limits and may be sent, in this engine call only.
 ///
 /// Only a [`Governor`] creates one, and it holds the authority by value, as [`Approved`](super::Approved) does.
 #[derive(Debug)]
@@ -157,7 +158,7 @@ impl<const N: usize> Governor<N> {
     /// The displacement of the tool \[m\] below which a line counts as a pure rotation.
     const TURNS_ONLY: f32 = 0.001;
 
-    /// Checks that an arm in `state` may be commanded to execute this move.
+    /// Checks that an arm in `state` may be commanded to execute the move `asked`.
     ///
     /// # Errors
     /// See the table of this module.

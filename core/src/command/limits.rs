@@ -45,7 +45,7 @@ settings! {
 pub struct LimitsError {
     /// The name of the limit that is invalid.
     pub field: Wording,
-    /// The accepted values of the limit, as a clause.
+    /// The accepted values of the invalid limit, as a clause.
     pub expected: Wording,
     /// The joint, counted from 0 at the base, if the field has one value per joint.
     pub joint: Option<u8>,
@@ -67,16 +67,17 @@ impl<const N: usize> Limits<N> {
     /// The angle that means no limit \[rad\]: 100 turns. At that angle neighbouring `f32` numbers are still only 0.06
     /// mrad apart; beyond it they are too coarse for commands.
     pub const NONE: f32 = 100.0 * TAU;
-    /// The range of each angle of [`position_min`](Self::position_min) and [`position_max`](Self::position_max).
+    /// The range \[rad\] of each angle of [`position_min`](Self::position_min) and
+    /// [`position_max`](Self::position_max).
     pub const POSITION: Range<f32> = Range { least: -Self::NONE, most: Self::NONE, text: "-200π to 200π rad" };
-    /// The range of a joint that does not turn without end, for files that name an arm.
+    /// The range of the angles \[rad\] of a joint that does not turn without end, for files that name an arm.
     pub const BOUNDED: Range<f32> = Range { least: -2.0 * TAU, most: 2.0 * TAU, text: "-4π to 4π rad" };
-    /// The range of each [`velocity`](Self::velocity).
+    /// The range of each joint's [`velocity`](Self::velocity) \[rad/s\].
     pub const VELOCITY: Range<f32> = Range { least: 0.001, most: TAU, text: "0.001 to 2π rad/s" };
-    /// The range of each [`acceleration`](Self::acceleration) and [`braking`](Self::braking).
+    /// The range of each joint's [`acceleration`](Self::acceleration) and [`braking`](Self::braking) \[rad/s²\].
     pub const ACCELERATION: Range<f32> = range_of!(0.01 to 50.0 "rad/s²");
 
-    /// Checks that the limits are valid.
+    /// Checks that every limit of the arm is in its range, and each joint's lowest angle below its highest.
     ///
     /// # Errors
     /// Returns the first field, in the order of the structure, that is out of its range.
@@ -92,13 +93,13 @@ impl<const N: usize> Limits<N> {
     }
 }
 
-/// The worst-case timing of commands on the path to the controller.
+/// The worst-case timing of commands on the way from this driver to the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PathTiming {
-    /// The time from the measurement of a state until the controller accepts the command that answers it.
+    /// The time from the measurement of a robot state until the controller accepts the command that answers it.
     pub latency: Duration,
-    /// The time for which a command remains in force if no other follows.
+    /// The time for which a command remains in force on the controller if no other follows.
     pub hold: Duration,
 }
 
@@ -170,7 +171,8 @@ const fn smallest(joint: usize) -> f32 {
 }
 
 impl<const N: usize> TorqueLimits<N> {
-    /// The range of each [`torque`](Self::torque): up to the rated torque of the largest joint of any arm.
+    /// The range of each joint's [`torque`](Self::torque) \[Nm\]: up to the rated torque of the largest joint of any
+    /// arm.
     pub const TORQUE: Range<f32> = range_of!(0.01 to 1000.0 "Nm");
 
     /// Returns the largest change of each joint's torque permitted in `dt` \[Nm\].

@@ -1,5 +1,5 @@
-//! The check of a law's commands before they are sent: limits, the governor that applies them, and the monitors of the
-//! law's sensors. Also motions executed by the controller, and its outputs.
+//! The check of a control law's commands before they are sent: limits, the governor that applies them, and the monitors
+//! of the law's sensors. Also motions executed by the controller, and its outputs.
 //!
 //! ```
 //! use outrigger_core::command::Limits;

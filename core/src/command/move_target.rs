@@ -30,7 +30,7 @@ use core::fmt;
 
 use outrigger_wire::robot::{JointPositions, Pose};
 
-/// A position of an arm with `N` joints, as joint angles or as a pose.
+/// A position of an arm with `N` joints, as joint angles \[rad\] or as a pose \[m, rad\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum ArmPosition<const N: usize> {
@@ -48,30 +48,31 @@ pub struct MoveTarget<const N: usize> {
     linear: bool,
 }
 
-/// The end of a move, with all data needed to check it against the limits.
+/// The end of a move of the controller, with all data needed to check it against the limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Destination<const N: usize> {
-    /// The joint angles at the end \[rad\]. At the end of a line the controller may choose others for the same pose.
+    /// The joint angles at the end of the move \[rad\]. At the end of a line the controller may choose others for the
+    /// same pose.
     pub joints: JointPositions<N>,
-    /// The pose of the tool at the end \[m, rad\], if it moves on a straight line.
+    /// The pose of the tool at the end of the move \[m, rad\]; `None` unless it moves on a straight line.
     pub line: Option<Pose>,
 }
 
-/// The reason for which the controller did not return the missing part of a target.
+/// The reason for which the controller did not convert a target's joint angles to a pose, or its pose to joint angles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LocateError {
     /// The controller reports that the arm cannot reach the target pose.
     OutOfReach,
-    /// The program on the controller that computes the missing part ended without a result. Software before 3.15, and
-    /// 5.0 to 5.9, ends it if the arm cannot reach the pose.
+    /// The program on the controller that converts the target ended without a result. Software before 3.15, and 5.0 to
+    /// 5.9, ends it if the arm cannot reach the pose.
     ProgramEnded,
 }
 
 impl LocateError {
-    /// Returns the name of the error as one word, for machine-readable output.
+    /// Returns the name of the failed conversion's reason as one word, for machine-readable output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,7 +81,8 @@ impl LocateError {
         }
     }
 
-    /// Returns a description of the error, as a clause that starts in lower case.
+    /// Returns a description of the reason for which the target was not converted, as a clause that starts in lower
+    /// case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -92,7 +94,7 @@ impl LocateError {
         }
     }
 
-    /// Returns a hint at what a person can do next about the error.
+    /// Returns a hint at what a person can do next about a target that was not converted.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         "choose a pose nearer to the base, or another orientation; it is in m and rad, in the base frame, for the tool centre \
@@ -122,7 +124,7 @@ impl<const N: usize> MoveTarget<N> {
         Self { place: ArmPosition::Pose(to), linear: false }
     }
 
-    /// Returns the same target with the tool moving on a straight line at an even rate of rotation.
+    /// Returns the same target of a move with the tool moving on a straight line at an even rate of rotation.
     #[must_use]
     pub const fn linear(self) -> Self {
         Self { linear: true, ..self }
@@ -134,13 +136,13 @@ impl<const N: usize> MoveTarget<N> {
         self.linear
     }
 
-    /// Returns the position in the form in which it was requested: joint angles or a pose.
+    /// Returns the position of the target in the form in which it was requested: joint angles or a pose.
     #[must_use]
     pub const fn place(&self) -> &ArmPosition<N> {
         &self.place
     }
 
-    /// Returns whether all numbers of the target are finite.
+    /// Returns whether all angles, or all numbers of the pose, of the target are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         match &self.place {
@@ -157,7 +159,7 @@ impl<const N: usize> MoveTarget<N> {
         (!is_known).then_some(self.place)
     }
 
-    /// Returns the destination if nothing has to be requested from the controller; otherwise `None`.
+    /// Returns the destination of the move if nothing has to be requested from the controller; otherwise `None`.
     #[must_use]
     pub const fn known(&self) -> Option<Destination<N>> {
         match self.place {
@@ -168,8 +170,8 @@ impl<const N: usize> MoveTarget<N> {
 }
 
 impl MoveTarget<6> {
-    /// Returns the destination, given the controller's answer to the [`question`](Self::question): the joint angles of
-    /// a pose \[rad\], or the pose of joint angles as x, y, z, rx, ry, rz \[m, rad\].
+    /// Returns the destination of the move, given the controller's answer to the [`question`](Self::question): the
+    /// joint angles of a pose \[rad\], or the pose of joint angles as x, y, z, rx, ry, rz \[m, rad\].
     #[must_use]
     pub fn found(&self, values: [f32; 6]) -> Destination<6> {
         let [x, y, z, rx, ry, rz] = values;

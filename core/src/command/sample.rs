@@ -1,4 +1,4 @@
-//! The readings of sensors in the form in which a law receives them.
+//! The readings of sensors in the form in which a control law receives them.
 
 #[cfg(feature = "motions")]
 use super::{AddedSlot, TorqueSlot};
@@ -6,7 +6,7 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{JointTorques, JointVelocities, Wrench};
 use outrigger_wire::sensor::{Sample, SourceId};
 
-/// The newest readings that a law may use in this cycle, and the limits of its output.
+/// The newest sensor readings that a law may use in this cycle, and the limits of its output.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {
     readings: &'a [Sample],
@@ -22,7 +22,7 @@ impl<'a> Samples<'a> {
     /// An empty set of sensor readings, for laws that need none.
     pub const NONE: Samples<'static> = Samples::new(&[]);
 
-    /// Creates a set of these sensor readings, one per source.
+    /// Creates a set of these sensor readings, one for each sensor.
     #[must_use]
     pub const fn new(samples: &'a [Sample]) -> Self {
         Self {
@@ -36,21 +36,22 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// Returns the readings with `most` as the limit of the feedback gain \[1/s\].
+    /// Returns the sensor readings with `most` as the limit of the law's feedback gain \[1/s\].
     #[cfg(feature = "programs")]
     pub(crate) const fn with_most_feedback(mut self, most: f32) -> Self {
         self.most_feedback = most;
         self
     }
 
-    /// Returns the readings for a path that accepts torques, which the law puts into `slot`.
+    /// Returns the sensor readings for a path that accepts torques, which the law puts into `slot`.
     #[cfg(feature = "motions")]
     pub(crate) const fn taking_torques(mut self, slot: &'a TorqueSlot) -> Self {
         self.torques = Some(slot);
         self
     }
 
-    /// Returns the readings for a controller that adds to its control law the numbers that the law stores in `slot`.
+    /// Returns the sensor readings for a controller that adds to its control law the torques or the wrench that the law
+    /// stores in `slot`.
     #[cfg(feature = "motions")]
     pub(crate) const fn taking_added(mut self, slot: Option<&'a AddedSlot>) -> Self {
         self.added = slot;
@@ -67,8 +68,8 @@ impl<'a> Samples<'a> {
         None
     }
 
-    /// Commands these torques \[Nm\], in addition to what holds the arm against gravity. Returns the speeds that the
-    /// law's step must return then: zero, because they are not used.
+    /// Commands these joint torques \[Nm\], in addition to what holds the arm against gravity. Returns the speeds that
+    /// the law's step must return then: zero, because they are not used.
     ///
     /// # Errors
     /// [`Reason::PathUnfit`] if the path sends speeds.
@@ -97,8 +98,9 @@ impl<'a> Samples<'a> {
         Err(Reason::PathUnfit)
     }
 
-    /// Has this force and torque added to the control law of the tool, like [`add_torques`](Self::add_torques): a KUKA LWR does that in
-    /// Cartesian impedance, along the axes of its task frame.
+    /// Has this force and torque \[N, Nm\] added to the control law of the tool, like
+    /// [`add_torques`](Self::add_torques): a KUKA LWR does that in Cartesian impedance, along the axes of its task
+    /// frame.
     ///
     /// # Errors
     /// [`Reason::PathUnfit`] where none are added.
@@ -127,7 +129,7 @@ impl<'a> Samples<'a> {
         self.readings.iter().find(|s| s.source == source)
     }
 
-    /// Returns the first value of this source's reading.
+    /// Returns the first value of this sensor's reading; fails if there is no reading.
     ///
     /// # Errors
     /// [`Reason::SourceStale`] if there is no reading.

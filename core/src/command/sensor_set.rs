@@ -1,4 +1,4 @@
-//! The sensors of one robot, and the readings that a law may use in a cycle.
+//! The sensors of one robot, and the readings that a control law may use in a cycle.
 
 use heapless::Vec;
 
@@ -14,9 +14,9 @@ pub const MAX_SOURCES: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SourcesError {
-    /// More than [`MAX_SOURCES`] sensors were given.
+    /// More than [`MAX_SOURCES`] sensors were given for one robot.
     TooMany,
-    /// Two sensors have the same number.
+    /// Two sensors of the list have the same number.
     Duplicate(SourceId),
     /// `min` or `max` of this sensor is not finite, or `min` is not below `max`.
     Range(SourceId),
@@ -52,9 +52,9 @@ pub struct Bridged {
 #[derive(Clone, Debug)]
 pub struct Gathered {
     samples: Vec<Sample, MAX_SOURCES>,
-    /// The factor on the law's speeds, 0 … 1: below 1 while a bridged reading decays.
+    /// The factor on the joint speeds that the law requests, 0 … 1: below 1 while a bridged reading decays.
     pub scale: f32,
-    /// The source that has been bridged longest, if any; reported as an event each time.
+    /// The sensor whose reading has been bridged longest; `None` if none is. Reported as an event each time.
     pub bridged: Option<Bridged>,
 }
 
@@ -119,7 +119,7 @@ impl Sources {
         }
     }
 
-    /// Checks that every needed source is good enough to begin commanding: a precondition of arming.
+    /// Checks that every needed sensor is good enough to begin commanding: a precondition of arming.
     ///
     /// # Errors
     /// The reason of the first needed source that is not; a source that is not configured is always stale.
@@ -131,8 +131,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Returns the readings for the present command, of an arm with this control `cycle`, with bridging. Must be called
-    /// once per command.
+    /// Returns the sensor readings for the present command, of an arm with this control `cycle`, with bridging. Must be
+    /// called once per command.
     ///
     /// # Errors
     /// The reason of the first needed source without a usable reading.

@@ -1,4 +1,5 @@
-//! The monitor of one sensor: age, sequence number, range, rate of change, and readings that repeat for too long.
+//! The monitor of one sensor: age, sequence number, range and rate of change of its readings, and readings that repeat
+//! for too long.
 //!
 //! Age is measured in time, not in packets: a sensor slower than the robot's cycle counts as fresh between its
 //! readings. Beyond the permitted age the last reading is *bridged* for a few cycles, each counted and reported.
@@ -23,7 +24,7 @@ settings! {
         pub min nowhere: f32 = min,
         /// The highest valid value of a reading, in the sensor's unit.
         pub max nowhere: f32 = max,
-        /// The fastest plausible change of any channel \[unit/s\]. Default infinite: not checked.
+        /// The fastest plausible change of any value of a reading \[unit/s\]. Default infinite: not checked.
         pub max_rate: f32 [0.000001 to 1000000000.0 "SI units/s"] or f32::INFINITY = f32::INFINITY,
         /// Sensor readings older than this are not used. Default 100 ms.
         pub max_age: Duration [0.001 to 10.0 "s"] = Duration::from_millis(100),
@@ -54,9 +55,9 @@ pub struct SourceFigures {
     pub out_of_order: u32,
     /// The number of restarts of the sensor's sequence after silence.
     pub restarts: u32,
-    /// The number of readings out of range or rate, or with the wrong number of values.
+    /// The number of readings with a value out of range, a change that is too fast, or the wrong number of values.
     pub faulty: u32,
-    /// The number of cycles in which a reading was bridged.
+    /// The number of cycles in which a reading of the sensor was bridged.
     pub bridged: u32,
 }
 
@@ -65,13 +66,13 @@ pub struct SourceFigures {
 pub enum Reading {
     /// The sensor's newest reading, which is within its permitted age.
     Fresh(Sample),
-    /// The newest reading is too old; the motion that it causes is to be reduced by a factor.
+    /// The sensor's newest reading is too old; the motion that it causes is to be reduced by a factor.
     Bridged {
         /// The sensor's newest reading, which is too old.
         sample: Sample,
         /// The number of consecutive cycles bridged with this reading, counting this one, from 1.
         cycle: u8,
-        /// The factor on the motion: 1 in the first cycle, falling to 0 in the last.
+        /// The factor on the motion that the reading causes: 1 in the first cycle, falling to 0 in the last.
         scale: f32,
     },
 }
@@ -104,7 +105,7 @@ impl SourceMonitor {
         }
     }
 
-    /// Returns the settings of the sensor: what is expected of its readings.
+    /// Returns the settings of the sensor: range, rate and age that its readings may have.
     #[must_use]
     pub const fn config(&self) -> &SourceConfig {
         &self.config
@@ -116,7 +117,7 @@ impl SourceMonitor {
         self.figures
     }
 
-    /// Returns the sensor's newest accepted reading, valid or not.
+    /// Returns the sensor's newest accepted reading, valid or not; `None` before the first.
     #[must_use]
     pub const fn newest(&self) -> Option<&Sample> {
         self.newest.as_ref()

@@ -1,4 +1,4 @@
-//! The governor of joint torques, which checks the torques that a law requests before they are sent.
+//! The governor of joint torques, which checks the torques that a control law requests before they are sent.
 //!
 //! | requested or measured | outcome |
 //! |---|---|
@@ -29,7 +29,7 @@ pub struct ApprovedTorques<'machine, const N: usize> {
 }
 
 impl<'machine, const N: usize> ApprovedTorques<'machine, N> {
-    /// Returns the torques, finite and within the limits \[Nm\], and the authority to send them.
+    /// Returns the joint torques, finite and within the limits \[Nm\], and the authority to send them.
     #[must_use]
     pub const fn into_parts(self) -> (JointTorques<N>, Authority<'machine>) {
         (*self.torques, self.authority)
@@ -65,7 +65,7 @@ impl<const N: usize> TorqueGovernor<N> {
         &self.limits
     }
 
-    /// Discards the last command, because the arm is at rest or is being brought to rest.
+    /// Discards the last torque command, because the arm is at rest or is being brought to rest.
     pub fn reset(&mut self) {
         self.memory = TorqueMemory::default();
     }
@@ -77,7 +77,7 @@ impl<const N: usize> TorqueGovernor<N> {
         &self.memory
     }
 
-    /// Restores the governor's state that was [saved](Self::saved) in a checkpoint.
+    /// Restores the state of the torque governor that was [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub const fn resume(&mut self, memory: TorqueMemory<N>) {
         self.memory = memory;
@@ -136,18 +136,18 @@ fn time_to_rest<const N: usize>(state: &State<N>, arm: &Limits<N>, dt: Duration)
     dt.as_secs_f32() + arm.reaction.as_secs_f32() + 0.5 * longest
 }
 
-/// The path of a joint under torque commands \[rad\].
+/// The positions of a joint under torque commands \[rad\]: at their beginning, now, and at rest after a stop.
 #[derive(Clone, Copy)]
 struct Way {
-    /// The joint's position when torque commands began.
+    /// The joint's position when torque commands began \[rad\].
     from: f32,
     at: f32,
     rests_at: f32,
 }
 
 impl Way {
-    /// Returns whether the joint is, and will rest, within these bounds. A joint that began outside may stay there and
-    /// may move back inside.
+    /// Returns whether the joint is, and will rest, between the angles `low` and `high` \[rad\]. A joint that began
+    /// outside may stay there and may move back inside.
     fn is_within(&self, low: f32, high: f32) -> bool {
         let low = if self.from < low { self.from - STAYS } else { low };
         let high = if self.from > high { self.from + STAYS } else { high };
@@ -159,7 +159,8 @@ impl Way {
 /// The displacement below which a joint counts as not moving \[rad\]: measured angles are not quite constant.
 const STAYS: f32 = 1e-3;
 
-/// Shortens the change from `last` to `wanted` so that no joint changes by more than `most`.
+/// Returns the `wanted` joint torques \[Nm\], with the change from `last` shortened so that none changes by more than
+/// `most`.
 pub(super) fn approach<const N: usize>(
     last: &JointTorques<N>,
     wanted: &JointTorques<N>,
@@ -175,10 +176,10 @@ pub(super) fn approach<const N: usize>(
     last.zip_with(&step.0, |last, change| last + change * part)
 }
 
-/// The largest supported number of joints.
+/// The largest supported number of joints of an arm.
 pub(super) const MOST_JOINTS: usize = 7;
 
-/// The place in which a law stores the torques of one step, on a path that accepts torques.
+/// The slot in which a law stores the joint torques of one step, on a path that accepts torques.
 #[derive(Debug)]
 pub(crate) struct TorqueSlot {
     most: [f32; MOST_JOINTS],
@@ -186,7 +187,7 @@ pub(crate) struct TorqueSlot {
 }
 
 impl TorqueSlot {
-    /// Returns an empty slot for torques, for an arm with these torque limits.
+    /// Returns an empty slot for joint torques, for an arm with these torque limits.
     #[must_use]
     pub(crate) fn new<const N: usize>(limits: &TorqueLimits<N>) -> Self {
         Self { most: spread(&limits.torque), wanted: Cell::new(None) }
@@ -202,7 +203,7 @@ impl TorqueSlot {
         gather(&self.most)
     }
 
-    /// Removes and returns the torques that the law has stored; `None` if there are none.
+    /// Removes and returns the joint torques \[Nm\] that the law has stored; `None` if there are none.
     #[must_use]
     pub(crate) fn take<const N: usize>(&self) -> Option<JointTorques<N>> {
         self.wanted.take().map(|wanted| gather(&wanted))
@@ -222,8 +223,8 @@ pub(super) fn gather<const N: usize>(values: &[f32; MOST_JOINTS]) -> JointTorque
     out
 }
 
-/// Returns the torques that bring joints from their `measured` speeds to those `wanted`: `gain` times their limits for
-/// each rad/s, at most the limits.
+/// Returns the torques \[Nm\] that bring joints from their `measured` speeds to those `wanted`: `gain` times their
+/// limits for each rad/s, at most the limits.
 #[must_use]
 pub(crate) fn towards<const N: usize>(
     wanted: &JointVelocities<N>,

@@ -1,4 +1,4 @@
-//! The interface of a port: its clock and its sockets.
+//! The interface by which a port provides its clock and its sockets to the loop of the engine.
 
 use core::future::{Future, pending};
 use core::net::{IpAddr, SocketAddr};
@@ -10,19 +10,19 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The monotonic clock that a port provides.
 pub trait Clock {
-    /// Returns the time, in µs since an instant that stays the same for the life of the engine.
+    /// Returns the present time, in µs since an instant that stays the same for the life of the engine.
     fn now(&self) -> Instant;
 
-    /// Resolves at `at`, or as soon after it as the platform allows; at once if `at` has passed.
+    /// Resolves at the time `at`, or as soon after it as the platform allows; at once if `at` has passed.
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()>;
 }
 
-/// The written bytes of one connection that the peer has not acknowledged.
+/// The written bytes of one connection that the peer has not acknowledged: their number and age.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unacked {
     /// The number of bytes that were written and are not acknowledged; 0 if the platform does not report it.
     pub bytes: u32,
-    /// The time since the oldest of these bytes was written.
+    /// The time since the oldest of the unacknowledged bytes was written.
     pub age: Duration,
 }
 
@@ -33,8 +33,8 @@ pub trait Socket: Read + Write {
     /// Begins to connect to `endpoint` of the robot and returns at once.
     fn open(&mut self, endpoint: Endpoint);
 
-    /// Resolves when the attempt begun by [`open`](Self::open) has ended: `true` if the connection is established.
-    /// Dropping the future loses nothing.
+    /// Resolves when the attempt to connect begun by [`open`](Self::open) has ended: `true` if the connection is
+    /// established. Dropping the future loses nothing.
     fn opened(&mut self) -> impl Future<Output = bool>;
 
     /// Starts to wait for one connection to our `port` and returns at once.
@@ -48,7 +48,8 @@ pub trait Socket: Read + Write {
         async { None }
     }
 
-    /// Returns the two addresses of the connection: our own and the controller's.
+    /// Returns the two IP addresses of the connection: our own and the controller's; `None` if the platform does not
+    /// report them.
     fn ends(&self) -> Option<(IpAddr, IpAddr)> {
         None
     }
@@ -56,10 +57,10 @@ pub trait Socket: Read + Write {
     /// Resets the connection, or stops opening it or listening; queued data is dropped.
     fn abort(&mut self);
 
-    /// Returns the written bytes that the peer has not acknowledged at `now`.
+    /// Returns number and age of the written bytes that the peer has not acknowledged at `now`.
     fn unacked(&mut self, now: Instant) -> Unacked;
 
-    /// `true` if the platform can delay reading: [`put_off`](Self::put_off) has an effect.
+    /// `true` if the platform can delay reading from a socket: [`put_off`](Self::put_off) has an effect.
     const PUTS_OFF: bool = false;
 
     /// Sets whether data of this connection may be read some 50 ms late, because the states of the cycle arrive on
@@ -71,7 +72,7 @@ pub trait Socket: Read + Write {
 
 /// A UDP socket of a port, for datagrams of the controller.
 pub trait Datagrams {
-    /// Starts to receive datagrams at our `port`; `false` if that fails.
+    /// Starts to receive datagrams at our `port`; returns `false` if that fails.
     fn listen(&mut self, port: u16) -> bool;
 
     /// Resolves with the next datagram, written to `window` as far as it fits: its length, and its sender. Dropping the

@@ -30,7 +30,8 @@ impl Outstanding {
         }
     }
 
-    /// Returns the report for a peer that has not acknowledged the last `bytes` written, at `now`.
+    /// Returns number and age at `now` of the unacknowledged bytes, if the peer has not acknowledged the last `bytes`
+    /// written.
     pub fn waiting(&mut self, bytes: usize, now: Instant) -> Unacked {
         let acknowledged = self.written.saturating_sub(bytes as u64);
         while self.writes.front().is_some_and(|(end, _)| *end <= acknowledged) {

@@ -12,8 +12,8 @@ pub struct KinematicChain<const N: usize> {
     tcp: Frame,
 }
 
-/// The geometric Jacobian in the base frame: for each joint, the twist of the tool centre point per unit of joint
-/// speed.
+/// The geometric Jacobian in the base frame: for each joint, the twist \[m/s, rad/s\] of the tool centre point per unit
+/// of joint speed \[rad/s\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Jacobian<const N: usize>(
@@ -24,7 +24,7 @@ pub struct Jacobian<const N: usize>(
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Posture<const N: usize> {
-    /// The tool centre point's frame in the base frame.
+    /// The frame of the tool centre point: its position \[m\] and its axes in the base frame.
     pub tcp: Frame,
     /// The Jacobian at the tool centre point, in the base frame.
     pub jacobian: Jacobian<N>,
@@ -39,14 +39,16 @@ impl<const N: usize> KinematicChain<N> {
         Self { dh, tcp }
     }
 
-    /// Returns the pose of the tool centre point in the base frame, in the form of the controller's "Tool vector".
+    /// Returns the pose of the tool centre point in the base frame \[m, rad\], in the form of the controller's "Tool
+    /// vector".
     #[must_use]
     pub fn forward(&self, q: &JointPositions<N>) -> Pose {
         let Frame { position, rotation } = self.trace(q, |_, _| {});
         Pose { position, rotation: rotation.to_vector() }
     }
 
-    /// Returns the frame of the tool centre point and the Jacobian there. Angles that are NaN or infinite give NaN.
+    /// Returns the frame of the tool centre point and the Jacobian there, for joint angles `q` \[rad\]. Angles that are
+    /// NaN or infinite give NaN.
     #[must_use]
     pub fn posture(&self, q: &JointPositions<N>) -> Posture<N> {
         let mut columns = [Twist::default(); N];
@@ -76,7 +78,8 @@ impl<const N: usize> KinematicChain<N> {
         reach
     }
 
-    /// Traverses the joints from base to tool. Calls `joint` with the origin and the axis of rotation of each joint.
+    /// Traverses the arm's joints from base to tool. Calls `joint` with the origin and the axis of rotation of each
+    /// joint.
     fn trace(&self, q: &JointPositions<N>, mut joint: impl FnMut(Vector3, Vector3)) -> Frame {
         let Rotation { mut x, mut y, mut z } = Rotation::IDENTITY;
         let mut position = [0.0; 3];
@@ -94,7 +97,7 @@ impl<const N: usize> KinematicChain<N> {
 }
 
 impl<const N: usize> Jacobian<N> {
-    /// Returns the twist of the tool centre point at these joint speeds, in the base frame.
+    /// Returns the twist of the tool centre point at these joint speeds, in the base frame \[m/s, rad/s\].
     #[must_use]
     pub fn twist(&self, velocities: &JointVelocities<N>) -> Twist {
         self.0.iter().zip(velocities.iter()).fold(Twist::default(), |sum, (column, v)| Twist {

@@ -1,4 +1,4 @@
-//! Joint speeds for a desired twist of the tool, bounded near singular poses.
+//! The conversion of a desired twist of the tool to joint speeds, which are bounded near singular poses.
 //!
 //! Damped least squares: the joint speeds that minimise |J·v − twist|² + λ²·|v|², lengths counted in units of
 //! [`length`](DampedLeastSquares::length) so that metres and radians have the same weight. Far from a singular pose the
@@ -22,7 +22,7 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct DampedLeastSquares in "" {
-        /// The damping λ, in units of a singular value of the Jacobian.
+        /// The damping λ of the least squares, in units of a singular value of the Jacobian.
         pub damping: f32 [0.000001 to 10.0] = 0.02,
         /// The length that has the same weight as one radian \[m\]: about the length of the arm's forearm.
         pub length: f32 [0.001 to 10.0 "m"] = 0.5,
@@ -32,17 +32,18 @@ settings! {
 /// The joint speeds computed for a twist of the tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solution<const N: usize> {
-    /// The computed joint speeds \[rad/s\].
+    /// The joint speeds computed for the twist \[rad/s\].
     pub velocities: JointVelocities<N>,
-    /// The part of the twist that the speeds do not achieve, 0 … 1; 0 for a zero twist.
+    /// The part of the desired twist that the joint speeds do not achieve, 0 … 1; 0 for a zero twist.
     pub unreached: f32,
 }
 
-/// A row of the system of equations: six coefficients and the right-hand side.
+/// A row of the system of six linear equations: six coefficients and the right-hand side.
 type Row = [f32; 7];
 
 impl DampedLeastSquares {
-    /// Computes the joint speeds that move the tool by `twist` (base frame). NaN in the input gives NaN in the result.
+    /// Computes the joint speeds \[rad/s\] that move the tool by `twist` \[m/s, rad/s\] in the base frame. NaN in the
+    /// input gives NaN in the result.
     #[must_use]
     pub fn solve<const N: usize>(&self, jacobian: &Jacobian<N>, twist: &Twist) -> Solution<N> {
         let per_length = 1.0 / self.length;
@@ -86,7 +87,7 @@ impl DampedLeastSquares {
     }
 }
 
-/// Solves six equations whose matrix is symmetric and positive definite; of each row only the elements from the
+/// Solves six linear equations whose matrix is symmetric and positive definite; of each row only the elements from the
 /// diagonal on are used.
 fn solve_positive_definite(mut rows: [Row; 6]) -> [f32; 6] {
     let mut rest = rows.as_mut_slice();

@@ -5,16 +5,16 @@ use outrigger_wire::math::double::to_f32_by_call;
 use outrigger_wire::math::sin_cos;
 use outrigger_wire::robot::RobotModel;
 
-/// One joint's parameters, with sine and cosine of its turn about x computed in advance.
+/// The Denavit–Hartenberg parameters of one joint, with sine and cosine of its turn about x computed in advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Joint {
-    /// The offset added to the joint's angle \[rad\].
+    /// The offset θ added to the joint's measured angle \[rad\].
     pub(super) theta: f32,
     /// The shift along the x axis to the next joint \[m\].
     pub(super) a: f32,
-    /// The shift along the joint's z axis \[m\].
+    /// The shift along the joint's axis of rotation, z \[m\].
     pub(super) d: f32,
     /// The sine of the turn about the x axis to the next joint.
     pub(super) sin_alpha: f32,
@@ -35,7 +35,7 @@ pub struct DhParameters<const N: usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DhError {
-    /// The first joint, counted from 0, with a number that is NaN, infinite or larger than in any arm.
+    /// The first joint, counted from 0, with a parameter that is NaN, infinite or larger than in any arm.
     pub joint: u8,
 }
 
@@ -47,8 +47,8 @@ impl core::fmt::Display for DhError {
 
 impl core::error::Error for DhError {}
 
-/// The largest accepted shift \[m\]. Calibration can shift the nearly parallel axes of upper arm and forearm by tens of
-/// metres along each other, with opposite signs, although the arm itself is small.
+/// The largest accepted shift in Denavit–Hartenberg parameters \[m\]. Calibration can shift the nearly parallel axes of
+/// upper arm and forearm by tens of metres along each other, with opposite signs, although the arm itself is small.
 const LARGEST_SHIFT: f64 = 1_000.0;
 /// The largest accepted angle in Denavit–Hartenberg parameters \[rad\].
 const LARGEST_ANGLE: f64 = 100.0;
@@ -83,8 +83,8 @@ impl<const N: usize> DhParameters<N> {
 }
 
 impl DhParameters<6> {
-    /// Returns the nominal parameters of a model. The calibrated parameters of a particular arm move the tool by up to
-    /// some millimetres: prefer them if the robot sends them.
+    /// Returns the nominal Denavit–Hartenberg parameters of a model. The calibrated parameters of a particular arm move
+    /// the tool by up to some millimetres: prefer them if the robot sends them.
     #[must_use]
     pub fn of(model: RobotModel) -> Self {
         let [d1, a2, a3, d4, d5, d6] = models::lengths(model);

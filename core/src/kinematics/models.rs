@@ -2,8 +2,8 @@
 
 use outrigger_wire::robot::RobotModel;
 
-/// Returns d₁ a₂ a₃ d₄ d₅ d₆ \[m\]: the shifts that are not zero. Upper arm (a₂) and forearm (a₃) are negative because
-/// of the vendor's choice of axes.
+/// Returns the lengths d₁ a₂ a₃ d₄ d₅ d₆ of a model's links \[m\]: the shifts that are not zero. Upper arm (a₂) and
+/// forearm (a₃) are negative because of the vendor's choice of axes.
 ///
 /// Origin: the `default_kinematics.yaml` of each model (shoulder z, forearm x, wrist 1 x and z, wrist 2 −y, wrist 3 y)
 /// in UniversalRobots/Universal_Robots_ROS2_Description at 2221ec0f; ur15 at 499e728e, ur18 at 34b13710, ur8long at

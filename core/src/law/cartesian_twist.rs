@@ -11,7 +11,8 @@ use outrigger_wire::robot::{JointVelocities, State, Twist};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The frame whose axes a twist is expressed in. Its reference point is the tool centre point in both cases.
+/// The frame whose axes a twist of the tool is expressed in. Its reference point is the tool centre point in both
+/// cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -29,9 +30,9 @@ words!(TwistFrame { "base" = Base, "tool" = Tool });
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistInput {
-    /// A constant twist, along and about the axes of the chosen frame.
+    /// A constant twist of the tool \[m/s, rad/s\], along and about the axes of the chosen frame.
     Constant(Twist),
-    /// A twist from a sensor of six values: vx, vy, vz \[m/s\], ωx, ωy, ωz \[rad/s\].
+    /// A twist of the tool from a sensor of six values: vx, vy, vz \[m/s\], ωx, ωy, ωz \[rad/s\].
     Source(SourceId),
 }
 
@@ -55,9 +56,9 @@ settings! {
 }
 
 impl CartesianTwistConfig {
-    /// The range of each number of a [constant](TwistInput::Constant) twist.
+    /// The range of each number of a [constant](TwistInput::Constant) twist of the tool \[m/s, rad/s\].
     pub const TWIST: Range<f32> = range_of!(-2.0 to 2.0 "m/s, rad/s");
-    /// Checks that a law can work with these settings.
+    /// Checks that a [`CartesianTwist`] can move the tool with these settings.
     ///
     /// # Errors
     /// Returns the first setting that is out of its range.
@@ -80,7 +81,8 @@ pub struct CartesianTwist<const N: usize> {
 }
 
 impl<const N: usize> CartesianTwist<N> {
-    /// Creates the law with these settings; it cannot be armed before the arm's kinematics are known.
+    /// Creates the law that moves the tool by a twist, with these settings; it cannot be armed before the arm's
+    /// kinematics are known.
     #[must_use]
     pub const fn new(config: CartesianTwistConfig) -> Self {
         Self { config, tool_space: ToolSpace::new(config.tool_space) }

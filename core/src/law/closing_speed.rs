@@ -1,4 +1,4 @@
-//! The speed at which a law closes an error when the arm's acceleration is limited.
+//! The speed at which a control law reduces an error to zero when the arm's acceleration is limited.
 
 use outrigger_wire::math::sqrt;
 

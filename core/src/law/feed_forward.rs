@@ -1,4 +1,4 @@
-//! Numbers of a sensor that a [`JointServo`](super::JointServo) adds to its joint speeds, or has added to the
+//! The numbers of a sensor that a [`JointServo`](super::JointServo) adds to its joint speeds, or has added to the
 //! controller's own control law.
 
 #[cfg(feature = "motions")]
@@ -16,7 +16,7 @@ use outrigger_wire::sensor::SourceId;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SensorFeedForward {
-    /// The sensor whose numbers are added.
+    /// The sensor whose numbers are added to the joint speeds, or to the torques or the wrench.
     pub source: SourceId,
     /// The factor by which the sensor's numbers are multiplied before they are added.
     pub gain: f32,
@@ -27,7 +27,7 @@ impl SensorFeedForward {
     pub const GAIN: Range<f32> = range_of!(-1000.0 to 1000.0);
 }
 
-/// The quantity that the numbers of a [`SensorFeedForward`] are added to.
+/// The quantity that the numbers of a [`SensorFeedForward`] are added to: joint speeds, joint torques or a wrench.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -46,7 +46,7 @@ pub enum SensorAdds {
 
 words!(SensorAdds { "speeds" = Speeds, "torques" = Torques, "wrench" = Wrench });
 
-/// Has `gain` times these numbers added to the control law of the controller.
+/// Has `gain` times these numbers of a sensor added, as torques or wrench, to the control law of the controller.
 #[cfg(feature = "motions")]
 pub(super) fn add(adds: SensorAdds, gain: f32, numbers: &[f32], samples: &Samples<'_>) -> Result<(), Reason> {
     let mut torques = JointTorques::<7>::ZERO;

@@ -1,5 +1,5 @@
-//! Streamed joint speeds, positions or torques, in place of a motion (`core/docs/protocol/ros2-surface.md` 7.4 and
-//! 7.9).
+//! The joint speeds, positions or torques that a client streams to a law, in place of a motion
+//! (`core/docs/protocol/ros2-surface.md` 7.4 and 7.9).
 //!
 //! The source of the first command has exclusive use of the law until the arm is at rest again; the newest command
 //! counts.
@@ -57,13 +57,13 @@ pub enum Forwarded<const N: usize> {
     Speeds(JointVelocities<N>),
     /// The streamed angle of each joint \[rad\].
     Positions(JointPositions<N>),
-    /// The torque of each joint in addition to the torque that holds the arm against gravity \[Nm\].
+    /// The streamed torque of each joint, in addition to the torque that holds the arm against gravity \[Nm\].
     Torques(JointTorques<N>),
 }
 
 impl<const N: usize> Forwarded<N> {
-    /// Checks torques for a path that accepts torques within `limits`, or, with `None`, for one that accepts none.
-    /// Speeds and positions fit every path; the law checks them.
+    /// Checks streamed torques for a path that accepts torques within `limits`, or, with `None`, for one that accepts
+    /// none. Speeds and positions fit every path; the law checks them.
     ///
     /// # Errors
     /// [`ForwardError::NoTorques`], [`ForwardError::NotFinite`] or [`ForwardError::Torque`].
@@ -79,7 +79,7 @@ impl<const N: usize> Forwarded<N> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Forward<const N: usize> {
-    /// The speeds, positions or torques that the command requests.
+    /// The joint speeds, positions or torques that the command requests.
     pub what: Forwarded<N>,
     /// The time, by the controller's clock, for which the command is in force if no other follows: at least one step of
     /// the law.
@@ -97,12 +97,12 @@ impl<const N: usize> Forward<N> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Forwarding {
-    /// No stream of commands is active.
+    /// No stream of speeds, positions or torques to the law is active.
     #[default]
     Idle,
     /// The arm follows streamed joint speeds.
     Speeds,
-    /// No further speeds or torques arrived in time: the arm comes to rest.
+    /// No further speeds or torques arrived in time on the stream: the arm comes to rest.
     Lapsed,
     /// The arm follows streamed joint positions.
     Positions,
@@ -128,7 +128,7 @@ pub enum ForwardError {
     Holds(BadValue),
     /// The streamed command would exceed a limit of the arm.
     Beyond(Excess),
-    /// A joint would move further from its present position than one command may move it.
+    /// A streamed position would move a joint further from its present position than one command may.
     Far {
         /// The joint that the command would move too far, counted from 0.
         joint: u8,
@@ -137,7 +137,7 @@ pub enum ForwardError {
         /// The largest permitted distance of the command from the joint's present position \[rad\].
         allowed: f32,
     },
-    /// A command of another kind than those that the arm follows now.
+    /// The streamed command is of another kind than the stream that the arm follows now.
     OtherKind,
     /// Positions were streamed to a law whose feedback is off.
     NoFeedback,
@@ -155,7 +155,7 @@ pub enum ForwardError {
 }
 
 impl ForwardError {
-    /// Returns the name of the error used in figures and logs.
+    /// Returns the name of the reason for which a streamed command is refused, as figures and logs use it.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -206,12 +206,12 @@ impl core::error::Error for ForwardError {}
 
 /// The joint speed below which an arm counts as at rest \[rad/s\].
 const AT_REST: f32 = 0.02;
-/// The distance below which a joint counts as being at its position \[rad\].
+/// The distance below which a joint counts as being at its streamed position \[rad\].
 const THERE: f32 = 0.01;
-/// The joint speed below which an arm counts as stopped away from its position by an obstacle \[rad/s\]: a slow
-/// approach is faster.
+/// The joint speed below which an arm counts as stopped away from its streamed position by an obstacle \[rad/s\]: a
+/// slow approach is faster.
 const STANDS: f32 = 0.002;
-/// The time after the last position for which an arm at rest may only be about to move.
+/// The time after the last streamed position for which an arm at rest may only be about to move.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
 /// A streamed command, and how long it has been in force.
@@ -220,7 +220,7 @@ const ON_ITS_WAY: Duration = Duration::from_secs(1);
 struct Held<T> {
     what: T,
     holds: Duration,
-    /// The time since the first robot state that the command answered; `None` before.
+    /// The time since the first robot state that the streamed command answered; `None` before.
     age: Option<Duration>,
 }
 
@@ -229,8 +229,8 @@ impl<T> Held<T> {
         Self { what, holds, age: None }
     }
 
-    /// Adds `dt`, the time since the last state. Returns how long ago the command expired; `None` if it is still in
-    /// force.
+    /// Adds `dt`, the time since the last robot state. Returns how long ago the streamed command expired; `None` if it
+    /// is still in force.
     fn overdue(&mut self, dt: Duration) -> Option<Duration> {
         let age = self.age.map_or(Duration::ZERO, |age| age + dt);
         self.age = Some(age);
@@ -245,25 +245,26 @@ enum Phase<const N: usize> {
     Idle,
     Speeds(Held<JointVelocities<N>>),
     Lapsed,
-    /// The position command, with the highest speed of each joint on the way.
+    /// The streamed position command, with the highest speed of each joint on the way \[rad/s\].
     Positions(Held<JointPositions<N>>, JointVelocities<N>),
     Torques(Held<JointTorques<N>>),
 }
 
-/// The behaviour of the law in one step, as the stream determines it.
+/// The behaviour of the law in one step, as the stream of commands determines it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead<const N: usize> {
-    /// The law follows its own reference, without a stream.
+    /// The law follows its own reference, without a stream of commands.
     Own,
-    /// These speeds are commanded; while [torques](Stream::torques) are in force, these are the measured speeds.
+    /// These joint speeds are commanded \[rad/s\]; while [torques](Stream::torques) are in force, these are the
+    /// measured speeds.
     Speeds(JointVelocities<N>),
-    /// The law's feedback moves the joints to these positions, with at most these speeds.
+    /// The law's feedback moves the joints to these positions \[rad\], with at most these speeds \[rad/s\].
     Positions(JointPositions<N>, JointVelocities<N>),
-    /// The arm is at rest: it is held there, and the stream ends.
+    /// The arm is at rest: it is held there, and the stream of commands ends.
     Rests,
 }
 
-/// The state of a stream to a law: its present command.
+/// The state of a stream of commands to a law: its present command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Stream<const N: usize> {
@@ -271,8 +272,8 @@ pub(super) struct Stream<const N: usize> {
 }
 
 impl<const N: usize> Stream<N> {
-    /// Accepts a command for an arm in `state`, each of whose joints may be moved by at most `reach` \[rad\]. Torques
-    /// have to be checked before by [`Forwarded::fits`].
+    /// Accepts a streamed command for an arm in `state`, each of whose joints may be moved by at most `reach` \[rad\].
+    /// Torques have to be checked before by [`Forwarded::fits`].
     ///
     /// # Errors
     /// Returns the reason of a refusal; the previous command remains in force.
@@ -345,8 +346,8 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Processes a state at which the law makes no step, because the robot's speed scaling is 0. A command that expires
-    /// meanwhile is not continued.
+    /// Processes a robot state at which the law makes no step, because the robot's speed scaling is 0. A streamed
+    /// command that expires meanwhile is not continued.
     pub(super) fn stand(&mut self, dt: Duration) {
         let overdue = match &mut self.phase {
             Phase::Idle | Phase::Lapsed => return,
@@ -369,7 +370,8 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns the torques in force at the state of the last [`step`](Self::step).
+    /// Returns the streamed joint torques in force at the state of the last [`step`](Self::step) \[Nm\]; `None` if
+    /// there are none.
     pub(super) const fn torques(&self) -> Option<&JointTorques<N>> {
         match &self.phase {
             Phase::Torques(held) => Some(&held.what),

@@ -6,11 +6,12 @@ use outrigger_wire::robot::Twist;
 
 /// The displacement of a tool from its pose at arming.
 pub(super) struct Displacement {
-    /// The displacement along the tool's axes at arming \[m\].
+    /// The displacement of the tool along its axes at arming \[m\].
     pub(super) moved: Vector3,
-    /// The rotation back to the orientation at arming: its axis in the base frame times the sine of its angle.
+    /// The rotation of the tool back to its orientation at arming: its axis in the base frame times the sine of its
+    /// angle.
     pub(super) turn_back: Vector3,
-    /// The sum of the cosines between each axis and the same axis at arming: 1 at a quarter turn.
+    /// The sum of the cosines between each axis of the tool and the same axis at arming: 1 at a quarter turn.
     agreement: f32,
 }
 
@@ -42,8 +43,8 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    /// Returns the twist that corrects the error in position, `across` \[m\], and in orientation, `turn`: each in the
-    /// frame in which it is passed.
+    /// Returns the twist of the tool that corrects the error in position, `across` \[m\], and in orientation, `turn`:
+    /// each in the frame in which it is passed.
     ///
     /// # Errors
     /// [`Reason::PathTolerance`] if the tool is too far off.

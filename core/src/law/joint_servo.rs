@@ -1,4 +1,4 @@
-//! A law that holds the joints on a reference: their positions at arming, a trajectory, or [streamed
+//! A control law that holds the joints on a reference: their positions at arming, a trajectory, or [streamed
 //! positions](super::Forward); or that moves them by streamed speeds or torques.
 //!
 //! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the robot's
@@ -33,7 +33,7 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reference<const N: usize> {
-    /// The joint position that was measured at arming, which is held.
+    /// The joint position that was measured at arming, which is held \[rad\].
     Hold,
     /// A motion in absolute joint angles; when first armed, the arm must be near the beginning of the motion.
     Absolute(Trajectory<N>),
@@ -42,8 +42,8 @@ pub enum Reference<const N: usize> {
 }
 
 impl<const N: usize> Reference<N> {
-    /// Checks that an arm with these limits can execute the motion as far as it is known, without a reserve for
-    /// feedback. Positions of a relative motion are not known beforehand and not checked.
+    /// Checks that an arm with these limits can execute the reference motion as far as it is known, without a reserve
+    /// for feedback. Positions of a relative motion are not known beforehand and not checked.
     ///
     /// # Errors
     /// Returns the number, from 0, of the waypoint on the way to which the motion exceeds a limit, and the excess.
@@ -70,7 +70,7 @@ settings! {
         /// send positions, an error about a resting reference is corrected by at most half within the time until the
         /// arm shows it: on the buffered path of a CB3 this limits the gain to 4.4 /s.
         pub proportional: f32 [0.0 to 100.0 "1/s"] = 20.0,
-        /// The commanded speed per error in speed, without unit.
+        /// The commanded speed of a joint per error in its speed, without unit.
         pub derivative: f32 [0.0 to 10.0] = 0.1,
         /// The part of the reference's own speed that is commanded, 0 to 1.
         pub feed_forward: f32 [0.0 to 1.0] = 1.0,
@@ -98,7 +98,7 @@ settings! {
 }
 
 impl JointServoConfig {
-    /// Checks that a law can work with these settings.
+    /// Checks that a [`JointServo`] can work with these gains and limits.
     ///
     /// # Errors
     /// Returns the first setting that is out of its range.
@@ -108,17 +108,17 @@ impl JointServoConfig {
     }
 }
 
-/// The largest part of an error that is corrected in one cycle: an arm shows the effect of a command two cycles later
-/// at the soonest, and would oscillate about its reference.
+/// The largest part of a joint's error that is corrected in one cycle: an arm shows the effect of a command two cycles
+/// later at the soonest, and would oscillate about its reference.
 const MOST_CORRECTED: f32 = 0.25;
 
-/// A law that controls the positions of the joints.
+/// A law that holds the joints on a reference: a position, a motion, or streamed commands.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServo<const N: usize> {
     config: JointServoConfig,
     motion: Option<Course<N>>,
-    /// The tolerances of the motion, if there is more than the one path tolerance.
+    /// The tolerances of the joints' motion; `None` if there is only the one path tolerance.
     watch: Option<Watched<N>>,
     /// The streamed command that replaces the motion; `None` without one.
     stream: Option<Streamed<N>>,
@@ -130,13 +130,14 @@ pub struct JointServo<const N: usize> {
 
 #[cfg(feature = "trajectories")]
 type Watched<const N: usize> = Watch<N>;
-/// A type without values: without feature `trajectories` there are no tolerances, and they take no memory.
+/// A type without values for a motion's tolerances: without feature `trajectories` there are none, and they take no
+/// memory.
 #[cfg(not(feature = "trajectories"))]
 type Watched<const N: usize> = crate::trajectory::Never;
 
 #[cfg(feature = "motions")]
 type Streamed<const N: usize> = Stream<N>;
-/// A type without values: without feature `motions` there are no streams, and they take no memory.
+/// A type without values for a stream of commands: without feature `motions` there are none, and they take no memory.
 #[cfg(not(feature = "motions"))]
 type Streamed<const N: usize> = crate::trajectory::Never;
 
@@ -197,12 +198,12 @@ impl<const N: usize> JointServo<N> {
         self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
     }
 
-    /// Returns the elapsed part of the motion's own time.
+    /// Returns the elapsed part of the joints' motion, in the motion's own time.
     fn elapsed(&self) -> Duration {
         self.motion.as_ref().map_or(Duration::ZERO, |motion| motion.sampler.elapsed())
     }
 
-    /// Returns the progress of the motion; finished only once the arm has arrived.
+    /// Returns the progress of the joints' motion; finished only once the arm has arrived.
     fn progress(&self) -> Progress {
         match self.motion.as_ref().map_or(Progress::Endless, |motion| motion.sampler.progress()) {
             Progress::Finished if !self.has_arrived() => Progress::Running,
@@ -210,7 +211,7 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
-    /// Resumes a suspended motion, if there is one.
+    /// Resumes a suspended motion of the joints; does nothing if there is none.
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         #[cfg(feature = "trajectories")]
         if let (Some(motion), Some(watch)) = (&self.motion, &self.watch)
@@ -237,7 +238,7 @@ impl<const N: usize> JointServo<N> {
         within(error, self.config.path_tolerance)
     }
 
-    /// Returns whether the arm has reached the goal of a motion at its end.
+    /// Returns whether the arm has reached the goal of a motion that is at its end.
     fn has_arrived(&self) -> bool {
         #[cfg(feature = "trajectories")]
         return self.watch.as_ref().is_none_or(Watch::has_arrived);
@@ -245,7 +246,7 @@ impl<const N: usize> JointServo<N> {
         self.watch.is_none()
     }
 
-    /// Returns the setpoint of the joints in this step; advances a running motion.
+    /// Returns the setpoint of the joints in this step; advances a running motion by `dt`.
     fn reference(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
         match &mut self.motion {
             // A finished motion is held at its end, not at the arm's present position.

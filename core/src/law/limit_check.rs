@@ -51,19 +51,19 @@ impl core::fmt::Display for Excess {
     }
 }
 
-/// The reason for which a waypoint or a motion is rejected while commanding.
+/// The reason for which a waypoint or a motion is rejected while the arm is commanded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FeedError {
     /// The law has no motion that waypoints could extend, or its motion is over.
     NoMotion,
-    /// No motion is commanded at present that could be replaced.
+    /// No motion that a new one could replace is commanded at present.
     NotCommanding,
-    /// The waypoint cannot be appended to the motion.
+    /// The waypoint cannot be appended to the law's motion, for this reason.
     Waypoint(TrajectoryError),
     /// The arm cannot reach the waypoint in its time within the joint limits.
     Beyond(Excess),
-    /// The arm follows [streamed speeds, positions or torques](super::Forward).
+    /// The arm follows [streamed speeds, positions or torques](super::Forward), and no motion.
     #[cfg(feature = "motions")]
     Forwarded,
 }
@@ -83,8 +83,8 @@ impl core::fmt::Display for FeedError {
 
 impl core::error::Error for FeedError {}
 
-/// Checks that an arm with these limits can execute this segment, without a reserve for feedback. `origin` is added to
-/// every position; if it is `None`, because it is not known yet, positions are not compared.
+/// Checks that an arm with these limits can execute this segment of a motion, without a reserve for feedback. `origin`
+/// is added to every position; if it is `None`, because it is not known yet, positions are not compared.
 ///
 /// # Errors
 /// Returns the first limit that the segment would exceed.

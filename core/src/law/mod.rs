@@ -1,4 +1,4 @@
-//! Laws: algorithms that compute the joint speeds of the next cycle from the arm's state and local sensors.
+//! Control laws: algorithms that compute the joint speeds of the next cycle from the arm's state and local sensors.
 //!
 //! A law runs inside the engine, once for each fresh state, and reads no clock: `dt` is the time between states by the
 //! controller's clock. The governor of [`command`](crate::command) then holds the speeds to the limits. The engine
@@ -78,7 +78,7 @@ pub struct Start<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Start<'a, N> {
-    /// Returns a new start of a law at the arm's `state`, without kinematics.
+    /// Returns the start of a law at the arm's `state`, without kinematics.
     #[must_use]
     pub const fn at(state: &'a State<N>) -> Self {
         Self { state, kinematics: None, resume: false }
@@ -90,7 +90,7 @@ impl<'a, const N: usize> Start<'a, N> {
         Self { kinematics: Some(chain), ..self }
     }
 
-    /// Marks the start as the resumption of a suspended motion.
+    /// Returns the start of the law, marked as the resumption of a suspended motion.
     #[must_use]
     pub const fn resuming(self) -> Self {
         Self { resume: true, ..self }
@@ -154,7 +154,7 @@ pub trait Law<const N: usize>: Checkpoint {
     }
 }
 
-/// Implements [`Checkpoint`] for a law that postcard can encode.
+/// Implements [`Checkpoint`] for a law whose state postcard can encode.
 macro_rules! recordable {
     ($law:ident) => {
         impl<const N: usize> crate::recorder::Checkpoint for $law<N> {
@@ -177,22 +177,22 @@ use recordable;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LawConfig<const N: usize> {
-    /// The law [`JointServo`], with its settings.
+    /// The law [`JointServo`], which holds or moves the joints, with its settings.
     JointServo {
         /// The position or the motion that the joint servo follows.
         reference: Reference<N>,
         /// The gains and limits of the joint servo.
         config: JointServoConfig,
     },
-    /// The law [`CartesianTwist`], with its settings.
+    /// The law [`CartesianTwist`], which moves the tool by a twist, with its settings.
     CartesianTwist(CartesianTwistConfig),
-    /// The law [`Standoff`], with its settings.
+    /// The law [`Standoff`], which holds the tool at a distance from a surface, with its settings.
     Standoff(StandoffConfig),
-    /// The law [`ToolAxes`], with its settings.
+    /// The law [`ToolAxes`], which moves axes of the tool by sensors, with its settings.
     ToolAxes(ToolAxesConfig),
 }
 
-/// The names of the built-in laws.
+/// The kinds of built-in laws, without their settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawKind {
     /// The law [`JointServo`], which moves the joints to positions.
@@ -252,18 +252,18 @@ impl<const N: usize> LawConfig<N> {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::large_enum_variant, reason = "of any arm the joint servo is larger: it holds waypoints of each joint")]
 pub enum AnyLaw<const N: usize> {
-    /// The law [`JointServo`].
+    /// The law [`JointServo`], which holds or moves the joints.
     JointServo(JointServo<N>),
-    /// The law [`CartesianTwist`].
+    /// The law [`CartesianTwist`], which moves the tool by a twist.
     CartesianTwist(CartesianTwist<N>),
-    /// The law [`Standoff`].
+    /// The law [`Standoff`], which holds the tool at a distance from a surface.
     Standoff(Standoff<N>),
-    /// The law [`ToolAxes`].
+    /// The law [`ToolAxes`], which moves axes of the tool by sensors.
     ToolAxes(ToolAxes<N>),
 }
 
 impl<const N: usize> AnyLaw<N> {
-    /// Creates the law of this configuration.
+    /// Creates the built-in law of this configuration, with its settings.
     ///
     /// # Errors
     /// Returns the first setting that is invalid.

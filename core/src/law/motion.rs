@@ -27,11 +27,11 @@ pub struct Replaced {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MotionStatus {
-    /// The progress of the motion; endless without an end.
+    /// The progress of the law's motion; endless for a motion without an end.
     pub progress: Progress,
-    /// The elapsed part of the motion's own time.
+    /// The elapsed part of the law's motion, in the motion's own time.
     pub elapsed: Duration,
-    /// The number of waypoints that the motion can take now.
+    /// The number of waypoints that can be appended to the law's motion now.
     pub room: usize,
     /// The state of the stream of speeds, positions or torques to the law.
     #[cfg(feature = "motions")]
@@ -65,16 +65,17 @@ pub trait Motion<const N: usize> {
         None
     }
 
-    /// Returns the progress of the motion, and the room for further waypoints.
+    /// Returns the progress of the motion that the law follows, and the room for further waypoints.
     fn status(&self) -> MotionStatus;
 
-    /// Returns the setpoint that the joints are to follow now; `None` for a law that follows no positions.
+    /// Returns the setpoint that the joints are to follow now \[rad, rad/s\]; `None` for a law that follows no
+    /// positions.
     fn setpoint(&self) -> Option<&Setpoint<N>> {
         None
     }
 
-    /// Appends a waypoint to the present motion, which ends there if it is the `last`. The segment from the previous
-    /// waypoint is compared with the `limits`.
+    /// Appends a waypoint to the law's present motion, which ends there if it is the `last`. The segment from the
+    /// previous waypoint is compared with the `limits`.
     ///
     /// # Errors
     /// Returns the reason for which the waypoint is rejected; the motion does not change.
@@ -117,7 +118,8 @@ pub trait Motion<const N: usize> {
         Err(ForwardError::NoJointLaw)
     }
 
-    /// Replaces a step, `dt` after the last one, while the robot's speed scaling is 0 and zero velocity is sent.
+    /// Takes the place of a step of the law, `dt` after the last one, while the robot's speed scaling is 0 and zero
+    /// velocity is sent.
     #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         let _ = dt;

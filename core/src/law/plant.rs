@@ -16,7 +16,7 @@ pub(super) struct Plant {
     q: [f64; 6],
     v: [f64; 6],
     pending: VecDeque<JointVelocities<6>>,
-    /// The relative error of the drive's speed.
+    /// The relative error of the simulated drive's speed.
     error: f64,
     governor: Option<Governor<6>>,
 }
@@ -29,7 +29,7 @@ impl Plant {
         Self { state, q: q.map(f64::from), v: [0.0; 6], pending, error: -0.005, governor: None }
     }
 
-    /// Adds a governor between the law and the arm.
+    /// Adds a governor with these limits between the law and the simulated arm.
     pub(super) fn held_to(mut self, limits: Limits<6>) -> Self {
         self.governor = Some(Governor::new(limits));
         self

@@ -1,4 +1,4 @@
-//! A law that holds the tool at a distance from a surface, by a distance sensor along the tool's z axis.
+//! A control law that holds the tool at a distance from a surface, by a distance sensor along the tool's z axis.
 //!
 //! The law keeps the tool's orientation and the line along its z axis as they were at arming. The sensor controls the
 //! position along the line; the arm's own kinematics control the position across it. The line may travel sideways, so
@@ -43,9 +43,10 @@ settings! {
         /// The greatest distance by which the tool may approach the surface without a reading in range \[m\]; beyond it
         /// commanding ends. Default 0.05.
         pub longest_approach: f32 [0.001 to 1.0 "m"] = 0.05,
-        /// The speed along the tool's z axis per distance error \[1/s\].
+        /// The speed along the tool's z axis per error in the distance from the surface \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 5.0,
-        /// The growth of the speed along the axis per distance error \[1/s²\]; 0 for none.
+        /// The growth of the speed along the tool's z axis per error in the distance from the surface \[1/s²\]; 0 for
+        /// none.
         pub integral: f32 [0.0 to 100.0 "1/s²"] = 5.0,
         /// The highest speed of the tool towards the surface \[m/s\].
         pub approach_limit: f32 [0.0001 to 1.0 "m/s"] = 0.05,
@@ -54,14 +55,16 @@ settings! {
         /// The deceleration with which the tool approaches the desired distance \[m/s²\]. If the joints cannot reach it
         /// within their acceleration limits, the tool oscillates.
         pub deceleration: f32 [0.001 to 10.0 "m/s²"] = 0.2,
-        /// The speeds of the line along the tool's x and y axes as they were at arming \[m/s\].
+        /// The speeds at which the line that the tool is held on moves, along the tool's x and y axes at arming
+        /// \[m/s\].
         pub travel: [f32; 2] [-1.0 to 1.0 "m/s"] = [0.0; 2],
-        /// The distance error at which travel has slowed to zero \[m\]: the tool does not run ahead of the surface that
-        /// it follows.
+        /// The distance error at which the motion of the line has slowed to zero \[m\]: the tool does not run ahead of
+        /// the surface that it follows.
         pub travel_window: f32 [0.0001 to 1.0 "m"] = 0.01,
-        /// The speed of the tool per error across the line \[1/s\] and about it \[rad/s per rad\].
+        /// The speed of the tool per distance from the line that it is held on \[1/s\] and per rotation about it
+        /// \[rad/s per rad\].
         pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
-        /// The distance of the tool from the line at which commanding ends \[m\].
+        /// The distance of the tool from the line that it is held on at which commanding ends \[m\].
         pub line_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
         /// The deviation of the tool from its orientation at arming at which commanding ends \[rad\].
         pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
@@ -71,12 +74,12 @@ settings! {
 }
 
 impl StandoffConfig {
-    /// The range of the distance to hold, [`distance`](Self::distance).
+    /// The range of the distance from the surface to hold, [`distance`](Self::distance) \[m\].
     pub const DISTANCE: Range<f32> = range_of!(0.001 to 2.0 "m");
-    /// The range of both limits of valid readings, [`range`](Self::range).
+    /// The range of the least and the greatest valid reading, [`range`](Self::range) \[m\].
     pub const RANGE: Range<f32> = range_of!(0.0 to 10.0 "m");
 
-    /// Checks that a law can work with these settings.
+    /// Checks that a [`Standoff`] can hold the tool with these settings.
     ///
     /// # Errors
     /// Returns the first setting that is out of its range.
@@ -89,7 +92,7 @@ impl StandoffConfig {
     }
 }
 
-/// The longest time over which one step integrates \[s\]: lost states are not made up for.
+/// The longest time over which one step integrates the distance error \[s\]: lost states are not made up for.
 const LONGEST_STEP_SECONDS: f32 = 0.1;
 
 /// A law that holds the tool at a distance from a surface.
@@ -98,32 +101,34 @@ const LONGEST_STEP_SECONDS: f32 = 0.1;
 pub struct Standoff<const N: usize> {
     config: StandoffConfig,
     tool_space: ToolSpace<N>,
-    /// The pose of the tool at arming, whose z axis is the line.
+    /// The pose of the tool at arming, whose z axis is the line that the tool is held on; `None` before.
     line: Option<Frame>,
-    /// The distances that the line has travelled along its x and y axes \[nm\]: integers, so that the sums stay exact.
+    /// The distances that the tool's line has travelled along its x and y axes \[nm\]: integers, so that the sums stay
+    /// exact.
     travelled: [i64; 2],
     /// The position of the tool along its line when the surface was last seen \[m\].
     seen_at: f32,
-    /// The part of the speed along the line that comes from the integral \[m/s\].
+    /// The part of the tool's speed along the line that comes from the integral of the distance error \[m/s\].
     trend: f32,
     error: f32,
 }
 
 impl<const N: usize> Standoff<N> {
-    /// Creates the law with these settings; it cannot be armed before the arm's kinematics are known.
+    /// Creates the law that holds the tool at a distance, with these settings; it cannot be armed before the arm's
+    /// kinematics are known.
     #[must_use]
     pub const fn new(config: StandoffConfig) -> Self {
         let tool_space = ToolSpace::new(config.tool_space);
         Self { config, tool_space, line: None, travelled: [0; 2], seen_at: 0.0, trend: 0.0, error: 0.0 }
     }
 
-    /// Returns the measured minus the desired distance at the last step \[m\].
+    /// Returns the measured minus the desired distance from the surface at the last step \[m\].
     #[must_use]
     pub const fn error(&self) -> f32 {
         self.error
     }
 
-    /// Returns the speed along the tool's z axis, positive towards the surface \[m/s\].
+    /// Returns the speed to command along the tool's z axis, positive towards the surface \[m/s\].
     fn along(&mut self, error: f32, seconds: f32, most_feedback: f32) -> f32 {
         let StandoffConfig { proportional, integral, approach_limit, retreat_limit, .. } = self.config;
         let trend = bounded(self.trend + integral * error * seconds, -retreat_limit, approach_limit);
@@ -136,7 +141,8 @@ impl<const N: usize> Standoff<N> {
         speed
     }
 
-    /// Moves the line by its travel and returns its speed along its x and y axes.
+    /// Moves the line that the tool is held on by its travel in `seconds` \[s\], and returns its speeds along its x and
+    /// y axes \[m/s\].
     fn travel(&mut self, error: f32, seconds: f32) -> [f32; 2] {
         let part = (1.0 - error.abs() / self.config.travel_window).max(0.0);
         let speeds = self.config.travel.map(|v| v * part);
@@ -147,7 +153,8 @@ impl<const N: usize> Standoff<N> {
         speeds
     }
 
-    /// Returns the twist that holds orientation and line, with the given speeds along the line's axes.
+    /// Returns the twist that holds the tool's orientation and its position on the line, with the given speeds along
+    /// the line's axes \[m/s\].
     fn hold(&self, axes: &Rotation, off: &Displacement, speeds: Vector3, most_feedback: f32) -> Result<Twist, Reason> {
         let [moved_x, moved_y, _] = off.moved;
         let [ahead_x, ahead_y] = self.travelled.map(|nanometres| nanometres as f32 * 1e-9);

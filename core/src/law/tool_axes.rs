@@ -1,4 +1,5 @@
-//! A law that moves each axis of the tool by a sensor of its own, and holds the other axes at their pose at arming.
+//! A control law that moves each axis of the tool by a sensor of its own, and holds the other axes at their pose at
+//! arming.
 //!
 //! The axes are x, y and z of the tool at arming, through its centre point, and rx, ry and rz about them. For an axis
 //! with a sensor the law is given the *slope*: the change of the reading for each metre that the tool moves along the
@@ -66,7 +67,7 @@ impl ToolAxis {
         }
     }
 
-    /// Returns whether the tool turns about the axis, or moves along it.
+    /// Returns `true` if the tool turns about the axis, `false` if it moves along it.
     #[must_use]
     pub const fn turns(self) -> bool {
         matches!(self, Self::Rx | Self::Ry | Self::Rz)
@@ -82,27 +83,27 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct AxisConfig in "" by new(source: SourceId, target: f32, slope: f32) {
-        /// The sensor whose reading the tool's axis follows.
+        /// The sensor whose reading moves the tool's axis.
         pub source nowhere: SourceId = source,
         /// The number of the value within the sensor's reading, from 1.
         pub value: u8 [1 to 6] = 1,
         /// The sensor reading that the tool's axis is moved to, in the reading's unit.
         pub target nowhere: f32 [Self::READING] = target,
-        /// The change of the reading for each metre along the axis or radian about it, in the reading's unit per m or
-        /// rad. If it varies, its largest value: the axis is then slower where the reading changes less.
+        /// The change of the sensor's reading for each metre along the axis or radian about it, in the reading's unit
+        /// per m or rad. If it varies, its largest value: the axis is then slower where the reading changes less.
         pub slope nowhere: f32 [Self::READING] = slope,
-        /// The least and the greatest reading to follow, with the target between them; a reading outside ends
+        /// The least and the greatest sensor reading to follow, with the target between them; a reading outside ends
         /// commanding. Default `None`: readings are not limited.
         pub range nowhere: Option<[f32; 2]> [Self::READING] = None,
-        /// The speed of the axis for each remaining metre or radian \[1/s\].
+        /// The speed of the tool's axis for each remaining metre or radian to the target \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 2.0,
         /// The highest speed of the tool's axis in both directions \[m/s, rad/s\].
         pub speed_limit: f32 [0.0001 to 1.0 "m/s, rad/s"] = 0.05,
-        /// The deceleration with which the axis approaches the target \[m/s², rad/s²\]: the joints must be capable of
-        /// it.
+        /// The deceleration with which the tool's axis approaches the target \[m/s², rad/s²\]: the joints must be
+        /// capable of it.
         pub deceleration: f32 [0.001 to 10.0 "m/s², rad/s²"] = 0.2,
-        /// The displacement from the pose at arming at which commanding ends, in both directions \[m, rad\]; at most
-        /// 0.5 rad.
+        /// The displacement of the tool's axis from the pose at arming at which commanding ends, in both directions
+        /// \[m, rad\]; at most 0.5 rad.
         pub reach: f32 [0.001 to 1.0 "m, rad"] = 0.05,
     }
 }
@@ -111,12 +112,12 @@ impl AxisConfig {
     /// The range of the readings and slopes in [`target`](Self::target), [`slope`](Self::slope) and
     /// [`range`](Self::range).
     pub const READING: Range<f32> = range_of!(-1000000000.0 to 1000000000.0);
-    /// The least magnitude of the reading's change for each metre or radian.
+    /// The least magnitude of the change of a sensor's reading for each metre or radian of the tool.
     const LEAST_SLOPE: f32 = 1e-6;
-    /// The greatest rotation for which the axes at arming and the present axes are nearly the same \[rad\].
+    /// The greatest rotation of the tool for which its axes at arming and its present axes are nearly the same \[rad\].
     const MOST_TURN: f32 = 0.5;
 
-    /// Checks that this axis can be moved with these settings.
+    /// Checks that this axis of the tool can be moved with these settings.
     ///
     /// # Errors
     /// Returns the first setting that is out of its range.
@@ -129,7 +130,7 @@ impl AxisConfig {
         BadValue::unless(!axis.turns() || self.reach <= Self::MOST_TURN, "reach", "at most 0.5 rad about an axis")
     }
 
-    /// Returns the remaining distance or angle of the axis by this reading \[m, rad\].
+    /// Returns the remaining distance or angle of the tool's axis to its target, by this reading \[m, rad\].
     fn way(&self, samples: &Samples<'_>) -> Result<f32, Reason> {
         let sample = samples.of(self.source).ok_or(Reason::SourceStale)?;
         let number = usize::from(self.value).wrapping_sub(1);
@@ -144,7 +145,7 @@ impl AxisConfig {
         Ok(way)
     }
 
-    /// Returns the speed of the axis for this remaining distance or angle \[m/s, rad/s\].
+    /// Returns the speed of the tool's axis for this remaining distance or angle \[m/s, rad/s\].
     fn speed(&self, way: f32, most_feedback: f32) -> f32 {
         let gain = bounded(self.proportional, 0.0, most_feedback);
         bounded(closing_speed(way, gain, self.deceleration), -self.speed_limit, self.speed_limit)
@@ -159,7 +160,7 @@ settings! {
     pub struct ToolAxesConfig in "" {
         /// Settings of each axis that follows a sensor; `None` for a held axis.
         pub axes nowhere: PerAxis<Option<AxisConfig>> = [None; 6],
-        /// The speed of the held axes for each metre or radian of error \[1/s\].
+        /// The speed of the tool's held axes for each metre or radian of error \[1/s\].
         pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
         /// The displacement along the tool's held axes at which commanding ends \[m\].
         pub hold_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
@@ -171,7 +172,7 @@ settings! {
 }
 
 impl ToolAxesConfig {
-    /// Checks that a law can work with these settings.
+    /// Checks that a [`ToolAxes`] law can move the tool with these settings.
     ///
     /// # Errors
     /// Returns the first setting that is out of its range.
@@ -188,7 +189,7 @@ impl ToolAxesConfig {
         self.tool_space.check()
     }
 
-    /// Returns the sensors of all axes, each once; `None` if there are more than an engine supports.
+    /// Returns the sensors that move axes of the tool, each once; `None` if there are more than an engine supports.
     fn sources(&self) -> Option<Vec<SourceId, MAX_SOURCES>> {
         let mut sources = Vec::new();
         for axis in self.axes.iter().flatten() {
@@ -209,12 +210,13 @@ pub struct ToolAxes<const N: usize> {
     sources: Vec<SourceId, MAX_SOURCES>,
     /// The pose of the tool at arming; `None` before.
     stood: Option<Frame>,
-    /// The remaining distance or angle of each axis at the last step \[m, rad\]; `None` for held axes.
+    /// The remaining distance or angle of each axis of the tool at the last step \[m, rad\]; `None` for held axes.
     ways: PerAxis<Option<f32>>,
 }
 
 impl<const N: usize> ToolAxes<N> {
-    /// Creates the law with these settings; it cannot be armed before the arm's kinematics are known.
+    /// Creates the law that moves axes of the tool by sensors, with these settings; it cannot be armed before the arm's
+    /// kinematics are known.
     #[must_use]
     pub fn new(config: ToolAxesConfig) -> Self {
         let tool_space = ToolSpace::new(config.tool_space);

@@ -12,7 +12,8 @@ settings! {
     pub struct ToolSpaceConfig in "" {
         /// The settings of the damped least squares solver for joint speeds.
         pub solver here: DampedLeastSquares = DampedLeastSquares::default(),
-        /// The part of the twist that may remain unreached near a singular pose; beyond it commanding ends.
+        /// The part of the tool's twist that may remain unreached near a singular pose, 0 … 1; beyond it commanding
+        /// ends.
         pub unreached_limit: f32 [0.0 to 1.0] = 0.2,
         /// The highest speed of any joint \[rad/s\]: a twist that needs more is slowed without a change of direction.
         pub joint_speed: f32 [0.001 to 6.3 "rad/s"] = 1.0,
@@ -31,7 +32,7 @@ impl ToolSpaceConfig {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Kinematics<const N: usize> {
     Unknown,
-    /// The dimensions of the arm are known, which are valid for every state.
+    /// The dimensions of the arm are known, from which the pose of every state can be computed.
     Chain(KinematicChain<N>),
     /// The controller has measured tool pose and Jacobian, valid for the newest state only.
     Measured(Posture<N>),
@@ -58,8 +59,8 @@ impl<const N: usize> ToolSpace<N> {
         self.kinematics = Kinematics::Measured(*posture);
     }
 
-    /// Returns tool pose and Jacobian of the newest state. `room` stores them if they are computed, so that nothing is
-    /// copied.
+    /// Returns the tool's pose and the Jacobian for the newest state. `room` stores them if they are computed, so that
+    /// nothing is copied.
     pub(super) fn posture<'p>(
         &'p self,
         state: &State<N>,
@@ -75,7 +76,7 @@ impl<const N: usize> ToolSpace<N> {
         }
     }
 
-    /// Returns the joint speeds that move the tool by `twist`, given in the base frame.
+    /// Returns the joint speeds \[rad/s\] that move the tool by `twist`, given in the base frame.
     pub(super) fn realise(&self, posture: &Posture<N>, twist: &Twist) -> Result<JointVelocities<N>, Reason> {
         let solution = self.config.solver.solve(&posture.jacobian, twist);
         if !(solution.velocities.is_finite() && solution.unreached.is_finite()) {

@@ -1,23 +1,24 @@
-//! Values of a law for display: names, units and numbers, which terminals and pages show without knowing the law.
+//! The values that a control law displays: names, units and numbers, which terminals and pages show without knowing the
+//! law.
 
 /// The unit of a [`Value`] that a law displays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
-    /// The value has no unit.
+    /// The displayed value has no unit.
     One,
-    /// The value is in metres.
+    /// The displayed value is in metres.
     Metre,
-    /// The value is in radians.
+    /// The displayed value is in radians.
     Radian,
-    /// The value is in newtons.
+    /// The displayed value is in newtons.
     Newton,
-    /// The value is in newton metres.
+    /// The displayed value is in newton metres.
     NewtonMetre,
 }
 
 impl Unit {
-    /// Returns the symbol of the unit, for displays.
+    /// Returns the symbol of the displayed value's unit.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {

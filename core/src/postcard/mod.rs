@@ -1,4 +1,4 @@
-//! Encoding of values in [postcard's format](https://postcard.jamesmunns.com/wire-format), with small code.
+//! The encoding of values in [postcard's format](https://postcard.jamesmunns.com/wire-format), with small code.
 //!
 //! All types share the same few functions, which are not generated again for each type. Errors are not checked after
 //! each step: a value that does not fit or is invalid is noted, and the error is returned at the end. The size in a
@@ -23,7 +23,7 @@ mod writer;
 pub(crate) use reader::take;
 pub use writer::to_slice;
 
-/// The error of writing or reading a value. It has no details because no caller uses them.
+/// The error of encoding or decoding a value in postcard's format. It has no details because no caller uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Error;
 

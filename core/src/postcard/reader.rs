@@ -5,14 +5,14 @@ use serde::de::{DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, Seq
 
 use super::Error;
 
-/// Returns the value at the start of `bytes` and the bytes after it; `None` if no such value is there.
+/// Returns the decoded value at the start of `bytes` and the bytes after it; `None` if no such value is there.
 pub(crate) fn take<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Option<(T, &'de [u8])> {
     let mut reader = Reader { rest: bytes, good: true };
     let value = T::deserialize(&mut reader).ok()?;
     if reader.good { Some((value, reader.rest)) } else { None }
 }
 
-/// A decoder. Missing or invalid values are read as zero, and `good` becomes `false`.
+/// A decoder of postcard's format. Missing or invalid values are read as zero, and `good` becomes `false`.
 struct Reader<'de> {
     rest: &'de [u8],
     good: bool,
@@ -34,7 +34,7 @@ impl<'de> Reader<'de> {
         self.bytes(1).first().copied().unwrap_or(0)
     }
 
-    /// Reads a byte that must be 0 or 1, as a Boolean.
+    /// Reads a byte of postcard's format that must be 0 or 1, as a Boolean.
     #[inline(never)]
     fn choice(&mut self) -> bool {
         let byte = self.byte();
@@ -42,7 +42,7 @@ impl<'de> Reader<'de> {
         byte == 1
     }
 
-    /// Reads a number of at most `bits` bits: seven in each byte, the least significant first.
+    /// Reads an encoded integer of at most `bits` bits: seven in each byte, the least significant first.
     #[inline(never)]
     fn number(&mut self, bits: u32) -> u128 {
         let (mut number, mut shift) = (0_u128, 0_u32);
@@ -73,7 +73,8 @@ impl<'de> Reader<'de> {
         self.number(32) as u32
     }
 
-    /// Reads 64 bits. Most numbers are read by this; a call is much smaller than one that returns 128 bits.
+    /// Reads an encoded integer of at most 64 bits. Most numbers are read by this; a call is much smaller than one that
+    /// returns 128 bits.
     #[inline(never)]
     fn long(&mut self) -> u64 {
         self.number(64) as u64
@@ -114,7 +115,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// Generates the `deserialize_x(self, visitor)` methods of simple types, each by one of the functions above.
+/// Generates the `deserialize_x(self, visitor)` methods of simple types, each by a reading function of this file.
 macro_rules! leaves {
     ($($name:ident $visit:ident => |$reader:ident| $value:expr),* $(,)?) => {
         $(#[inline]
@@ -125,7 +126,7 @@ macro_rules! leaves {
     };
 }
 
-/// Generates functions for types that the format cannot decode because it does not store what follows.
+/// Generates the methods for types that postcard's format cannot decode because it does not store what follows.
 macro_rules! unsaid {
     ($($name:ident),*) => {
         $(fn $name<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -225,7 +226,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-/// The elements of a type with a fixed number of parts; the type itself asks for no more.
+/// The elements of an encoded value with a fixed number of parts; the decoded type itself asks for no more.
 struct Parts<'r, 'de>(&'r mut Reader<'de>);
 
 impl<'de> SeqAccess<'de> for Parts<'_, 'de> {

@@ -5,7 +5,7 @@ use serde::ser::{self, Serializer};
 
 use super::Error;
 
-/// Writes `value` to the start of `out` and returns the written bytes; `None` if there is too little room.
+/// Writes the encoded `value` to the start of `out` and returns the written bytes; `None` if there is too little room.
 pub fn to_slice<'b, T: Serialize + ?Sized>(value: &T, out: &'b mut [u8]) -> Option<&'b mut [u8]> {
     let mut writer = Writer { out: &mut *out, written: 0, fits: true };
     value.serialize(&mut writer).ok()?;
@@ -16,7 +16,7 @@ pub fn to_slice<'b, T: Serialize + ?Sized>(value: &T, out: &'b mut [u8]) -> Opti
 struct Writer<'b> {
     out: &'b mut [u8],
     written: usize,
-    /// `true` while all values so far had room; after that nothing more is written.
+    /// `true` while all encoded values so far had room in the output; after that nothing more is written.
     fits: bool,
 }
 
@@ -48,7 +48,8 @@ impl Writer<'_> {
         self.byte(1);
     }
 
-    /// Writes seven bits in each byte, the least significant first; the highest bit is set if another byte follows.
+    /// Writes an integer with seven bits in each byte, the least significant first; the highest bit is set if another
+    /// byte follows.
     #[inline(never)]
     fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
@@ -95,7 +96,7 @@ impl Writer<'_> {
     }
 }
 
-/// Generates the `serialize_x(self, value)` methods of simple types, each by one of the functions above.
+/// Generates the `serialize_x(self, value)` methods of simple types, each by a writing function of this file.
 macro_rules! leaves {
     ($($name:ident $type:ty => |$writer:ident, $value:ident| $call:expr),* $(,)?) => {
         $(#[inline]
@@ -228,7 +229,8 @@ impl<'b> Serializer for &mut Writer<'b> {
     }
 }
 
-/// Implements the traits for types with several parts: the parts are written one after the other, without an end mark.
+/// Implements serde's traits for types with several parts: the parts are written one after the other, without an end
+/// mark.
 macro_rules! compounds {
     ($($trait:ident $element:ident $(($($key:ident: $type:ty),*))?),* $(,)?) => {
         $(impl ser::$trait for &mut Writer<'_> {

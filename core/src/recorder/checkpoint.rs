@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "record")]
 use crate::postcard;
 
-/// A part of an engine that is saved in the recorder's checkpoints.
+/// A part of an engine whose state is saved in the recorder's checkpoints.
 ///
 /// The default methods cannot save it: a recording then ends when its memory is full.
 ///
@@ -38,15 +38,16 @@ use crate::postcard;
 /// }
 /// ```
 pub trait Checkpoint {
-    /// Writes the complete state of the value, so that [`load`](Self::load) restores an equal one elsewhere. Returns
-    /// `None` if there is no room or the value cannot be saved.
+    /// Writes the complete state of the value to a checkpoint, so that [`load`](Self::load) restores an equal one
+    /// elsewhere. Returns `None` if there is no room or the value cannot be saved.
     #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         let _ = to;
         None
     }
 
-    /// Restores the saved value. Returns `None`, and changes nothing, if the bytes are not of this type.
+    /// Restores the state that was saved in a checkpoint. Returns `None`, and changes nothing, if the bytes are not of
+    /// this type.
     #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         let _ = from;

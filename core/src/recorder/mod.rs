@@ -1,4 +1,4 @@
-//! Flight recorder: the inputs and outputs of an engine, in memory of the caller.
+//! The flight recorder: the inputs and outputs of an engine, in memory of the caller.
 //!
 //! The memory is divided into two halves. Entries are appended to one; when it is full the other is cleared and begins
 //! with a *checkpoint* of the engine, so that a replay can always start at the first stored entry. The session defines
@@ -27,10 +27,12 @@ pub use checkpoint::{Loader, Saver};
 
 use outrigger_wire::time::Instant;
 
-/// The length of the header in front of each entry's payload: kind, payload length, instant; little-endian.
+/// The length \[B\] of the header in front of each recorded entry's payload: kind, payload length, instant;
+/// little-endian.
 const HEADER_LEN: usize = 13;
 
-/// The byte that marks the end of a half, in place of a kind. The bytes after it are older content.
+/// The byte that marks the end of the entries in a half of the recorder's memory, in place of a kind. The bytes after
+/// it are older content.
 const END: u8 = 0xff;
 
 /// The kind of content of a recorder's entry.
@@ -41,15 +43,15 @@ pub enum Kind {
     Checkpoint,
     /// An input that the engine processed, other than received bytes.
     Input,
-    /// Bytes that the engine received on a link.
+    /// The bytes that the engine received on a link to the controller.
     Received,
-    /// Bytes that the engine transmitted on a link.
+    /// The bytes that the engine transmitted on a link to the controller.
     Transmitted,
     /// A transition of the engine's mode machine.
     Transition,
     /// A waypoint that was fed to the law's motion.
     Waypoint,
-    /// Speeds, positions or torques that were streamed to the law.
+    /// The speeds, positions or torques that were streamed to the law.
     Forward,
 }
 
@@ -85,7 +87,7 @@ pub struct Entry<'a> {
 pub struct Recorder<'m> {
     active: Half<'m>,
     older: Half<'m>,
-    /// The number of entries for which there was no room; after one, nothing is appended until the next
+    /// The number of entries for which the recorder had no room; after one, nothing is appended until the next
     /// [`Recorder::turn_over`].
     lost: u32,
     torn: bool,
@@ -148,14 +150,15 @@ impl<'m> Recorder<'m> {
         !self.holding && !self.active.memory.is_empty()
     }
 
-    /// Returns whether `entries` more entries with `payload` bytes in all fit before the recorder must turn over.
+    /// Returns whether `entries` more entries with `payload` bytes \[B\] in all fit before the recorder must turn over.
     #[must_use]
     pub fn has_room(&self, entries: usize, payload: usize) -> bool {
         let need = entries.saturating_mul(HEADER_LEN).saturating_add(payload);
         !self.torn && need <= self.active.memory.len().saturating_sub(self.active.used)
     }
 
-    /// Appends an entry whose payload is the concatenation of `parts`. An entry without room is counted as lost.
+    /// Appends an entry to the recorder whose payload is the concatenation of `parts`. An entry without room is counted
+    /// as lost.
     pub fn append(&mut self, kind: Kind, at: Instant, parts: &[&[u8]]) {
         let write = |room: &mut [u8]| {
             let mut written = 0_usize;
@@ -169,9 +172,9 @@ impl<'m> Recorder<'m> {
         let _ = self.append_with(kind, at, write);
     }
 
-    /// Appends an entry whose payload `write` puts into the room passed to it; `write` returns the payload's length.
-    /// Returns `false` if there was no room, in which case the entry is counted as lost, or if nothing is recorded at
-    /// present.
+    /// Appends an entry to the recorder whose payload `write` puts into the room passed to it; `write` returns the
+    /// payload's length. Returns `false` if there was no room, in which case the entry is counted as lost, or if
+    /// nothing is recorded at present.
     pub fn append_with(&mut self, kind: Kind, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         if self.torn || !self.is_enabled() {
             return false;
@@ -184,8 +187,9 @@ impl<'m> Recorder<'m> {
         appended
     }
 
-    /// Clears the older half and continues there, beginning with the checkpoint that `write` puts into the room passed
-    /// to it. If `write` returns `None` or the room is too small, returns `false`, and nothing more is appended.
+    /// Clears the older half of the recorder's memory and continues there, beginning with the checkpoint that `write`
+    /// puts into the room passed to it. If `write` returns `None` or the room is too small, returns `false`, and
+    /// nothing more is appended.
     pub fn turn_over(&mut self, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         if !self.is_enabled() {
             return false;
@@ -214,7 +218,7 @@ impl<'m> Recorder<'m> {
         self.lost
     }
 
-    /// Returns the stored entries, oldest first, as the two byte sequences that [`entries`] reads.
+    /// Returns the recorder's stored entries, oldest first, as the two byte sequences that [`entries`] reads.
     #[must_use]
     pub fn halves(&self) -> [&[u8]; 2] {
         [self.older.kept(), self.active.kept()]
@@ -234,7 +238,7 @@ impl<'m> Half<'m> {
         half
     }
 
-    /// Creates a half with the entries found in `memory`; if there are none, clears it.
+    /// Creates a half of the recorder's memory with the entries found in `memory`; if there are none, clears it.
     fn found(memory: &'m mut [u8]) -> Self {
         match left_in(memory) {
             0 => Self::empty(memory),
@@ -272,14 +276,14 @@ impl<'m> Half<'m> {
     }
 }
 
-/// Returns the header of an entry; `None` if the payload is too long for the length field.
+/// Returns the header of a recorded entry; `None` if the payload is too long for the length field.
 fn header(kind: Kind, at: Instant, length: usize) -> Option<[u8; HEADER_LEN]> {
     let [l0, l1, l2, l3] = u32::try_from(length).ok()?.to_le_bytes();
     let [a, b, c, d, e, f, g, h] = at.as_micros().to_le_bytes();
     Some([kind as u8, l0, l1, l2, l3, a, b, c, d, e, f, g, h])
 }
 
-/// Iterates over the entries in `bytes` up to the first incomplete or invalid one.
+/// Iterates over the recorder's entries in `bytes` up to the first incomplete or invalid one.
 pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     let mut rest = bytes;
     core::iter::from_fn(move || {
@@ -291,8 +295,8 @@ pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     })
 }
 
-/// Returns the length of the valid entries at the beginning of a half: the first is a checkpoint, and no entry is
-/// earlier than the one before it.
+/// Returns the length \[B\] of the valid entries at the beginning of a half of the recorder's memory: the first is a
+/// checkpoint, and no entry is earlier than the one before it.
 fn left_in(half: &[u8]) -> usize {
     let (mut used, mut newest) = (0_usize, None);
     for entry in entries(half) {

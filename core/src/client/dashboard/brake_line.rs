@@ -44,23 +44,24 @@ pub struct BrakeLine {
     rose: Option<Instant>,
 }
 
-/// The state of engine and controller at the time when the line changes.
+/// The state of engine and controller at the time when the line that requests `brake release` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrakeConditions {
-    /// The engine's mode at the time when the line changes.
+    /// The engine's mode at the time when the line that requests `brake release` changes.
     pub mode: Mode,
     /// The controller's software version; `None` before a session has reported it.
     pub software: Option<SoftwareVersion>,
-    /// The robot mode in a fresh robot state; `None` if there is no fresh state.
+    /// The robot mode in a fresh robot state; `None` if no robot state arrived recently.
     pub robot_mode: Option<RobotMode>,
 }
 
-/// The reason for which a rising edge was refused. The edge is consumed and not evaluated again.
+/// The reason for which a rising edge of the line that requests `brake release` was refused. The edge is consumed and
+/// not evaluated again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum BrakeRefusal {
-    /// The line was not low for long enough before it rose, or it bounces.
+    /// The line was not low for long enough before it rose, or its level bounces.
     LineHeld,
     /// The edge was refused because the arm is commanded, or being stopped.
     Commanding,
@@ -81,7 +82,7 @@ pub enum BrakeRefusal {
 }
 
 impl BrakeRefusal {
-    /// The list of all reasons for which a rising edge of the line can be refused.
+    /// The list of all reasons for which a rising edge of the line that requests `brake release` can be refused.
     pub const ALL: [Self; 9] = [
         Self::LineHeld,
         Self::Commanding,
@@ -94,7 +95,7 @@ impl BrakeRefusal {
         Self::Busy,
     ];
 
-    /// Returns the name of this refusal's reason used in reports.
+    /// Returns the name of the refusal of a `brake release`, as reports use it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -110,7 +111,8 @@ impl BrakeRefusal {
         }
     }
 
-    /// Returns the cause of the refusal and what a person can do next, as a clause that starts in lower case.
+    /// Returns the cause for which a `brake release` was refused and what a person can do next, as a clause that starts
+    /// in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -130,7 +132,7 @@ impl BrakeRefusal {
 }
 
 impl BrakeLine {
-    /// Creates the state of a line that was not observed yet. It uses the line timings of `config`.
+    /// Creates the state of a line for `brake release` that was not observed yet. It uses the line timings of `config`.
     #[must_use]
     pub const fn new(config: &OperatorConfig) -> Self {
         Self { low_for: config.low_for, again_after: config.released_for, low_since: None, rose: None }
@@ -153,7 +155,7 @@ impl BrakeLine {
 }
 
 impl BrakeConditions {
-    /// Returns the first reason against releasing the brakes; `None` if there is none.
+    /// Returns the first reason against releasing the arm's brakes; `None` if there is none.
     fn against(self) -> Option<BrakeRefusal> {
         let Self { mode, software, robot_mode } = self;
         if !CommandInterlock::admits(mode) {

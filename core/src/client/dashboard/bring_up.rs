@@ -6,7 +6,7 @@ use outrigger_wire::dashboard::{Reply, Request, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The query interval and timeouts of [`BringUp`], which powers the arm on and releases its brakes.
+/// The query interval and the timeouts of [`BringUp`], which powers the arm on and releases its brakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BringUpConfig {
     /// The time between two queries of the robot mode.

@@ -18,7 +18,7 @@ enum State {
         since: Instant,
     },
     Ready,
-    /// A request was sent; the server's reply is awaited.
+    /// A request was sent to the dashboard server, whose reply is awaited.
     Waiting {
         request: RequestKind,
         since: Instant,
@@ -45,14 +45,14 @@ pub struct Client<'m> {
     /// The time of the newest input that the client processed.
     now: Instant,
     line: [u8; Request::MAX_LEN],
-    /// The number of bytes of the request in `line`.
+    /// The number of bytes \[B\] of the request that is stored in `line`.
     size: usize,
     /// The request in `line` that waits for the dashboard server's greeting before it is sent.
     wanted: Option<RequestKind>,
     open: bool,
     transmit: bool,
     close: bool,
-    /// The event that the newest input caused, if it is not a received line.
+    /// The event that the client's newest input caused; `None` if it caused none, or only a received line.
     event: Option<Event<'static>>,
 }
 

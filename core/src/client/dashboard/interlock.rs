@@ -36,7 +36,8 @@ enum InterlockState {
     Sent,
 }
 
-/// An input of [`CommandInterlock`]. Each input is passed with the engine's present mode.
+/// An input of [`CommandInterlock`]: a step of a command that makes an arm ready. Each input is passed with the
+/// engine's present mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InterlockInput {
     /// A client requests that a command that makes an arm ready is sent.
@@ -63,7 +64,7 @@ pub enum InterlockOutput {
     Release,
     /// Send the command to the dashboard server, before the engine receives any other request.
     Send,
-    /// The command ends with this outcome; nothing more is sent.
+    /// The command that makes the arm ready ends with this outcome; nothing more is sent.
     End(Outcome),
 }
 
@@ -90,7 +91,8 @@ impl CommandInterlock {
         !matches!(self.stage, InterlockState::Idle)
     }
 
-    /// Processes one input, with the engine's present mode; returns the action to take.
+    /// Processes one input of the interlock, with the engine's present mode; returns the action that the caller has to
+    /// take.
     pub const fn handle(&mut self, input: InterlockInput, mode: Mode) -> InterlockOutput {
         let (stage, output) = match (self.stage, input) {
             (stage, InterlockInput::Asked) if !matches!(stage, InterlockState::Idle) => {

@@ -78,7 +78,7 @@ impl Pendant {
         self.before
     }
 
-    /// Returns the user role that the sequence sets on CB3.
+    /// Returns the user role that the sequence sets on CB3; `None` if it sets none.
     fn role(&self) -> Option<UserRole> {
         match self.before {
             _ if self.locks && cb(self.course.software) => Some(UserRole::Locked),

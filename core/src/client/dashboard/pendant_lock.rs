@@ -49,13 +49,13 @@ pub struct PendantLock {
     state: State,
     /// `true` while the arm is commanded, as the engine's mode shows.
     commanded: bool,
-    /// `true` if no further attempt to lock the pendant is made until commanding ends.
+    /// `true` if no further attempt to lock the pendant is made until the arm is no longer commanded.
     given_up: bool,
-    /// `true` while a request to the caller waits for its answer.
+    /// `true` while a request to the caller, to query, set or store a role, waits for its answer.
     asked: bool,
     /// `true` if the caller is to discard the stored role of the pendant's user.
     forget: bool,
-    /// The time before which no further request is sent; `None` for no wait.
+    /// The time before which no further request for the pendant is sent; `None` for no wait.
     until: Option<Instant>,
     /// `true` if the lack of a reply from the dashboard server was already reported.
     silent: bool,
@@ -73,7 +73,7 @@ enum State {
     Back(UserRole),
 }
 
-/// An input of a [`PendantLock`].
+/// An input of a [`PendantLock`]: the engine's mode, an answer to its last request, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockInput<'a> {
     /// The present mode of the engine.
@@ -82,9 +82,9 @@ pub enum LockInput<'a> {
     Kept(bool),
     /// The controller's reply to the last request of [`LockOutput::Ask`].
     Reply(Reply<'a>),
-    /// The controller did not reply to the last request, which may have been executed all the same.
+    /// The controller did not reply to the last request for the pendant, which may have been executed all the same.
     NoAnswer,
-    /// The time has advanced. Permitted at any time.
+    /// The time has advanced: a due request is repeated. Permitted at any time.
     Tick,
 }
 
@@ -232,7 +232,7 @@ impl PendantLock {
         }
     }
 
-    /// Starts or ends the lock as the engine's mode demands, unless an answer is awaited.
+    /// Starts or ends the lock of the pendant as the engine's mode demands, unless an answer is awaited.
     fn settle(&mut self) {
         if self.asked {
             return;
@@ -260,7 +260,8 @@ impl PendantLock {
         let _ = self.news.push_back(news);
     }
 
-    /// Returns the next action; `None` while an answer or a time is awaited, and if there is nothing to do.
+    /// Returns the next action for the pendant's lock that the caller has to take; `None` while an answer or a time is
+    /// awaited, and if there is nothing to do.
     pub fn poll_output(&mut self) -> Option<LockOutput> {
         if core::mem::take(&mut self.forget) {
             self.settle();

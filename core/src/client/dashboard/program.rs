@@ -25,7 +25,8 @@ pub enum ProgramGoal<'a> {
 pub struct ProgramConfig {
     /// The time between two queries of the program's state.
     pub poll: Duration,
-    /// The longest wait for the goal. Before CB3 3.3 a controller replies before it has begun to execute the request.
+    /// The longest wait until the program is in the desired state. Before CB3 3.3 a controller replies before it has
+    /// begun to execute the request.
     pub limit: Duration,
 }
 

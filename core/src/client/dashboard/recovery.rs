@@ -49,7 +49,7 @@ impl Diagnosis {
         Self { course, asks_mode, safety: None, finding: None }
     }
 
-    /// Returns the finding once the diagnosis is done; `None` before.
+    /// Returns the stop and the robot's state that were found, once the diagnosis is done; `None` before.
     #[must_use]
     pub fn into_finding(self) -> Option<Finding> {
         self.finding
@@ -155,7 +155,7 @@ pub struct RecoveryConfig {
     /// The time after the first observation of a protective stop before which the stop is not unlocked. The
     /// controller requires 5 s from the stop itself.
     pub lock: Duration,
-    /// The number of further attempts to unlock while the controller replies that it is too early.
+    /// The number of further attempts to unlock the protective stop while the controller replies that it is too early.
     pub tries: u8,
     /// The longest wait for the protective stop to end after it was unlocked.
     pub unlock: Duration,

@@ -14,13 +14,13 @@ use outrigger_wire::time::{Duration, Instant};
 /// `None`, then sleep until [`poll_timeout`](Self::poll_timeout). The first request is available from the beginning;
 /// each further one follows from the reply to the one before.
 pub trait Sequence {
-    /// Processes one input of the sequence at `now`, which must never decrease.
+    /// Processes one input of the sequence of requests at `now`, which must never decrease.
     fn handle(&mut self, now: Instant, input: SequenceInput<'_>);
 
     /// Returns the next request for the controller; `None` while a reply or a time is awaited, and at the end.
     fn poll_output(&mut self) -> Option<Request<'_>>;
 
-    /// Returns the next event; `None` if there is none. The last one is [`SequenceEvent::Done`] or
+    /// Returns the next event of the sequence; `None` if there is none. The last one is [`SequenceEvent::Done`] or
     /// [`SequenceEvent::Stopped`].
     fn poll_event(&mut self) -> Option<SequenceEvent>;
 
@@ -28,23 +28,23 @@ pub trait Sequence {
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
-/// An input of a [`Sequence`].
+/// An input of a [`Sequence`] of requests: a reply of the controller, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceInput<'a> {
     /// The controller's reply to the last request of the sequence.
     Reply(Reply<'a>),
-    /// The time has advanced. Permitted at any time.
+    /// The time has advanced: a due query or timeout is processed. Permitted at any time.
     Tick,
 }
 
-/// An event of a [`Sequence`].
+/// An event of a [`Sequence`] of requests: progress, or its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceEvent {
     /// A report of progress towards the goal, to be shown to people.
     Progress(Progress),
-    /// The goal of the sequence is reached: it has ended.
+    /// The goal of the sequence of requests is reached: the sequence has ended.
     Done,
-    /// The sequence ended before its goal.
+    /// The sequence ended before its goal was reached, for this reason.
     Stopped(SequenceError),
 }
 
@@ -70,7 +70,7 @@ pub enum Progress {
     Program(ProgramState, Text<64>),
     /// The controller accepted the request, and this software has no query that would confirm its effect.
     Unconfirmed(RequestKind),
-    /// The role that the pendant's user has.
+    /// The role that the pendant's user has on the controller.
     Role(UserRole),
     /// The operational mode of the controller; `None` if no password is set for it.
     OperationalMode(Option<OperationalMode>),
@@ -102,15 +102,15 @@ impl core::fmt::Display for Progress {
 /// The outcome of a request that changes the robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acted {
-    /// The controller accepted the request.
+    /// The controller accepted the request that changes the robot.
     Yes,
     /// The controller has not accepted the request yet: it has to be sent again.
     Again,
-    /// The controller rejected the request: the sequence has ended.
+    /// The controller rejected the request that changes the robot: the sequence has ended.
     No,
 }
 
-/// The progress of a sequence of requests, and its waiting events.
+/// The progress of a sequence of requests, and its events that were not taken yet.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
     pub(super) software: SoftwareVersion,
@@ -185,7 +185,8 @@ impl Course {
         Some(end.map_or_else(SequenceEvent::Stopped, |()| SequenceEvent::Done))
     }
 
-    /// Returns the end of a pause; `None` if a reply is awaited or the sequence has ended.
+    /// Returns the time `until` which the sequence waits before its next query; `None` if a reply is awaited or the
+    /// sequence has ended.
     pub(super) fn pause(&self, until: Option<Instant>) -> Option<Instant> {
         until.filter(|_| !self.asked && self.end.is_none() && self.permission != Permission::Asking)
     }

@@ -1,4 +1,4 @@
-//! The reasons for which a sequence ends before its goal.
+//! The reasons for which a sequence of requests to a controller ends before its goal.
 
 use outrigger_wire::dashboard::{RequestKind, Unsupported, UserRole};
 use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, Text};
@@ -25,16 +25,16 @@ pub enum SequenceError {
     },
     /// The stop did not end in time after the request to clear it.
     NotCleared {
-        /// The safety mode at the end of the wait.
+        /// The safety mode at the end of the wait for the stop to end.
         mode: SafetyMode,
         /// The time for which the sequence waited before it gave up.
         waited: Duration,
     },
-    /// The robot mode was not reached in time.
+    /// The robot was not in the expected robot mode at the end of the wait.
     NotReached {
-        /// The expected robot mode.
+        /// The robot mode that was expected but not reached.
         wanted: RobotMode,
-        /// The robot mode that was found when the wait ended.
+        /// The robot mode that was found when the wait for the expected one ended.
         found: RobotMode,
         /// The time for which the sequence waited before it gave up.
         waited: Duration,
@@ -43,27 +43,27 @@ pub enum SequenceError {
     Program {
         /// The request for the program: load, play, pause or stop.
         request: RequestKind,
-        /// The state of the program at the end of the wait, if the controller reports it.
+        /// The state of the program at the end of the wait; `None` if the controller does not report it.
         found: Option<ProgramState>,
         /// The time for which the sequence waited before it gave up.
         waited: Duration,
     },
-    /// The pendant has a role other than the one that was set.
+    /// The user of the pendant has this role, other than the role that was set.
     Role(UserRole),
     /// The controller has no program file with this name.
     NoSuchFile(Text<120>),
     /// The controller refused a request of the sequence.
     Refused {
-        /// The refused request.
+        /// The kind of the request that the controller refused.
         request: RequestKind,
         /// The text with which the controller refused the request.
         text: Text<120>,
     },
     /// The controller sent an unknown reply to a request of the sequence.
     NoAnswer {
-        /// The request that got the unknown reply.
+        /// The kind of the request that got the unknown reply.
         request: RequestKind,
-        /// The text of the unknown reply.
+        /// The text of the controller's unknown reply.
         text: Text<120>,
     },
 }

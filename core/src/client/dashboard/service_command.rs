@@ -60,8 +60,8 @@ impl ArmCommand {
     }
 }
 
-/// The longest wait for the engine to report that it has processed a release. Without the report it is unknown whether
-/// the arm is commanded.
+/// The longest wait for the engine to report that it has revoked all requests to command. Without the report it is
+/// unknown whether the arm is commanded.
 const RELEASED_IN: Duration = Duration::from_secs(1);
 
 /// A client that sends one command at a time to a dashboard server. On request it opens a connection,
@@ -99,10 +99,10 @@ pub struct ServiceCommand<'m> {
     event: Option<Outcome>,
 }
 
-/// An input of a [`ServiceCommand`].
+/// An input of a [`ServiceCommand`]: a request, the engine's mode, a change of the connection, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceCommandInput {
-    /// A request for this command, with the engine's present mode.
+    /// A request to send this command to the controller, with the engine's present mode.
     Ask(ArmCommand, Mode),
     /// The present mode of the engine: to be passed before bytes received from the dashboard server.
     Mode(Mode),
@@ -115,14 +115,14 @@ pub enum ServiceCommandInput {
     Refused,
     /// The peer, or the network stack, closed the connection to the dashboard server.
     Closed,
-    /// The time has advanced. Permitted at any time.
+    /// The time has advanced: passed deadlines are processed. Permitted at any time.
     Tick,
 }
 
 /// An output of a [`ServiceCommand`], for its port to carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceCommandOutput<'a> {
-    /// Connect, and report `Opened` or `Refused`. The client observes its own deadline.
+    /// Connect to the dashboard server, and report `Opened` or `Refused`. The client observes its own deadline.
     Open {
         /// The TCP port in the controller's numbering; the port of Outrigger adds its port base.
         port: u16,
@@ -131,13 +131,14 @@ pub enum ServiceCommandOutput<'a> {
     Release,
     /// Write all of these bytes to the connection to the dashboard server.
     Transmit(&'a [u8]),
-    /// Close the connection, or give up opening it. No event of it is to be reported afterwards.
+    /// Close the connection to the dashboard server, or give up opening it. No event of it is to be reported
+    /// afterwards.
     Close,
 }
 
 impl<'m> ServiceCommand<'m> {
-    /// Creates a client without a command. `memory` holds received bytes: at least the longest reply, a few hundred
-    /// bytes.
+    /// Creates a client that executes no command yet. `memory` holds received bytes: at least the longest reply, a few
+    /// hundred bytes.
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
         let client = Client::new(memory, Timeouts::default());
@@ -151,7 +152,7 @@ impl<'m> ServiceCommand<'m> {
         self.leave.is_busy()
     }
 
-    /// Processes one input of this client at `now`, which must never decrease.
+    /// Processes one input of this client of the dashboard server at `now`, which must never decrease.
     pub fn handle(&mut self, now: Instant, input: ServiceCommandInput) {
         match input {
             ServiceCommandInput::Ask(arm_command, mode) => {
@@ -201,7 +202,7 @@ impl<'m> ServiceCommand<'m> {
         self.follow(now);
     }
 
-    /// Handles the events of the dashboard client, and continues or ends the command.
+    /// Handles the events of the dashboard client, and continues or ends the present command.
     fn follow(&mut self, now: Instant) {
         loop {
             let outcome = match self.client.poll_event() {
@@ -225,7 +226,7 @@ impl<'m> ServiceCommand<'m> {
         }
     }
 
-    /// Ends the command with this outcome and closes its connection.
+    /// Ends the command with this outcome and closes its connection to the dashboard server.
     fn end(&mut self, now: Instant, outcome: Outcome) {
         if self.asked.take().is_none() {
             return;
@@ -240,7 +241,8 @@ impl<'m> ServiceCommand<'m> {
         while self.client.poll_output().is_some() {}
     }
 
-    /// Returns the next action for the port; `None` if there is none.
+    /// Returns the next action that the port has to carry out, on the connection or the engine; `None` if there is
+    /// none.
     pub fn poll_output(&mut self) -> Option<ServiceCommandOutput<'_>> {
         if core::mem::take(&mut self.close) {
             return Some(ServiceCommandOutput::Close);
@@ -255,7 +257,7 @@ impl<'m> ServiceCommand<'m> {
         })
     }
 
-    /// Returns the outcome of the command; `None` if there is none, or it was taken.
+    /// Returns the outcome of the command to the dashboard server; `None` if there is none, or it was taken.
     pub fn poll_event(&mut self) -> Option<Outcome> {
         self.event.take()
     }

@@ -75,7 +75,7 @@ pub trait Service {
     /// Records that `count` bytes were received into the receive window at `now`.
     fn commit(&mut self, count: usize, now: Instant);
 
-    /// Returns the next action for the port; `None` if there is none.
+    /// Returns the next action that the port has to carry out on the connection; `None` if there is none.
     fn poll_output(&mut self) -> Option<Output<'_>>;
 
     /// Returns the next event of the service; `None` if there is none.
@@ -85,7 +85,7 @@ pub trait Service {
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
-/// An input of a [`Service`].
+/// An input of a [`Service`]: a request, a change of its connection, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
     /// Connect, if there is no connection yet, to find out whether the service is available.
@@ -98,7 +98,7 @@ pub enum Input<'a> {
     Closed,
     /// Send this request to the controller. If there is no connection, one is made first.
     Request(Request<'a>),
-    /// The time returned by `poll_timeout` has come. Permitted at any time.
+    /// The time returned by `poll_timeout` has come: passed deadlines are processed. Permitted at any time.
     Tick,
 }
 
@@ -110,16 +110,16 @@ pub enum Event<'a> {
     Ready,
     /// The service's reply to a request was received.
     Replied {
-        /// The request that was replied to.
+        /// The kind of the request that was replied to.
         request: RequestKind,
-        /// The parsed reply.
+        /// The parsed reply of the service.
         reply: Reply<'a>,
-        /// The line of the reply as it was received.
+        /// The line of the service's reply as it was received.
         line: Text<'a>,
     },
     /// No connection to the service: it was refused, or not made in time.
     NotConnected {
-        /// The request that waited for the connection.
+        /// The kind of the request that waited for the connection; `None` if none did.
         request: Option<RequestKind>,
         /// The time waited for the connection; `None` if it was refused.
         waited: Option<Duration>,
@@ -148,14 +148,14 @@ pub enum Event<'a> {
     NoRobotApi {
         /// The request to the Robot API that remains without a reply.
         request: Option<RequestKind>,
-        /// The HTTP status code of the server's reply, 200 to 599.
+        /// The HTTP status code of the web server's reply, 200 to 599.
         status: u16,
     },
     /// The Robot API's reply is not HTTP, or not understood.
     BadAnswer {
         /// The request to the Robot API that remains without a reply.
         request: Option<RequestKind>,
-        /// The error in the HTTP reply.
+        /// The error in the HTTP reply of the Robot API.
         error: HttpError,
     },
     /// A line that was received although no request was waiting for a reply.

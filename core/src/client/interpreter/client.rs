@@ -1,4 +1,4 @@
-//! The client of a controller in interpreter mode.
+//! The client that sends statements to a controller whose program is in interpreter mode.
 
 use super::pending::{AHEAD, Ahead, OTHERS, Pending, Sent, UNANSWERED};
 use super::statement_queue::{Line, Lines};
@@ -32,7 +32,7 @@ enum ClientState {
     Opening {
         until: Instant,
     },
-    /// The connection is established; the program does not run yet.
+    /// The connection to port 30020 is established; the program does not run yet.
     Connected,
     /// The program runs. Probes are sent until it executes one, which shows that it accepts statements.
     Entering {
@@ -50,7 +50,7 @@ enum ClientState {
     },
 }
 
-/// The client of port 30020.
+/// The client of a controller's port 30020, which sends statements to a program in interpreter mode.
 ///
 /// | stage | continues with | otherwise |
 /// |---|---|---|
@@ -78,13 +78,13 @@ pub struct Client<'t, 'm> {
     now: Instant,
     /// The time of the next query of the last executed statement.
     poll: Instant,
-    /// The number that the controller gave the last accepted probe; `None` without one.
+    /// The number that the controller gave the last accepted probe (a `sync()` statement); `None` without one.
     probe: Option<u32>,
     /// The number of statements sent since the last `clear_interpreter()`.
     kept: u32,
     /// `true` once a statement has defined something: the controller's memory is no longer cleared.
     defined: bool,
-    /// The reason of the newest discarded line that is not a statement of the file.
+    /// The controller's reason for rejecting the newest discarded line that is not a statement of the file.
     reason: Text<128>,
     discarded: Option<(u32, Text<128>)>,
     events: Deque<InterpreterEvent, EVENTS>,
@@ -194,7 +194,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Returns the next action for the port; `None` if there is none.
+    /// Returns the next action that the port has to carry out on the connection; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome.is_some() {
@@ -207,8 +207,8 @@ impl<'t, 'm> Client<'t, 'm> {
         self.lines.next().map(|piece| Output::Transmit(piece.as_bytes()))
     }
 
-    /// Returns the next event; `None` if there is none. After that, [`Self::outcome`] returns whether the client has
-    /// ended.
+    /// Returns the next event of this client of interpreter mode; `None` if there is none. After that,
+    /// [`Self::outcome`] returns whether the client has ended.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<InterpreterEvent> {
         if let Some(event) = self.events.pop_front() {
@@ -265,7 +265,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Returns whether an accepted statement waits for its execution.
+    /// Returns whether a statement that the controller accepted waits for its execution.
     fn waits(&self) -> bool {
         match self.stage {
             ClientState::Entering { .. } => self.probe.is_some(),

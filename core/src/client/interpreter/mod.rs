@@ -36,7 +36,7 @@ use outrigger_wire::time::Duration;
 /// The program that accepts the statements: it ends when they end interpreter mode.
 pub const PROGRAM: &str = "def outrigger_interpreter():\n  interpreter_mode()\nend\n";
 
-/// Limits and timeouts of a [`Client`].
+/// The limits and timeouts of a [`Client`], which sends statements to a program in interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterpreterConfig {
     /// The longest wait for a connection to port 30020. Default 3 s.
@@ -74,7 +74,7 @@ impl Default for InterpreterConfig {
     }
 }
 
-/// An input of a [`Client`].
+/// An input of a [`Client`]: a change of the connection or of the program, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterInput {
     /// Start: connect to the controller's port 30020.
@@ -91,11 +91,11 @@ pub enum InterpreterInput {
     ProgramEnded,
     /// Stop the motion, discard all statements, end interpreter mode.
     Cancel,
-    /// The time has advanced. Permitted at any time.
+    /// The time has advanced: due lines are sent, passed deadlines processed. Permitted at any time.
     Tick,
 }
 
-/// An event of a [`Client`].
+/// An event of a [`Client`] of interpreter mode: the fate of a statement, or a change of mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterEvent {
     /// The controller serves interpreter mode: the program may be sent.
@@ -130,7 +130,7 @@ pub enum InterpreterEvent {
     },
 }
 
-/// The outcome of a [`Client`], once it has ended.
+/// The outcome of a statement file that a [`Client`] sent, once it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterOutcome {
     /// All statements were executed, and interpreter mode has ended.
@@ -156,14 +156,14 @@ pub enum InterpreterOutcome {
     },
     /// The program runs but did not enter interpreter mode in time.
     NotEntered {
-        /// The controller's reason for discarding the last probe, or empty.
+        /// The controller's reason for discarding the last probe (a `sync()` statement); empty if it discarded none.
         reason: Text<128>,
     },
     /// All statements were executed, but the program has not ended in time.
     NotEnded,
     /// The controller did not reply to a line in time.
     Silent {
-        /// The line, in the file, of the statement without a reply; `None` for a line of the client itself.
+        /// The line, in the file, of the statement without a reply; `None` for a line that the client itself added.
         line: Option<u32>,
     },
     /// The controller sent a reply that does not match the line that was sent.
@@ -173,7 +173,8 @@ pub enum InterpreterOutcome {
     },
     /// A reply of the controller is longer than the receive memory.
     ReplyTooLong {
-        /// The line, in the file, of the statement whose reply is too long; `None` for a line of the client itself.
+        /// The line, in the file, of the statement whose reply is too long; `None` for a line that the client itself
+        /// added.
         line: Option<u32>,
     },
     /// The connection was refused: the software has no interpreter mode, or a firewall prevents it.
@@ -182,7 +183,8 @@ pub enum InterpreterOutcome {
     NoConnection,
     /// The connection to port 30020 was closed before all statements were executed.
     Closed {
-        /// The line of the first statement that is not known to be executed.
+        /// The line, in the file, of the first statement that is not known to be executed; `None` if no statement was
+        /// waiting.
         line: Option<u32>,
     },
 }

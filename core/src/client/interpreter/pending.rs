@@ -19,11 +19,11 @@ pub(super) enum Sent<'t> {
     Statement { line: u32, part: &'t str },
     /// The statement that tests whether the program accepts statements.
     Probe,
-    /// The line `clear_interpreter()`, which clears executed statements.
+    /// The line `clear_interpreter()`, which clears executed statements from the controller's memory.
     Clear,
-    /// A line `end_interpreter()`, `abort` or `skipbuffer`.
+    /// A line `end_interpreter()`, `abort` or `skipbuffer`, sent by the client itself.
     Other,
-    /// The query `statelastexecuted`, for the number of the last executed statement.
+    /// The query `statelastexecuted`, which asks for the number of the last executed statement.
     Query,
 }
 
@@ -61,12 +61,13 @@ impl<'t> Pending<'t> {
         Self { sent: Deque::new(), ahead: Deque::new(), executed: 0 }
     }
 
-    /// Appends a line sent at `now`; returns `false` if there is no room.
+    /// Appends a line that was sent to the controller at `now` to those that wait for a reply; returns `false` if there
+    /// is no room.
     pub(super) fn sent(&mut self, sent: Sent<'t>, now: Instant) -> bool {
         self.sent.push_back((sent, now)).is_ok()
     }
 
-    /// Removes and returns the line to which the next reply belongs.
+    /// Removes and returns the sent line to which the controller's next reply belongs.
     pub(super) fn replied(&mut self) -> Option<Sent<'t>> {
         self.sent.pop_front().map(|(sent, _)| sent)
     }

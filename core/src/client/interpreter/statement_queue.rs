@@ -38,12 +38,12 @@ impl<'t> Lines<'t> {
         (self.rest, self.blank) = (None, false);
     }
 
-    /// Appends a line to the queue; returns `false` if there is no room.
+    /// Appends a line of URScript to the queue of lines to send; returns `false` if there is no room.
     pub(super) fn push(&mut self, line: Line<'t>) -> bool {
         self.waiting.push_back(line).is_ok()
     }
 
-    /// Returns the next part of a line to write to the port; `None` if all is written.
+    /// Returns the next part of a queued line to write to the port; `None` if all is written.
     pub(super) fn next(&mut self) -> Option<&'t str> {
         let Some(rest) = self.rest else {
             return match self.waiting.pop_front()? {

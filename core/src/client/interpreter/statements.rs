@@ -12,7 +12,7 @@ pub struct StatementFile<'t> {
     text: &'t str,
 }
 
-/// The reason for which a file contains no statements that can be sent.
+/// The reason for which a file contains no URScript statements that can be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementError {
     /// The statement file as a whole is invalid, for example not UTF-8.
@@ -53,7 +53,7 @@ impl<'t> StatementFile<'t> {
     /// The longest accepted statement \[B\]; the limit of controllers is not known.
     pub const LONGEST: usize = 32 * 1024;
 
-    /// Checks the statements in `bytes`.
+    /// Checks that `bytes` consist of URScript statements, all of which can be sent.
     ///
     /// # Errors
     /// Returns the first statement that cannot be sent.
@@ -101,7 +101,7 @@ impl<'t> Statement<'t> {
         })
     }
 
-    /// Returns the first part of the statement, and the lines after it.
+    /// Returns the first part of the statement that is code, and the lines after it.
     pub(super) fn split_part(&self) -> Option<(&'t str, &'t str)> {
         split_part(self.text)
     }
@@ -139,7 +139,7 @@ impl<'t> Statement<'t> {
 #[derive(Clone, Debug)]
 pub struct Statements<'t> {
     rest: &'t str,
-    /// The number of the line of the file at which `rest` begins.
+    /// The number of the line of the file at which the statements that are left begin.
     line: u32,
 }
 
@@ -225,12 +225,12 @@ fn code(line: &str) -> &str {
     line
 }
 
-/// The blocks and brackets of a statement that have begun and are not ended.
+/// The blocks and brackets of a URScript statement that have begun and are not ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     blocks: u32,
     brackets: u32,
-    /// `true` if the last line ends with an operator or a comma, after which a value has to follow.
+    /// `true` if the last line of the statement ends with an operator or a comma, after which a value has to follow.
     goes_on: bool,
 }
 
@@ -239,7 +239,7 @@ impl Open {
         self.blocks == 0 && self.brackets == 0 && !self.goes_on
     }
 
-    /// Processes the code of a line. Returns `false` if it ends a block that never began.
+    /// Processes the code of a line of URScript. Returns `false` if it ends a block that never began.
     fn take(&mut self, part: &str) -> bool {
         let mut last = "";
         for word in words(part).filter(|word| !word.is_empty()) {

@@ -41,20 +41,20 @@ enum Purpose {
     Description,
     /// Queries whether the program is paused, because resuming it is another call than starting it.
     Look,
-    /// Makes the call that carries out the request itself.
+    /// Makes the HTTP call that carries out the request itself.
     Request,
     /// After a refusal, queries whether it was for lack of remote control.
     Control,
 }
 
-/// The outcome of a request to the Robot API.
+/// The outcome of a request to the Robot API: a reply in the form of a dashboard server's, or a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Event(Event<'static>),
     Done,
-    /// The reply is in `line`, in the form of a dashboard server's.
+    /// The reply of the Robot API is in `line`, in the form of a dashboard server's.
     Line,
-    /// The reply is unknown; its beginning is reported.
+    /// The reply of the Robot API is unknown; its beginning is reported.
     Other,
     LocalControl,
     /// The server refused the request; the text of the refusal is in `line`.
@@ -92,7 +92,7 @@ pub struct Client<'m> {
     response: Response,
     line: Vec<u8, LINE>,
     call: [u8; Call::MAX_LEN],
-    /// The number of bytes of the HTTP call in `call`.
+    /// The number of bytes of the HTTP call that is stored in `call`.
     size: usize,
     open: bool,
     transmit: bool,
@@ -190,13 +190,13 @@ impl<'m> Client<'m> {
             if self.response.is_success() && bytes.eq_ignore_ascii_case(b"PAUSED"))
     }
 
-    /// Ends the request with this outcome, without further calls.
+    /// Ends the request to the Robot API with this outcome, without further HTTP calls.
     fn end(&mut self, outcome: Outcome) {
         self.exchange = None;
         self.outcome = Some(outcome);
     }
 
-    /// Ends an HTTP call that has no reply.
+    /// Ends the request whose HTTP `exchange` has no reply: with this `event`, or as refused if it was refused before.
     fn fail(&mut self, exchange: Exchange, event: Event<'static>) {
         self.open = false;
         self.transmit = false;
@@ -248,7 +248,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Converts the reply to a completed request or a query to the form of a dashboard's.
+    /// Converts the HTTP reply to a completed request or a query to the form of a dashboard server's reply.
     fn read(&mut self) -> Outcome {
         let Some(request) = self.request else { return Outcome::Other };
         if member(request).is_none() {

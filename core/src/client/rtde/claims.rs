@@ -37,7 +37,7 @@ impl Claim {
     pub const ALL: [Self; 7] =
         [Self::Program, Self::Standard, Self::Configurable, Self::Tool, Self::Analog, Self::SpeedSlider, Self::Force];
 
-    /// Returns the names of the inputs in RTDE, joined by commas.
+    /// Returns the names of the group's inputs in RTDE, joined by commas.
     #[must_use]
     pub const fn inputs(self) -> &'static str {
         match self {
@@ -184,7 +184,7 @@ impl Claims {
 impl core::str::FromStr for Claims {
     type Err = &'static str;
 
-    /// Parses the names of groups joined by commas: `digital-out,speed-slider`.
+    /// Parses the names of groups of RTDE inputs joined by commas: `digital-out,speed-slider`.
     fn from_str(list: &str) -> Result<Self, Self::Err> {
         names(list).try_fold(Self::NONE, |claims, name| {
             let claim = Claim::ALL.into_iter().find(|claim| *claim != Claim::Program && claim.name() == name.trim());
@@ -201,7 +201,7 @@ impl core::str::FromStr for Claims {
 pub struct UnownedInput {
     /// The group of RTDE inputs that the input belongs to.
     pub claim: Claim,
-    /// The index of the input in its group, from 0.
+    /// The index of the unowned input in its group, from 0.
     pub place: u8,
     /// The cause for which this client does not own the input.
     pub why: RegisterConflict,

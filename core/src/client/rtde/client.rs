@@ -17,7 +17,7 @@ use outrigger_wire::WireError;
 use outrigger_wire::rtde::{DynamicRecipe, Level, Protocol, Value};
 use outrigger_wire::time::Instant;
 
-/// An input of an RTDE [`Client`].
+/// An input of an RTDE [`Client`]: a change of its connection, start or pause of data, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Input {
@@ -29,19 +29,19 @@ pub enum Input {
     Start,
     /// Pause the data; answered by [`Event::Paused`]. No effect if no data flows.
     Pause,
-    /// The time returned by `poll_timeout` has come. Permitted at any time.
+    /// The time returned by `poll_timeout` has come: passed deadlines are processed. Permitted at any time.
     Tick,
 }
 
-/// An event that waits to be polled, without the part that is in memory of the client.
+/// An event of the RTDE client that waits to be polled, without the part that is in memory of the client.
 #[derive(Clone, Copy, Debug)]
 enum Pending<'n> {
-    /// The values of the newest data package are ready.
+    /// The values of the newest RTDE data package are ready to be polled.
     Data {
         sequence: Option<Sequence>,
         late: bool,
     },
-    /// The text of the newest text message is ready.
+    /// The text of the newest text message is ready to be polled.
     Text,
     /// The outputs from this index on that the controller does not provide.
     Absent(usize),
@@ -113,7 +113,8 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.assembler.commit(count);
     }
 
-    /// Returns the next action for the port; `None` if there is none. Transmitted bytes are whole packages.
+    /// Returns the next action that the port has to carry out on the connection; `None` if there is none. Transmitted
+    /// bytes are whole packages.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if core::mem::take(&mut self.close) {
@@ -122,7 +123,8 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.poll_transmit().map(Output::Transmit)
     }
 
-    /// Returns the next event; `None` if there is none. Each call parses further packages as needed.
+    /// Returns the next event of the RTDE connection; `None` if there is none. Each call parses further packages as
+    /// needed.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event<'_, 'n>> {
         let pending = loop {
@@ -250,7 +252,7 @@ impl<'n, 'm> Client<'n, 'm> {
     }
 }
 
-/// The saving and loading of the state for recordings: between two inputs, after everything was polled.
+/// The saving and loading of the RTDE client's state for recordings: between two inputs, after everything was polled.
 #[cfg(feature = "record")]
 impl Client<'_, '_> {
     pub(crate) const fn memory_size(&self) -> usize {
@@ -268,7 +270,8 @@ impl Client<'_, '_> {
     }
 }
 
-/// Queues an event. Of several absent outputs, or outputs of another type, one entry is queued for all.
+/// Queues an event of the RTDE client. Of several absent outputs, or outputs of another type, one entry is queued for
+/// all.
 fn keep<'n>(events: &mut Deque<Pending<'n>, 8>, close: &mut bool, event: Event<'_, 'n>) {
     let pending = match event {
         Event::Data(Data { sequence, late, .. }) => Pending::Data { sequence, late },

@@ -1,10 +1,10 @@
-//! The thresholds of an RTDE client.
+//! The rates, timeouts and numbers of attempts of an RTDE client.
 
 use crate::robot::BadValue;
 use outrigger_wire::time::Duration;
 
-/// Rates, timeouts and retries of a client. If the specification defines no value, the default is that of widely used
-/// clients.
+/// The rates, timeouts and retries of an RTDE client. If the specification defines no value, the default is that of
+/// widely used clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClientConfig {
@@ -13,8 +13,8 @@ pub struct ClientConfig {
     pub frequency: u16,
     /// The longest wait for the controller's reply to a request. Default 1 s.
     pub reply_timeout: Duration,
-    /// The number of attempts for a request before the client gives up, ≥ 1; set-ups are requested only once. Default
-    /// 3.
+    /// The number of attempts for an RTDE request before the client gives up, ≥ 1; set-ups are requested only once.
+    /// Default 3.
     pub attempts: u8,
     /// The wait before inputs owned by another client are requested again: a controller may consider our own previous
     /// connection open for a while. Default 500 ms.
@@ -46,7 +46,7 @@ impl Default for ClientConfig {
 }
 
 impl ClientConfig {
-    /// Checks that every field is in its range.
+    /// Checks that every setting of the RTDE client is in its range.
     ///
     /// # Errors
     /// Returns the first field that is not.

@@ -1,4 +1,4 @@
-//! The protocol of one connection: requests, replies and data. Packages in, packages and events out.
+//! The RTDE protocol of one connection: requests, replies and data. Packages in, packages and events out.
 
 use super::config::ClientConfig;
 use super::event::{Data, Event, Failure, SetupStep};
@@ -33,7 +33,7 @@ pub struct RtdeCounts {
     pub data: u64,
     /// The number of text messages received from the controller.
     pub texts: u32,
-    /// The number of replies that arrived without a request.
+    /// The number of replies that arrived although no request was waiting for them.
     pub unexpected: u32,
     /// The number of data packages of recipes that were not set up.
     pub unknown_recipes: u32,
@@ -49,7 +49,7 @@ enum Phase {
     Asking { step: SetupStep, deadline: Instant, asked: u8 },
     /// Inputs were owned by another client and are requested again at `until`.
     InUse { recipe: u8, until: Instant },
-    /// The controller sends data; at `silent_at` it counts as silent.
+    /// The controller sends data; without any until `silent_at` it counts as silent.
     Flowing { silent_at: Instant },
     /// The set-up is complete, and the controller's data is paused.
     Paused,
@@ -223,7 +223,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.next_inputs(0, now, on);
     }
 
-    /// Continues with this recipe of inputs, or with the start if there is no such recipe.
+    /// Continues the set-up with this recipe of inputs, or with the start of data if there is no such recipe.
     fn next_inputs(&mut self, recipe: u8, now: Instant, on: Sink<'_, 'n>) {
         self.talk.refused = 0;
         let step = if usize::from(recipe) < self.inputs.len() { SetupStep::Inputs(recipe) } else { SetupStep::Start };
@@ -303,7 +303,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         }
     }
 
-    /// Returns the text message in a received package; `None` if it is no text message.
+    /// Returns the text message in a received RTDE package; `None` if it is no text message.
     pub(super) fn text<'e>(&self, package: &'e [u8]) -> Option<TextMessage<'e>> {
         match self.reply(package)? {
             Reply::Text(text) => Some(text),
@@ -356,7 +356,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Failed(failure));
     }
 
-    /// Sends a set-up request for the first time.
+    /// Sends a set-up request of RTDE for the first time.
     fn ask(&mut self, step: SetupStep, now: Instant, on: Sink<'_, 'n>) {
         self.ask_again(step, 1, now, on);
     }
@@ -494,7 +494,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
     }
 }
 
-/// The saving and loading of the connection's state, for recordings.
+/// The saving and loading of the RTDE connection's state, for recordings.
 #[cfg(feature = "record")]
 impl Conversation<'_, '_> {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
@@ -522,7 +522,8 @@ impl Conversation<'_, '_> {
     }
 }
 
-/// Iterates over the variables whose type differs from the expected one: name, expected type, type of the controller.
+/// Iterates over a recipe's variables whose type differs from the expected one: name, expected type, type of the
+/// controller.
 fn other_types<'n>(recipe: &DynamicRecipe<'n, '_>) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
     recipe.fields().iter().filter_map(|field| {
         let Presence::Present(answered) = field.presence else { return None };
@@ -531,7 +532,7 @@ fn other_types<'n>(recipe: &DynamicRecipe<'n, '_>) -> impl Iterator<Item = (&'n 
     })
 }
 
-/// Returns the first input whose type differs from that of the values to write.
+/// Returns the first input of a recipe whose type differs from that of the values to write; `None` if there is none.
 fn of_other_type<'n>(recipe: &DynamicRecipe<'n, '_>) -> Option<RecipeError<'n>> {
     let (name, ..) = other_types(recipe).next()?;
     Some(RecipeError { name, problem: Problem::OtherType })

@@ -11,7 +11,7 @@ use outrigger_wire::{WireError, rtde};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'e, 'n> {
-    /// The version of RTDE that is used from now on.
+    /// The version of RTDE that is used on this connection from now on.
     Protocol(Protocol),
     /// The controller's software version, as it replied to the request for it.
     Controller(ControllerVersion),
@@ -19,7 +19,7 @@ pub enum Event<'e, 'n> {
     Absent(RecipeError<'n>),
     /// The type of an output on the controller differs from the registry; it is read as the controller sends it.
     OtherType {
-        /// The name of the output.
+        /// The name of the RTDE output whose type differs.
         name: &'n str,
         /// The type of the output in our registry of variables.
         expected: DataType,
@@ -39,7 +39,7 @@ pub enum Event<'e, 'n> {
         recipe: usize,
         /// The name of the input that is in use.
         name: &'n str,
-        /// The time until the input is requested again.
+        /// The time until the input in use is requested again.
         again_in: Duration,
     },
     /// This recipe of inputs cannot be written on this connection. Outputs are not affected.
@@ -49,9 +49,9 @@ pub enum Event<'e, 'n> {
         /// The cause for which the recipe of inputs cannot be written.
         error: RecipeError<'n>,
     },
-    /// The controller has started to send data.
+    /// The controller has started to send RTDE data.
     Started,
-    /// The controller's data is paused until [`Input::Start`](super::Input::Start).
+    /// The controller's RTDE data is paused until [`Input::Start`](super::Input::Start).
     Paused,
     /// A data package with values of the outputs.
     Data(Data<'e, 'n>),
@@ -59,7 +59,7 @@ pub enum Event<'e, 'n> {
     Text(TextMessage<'e>),
     /// The controller waits for a person to confirm its safety settings (PolyScope X), and sends no reply until then.
     Unconfirmed,
-    /// A package of this type arrived without a request; it was ignored.
+    /// A package of this type that no request has asked for; it was ignored.
     Unexpected(PackageType),
     /// A data package of a recipe that was not set up, with the recipe's number; ignored.
     UnknownRecipe(Option<u8>),
@@ -108,7 +108,7 @@ pub struct Data<'e, 'n> {
     pub late: bool,
 }
 
-/// A request that the client sends to the controller, in the order of the negotiation.
+/// A set-up request that the client sends to the controller, in the order of the negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -157,7 +157,7 @@ pub enum Failure<'n> {
     NotStarted,
     /// Nobody confirmed the controller's safety settings within the time allowed.
     Unconfirmed,
-    /// The controller sent data, and then stopped for too long.
+    /// The controller sent data, and then sent none for longer than the time allowed.
     Silent,
     /// The received stream does not consist of consecutive RTDE packages.
     LostSync(FrameError),

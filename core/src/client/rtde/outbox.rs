@@ -2,7 +2,7 @@
 
 use outrigger_wire::WireError;
 
-/// The bytes to transmit that the port has not taken yet.
+/// The bytes of RTDE packages to transmit that the port has not taken yet.
 #[derive(Debug)]
 pub(super) struct Outbox<'m> {
     memory: &'m mut [u8],
@@ -14,7 +14,7 @@ impl<'m> Outbox<'m> {
         Self { memory, len: 0 }
     }
 
-    /// Appends to the queue the package that `emit` writes, or nothing if `emit` fails.
+    /// Appends to the queue the RTDE package that `emit` writes, or nothing if `emit` fails.
     pub(super) fn append(&mut self, emit: impl FnOnce(&mut [u8]) -> Result<usize, WireError>) -> Result<(), WireError> {
         let room = self.memory.get_mut(self.len..).unwrap_or_default();
         self.len = self.len.saturating_add(emit(room)?).min(self.memory.len());
@@ -29,7 +29,7 @@ impl<'m> Outbox<'m> {
         self.len = 0;
     }
 
-    /// Returns all queued bytes and empties the queue; `None` if it is empty.
+    /// Returns all queued bytes of RTDE packages and empties the queue; `None` if it is empty.
     pub(super) fn take(&mut self) -> Option<&[u8]> {
         let len = core::mem::take(&mut self.len);
         self.memory.get(..len).filter(|bytes| !bytes.is_empty())

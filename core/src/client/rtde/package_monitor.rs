@@ -5,20 +5,21 @@ use outrigger_wire::robot::{ControllerTime, Generation, SoftwareVersion};
 use outrigger_wire::rtde::{Data as _, DataType, DynamicRecipe};
 use outrigger_wire::time::{Duration, Instant, quotient};
 
-/// Statistics of the data packages of one connection.
+/// The statistics of missing, repeated and late data packages of one RTDE connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cadence {
     /// The expected time between two data packages, from the requested rate and the controller's own.
     pub period: Duration,
-    /// The number of packages that the controller omitted, or that were skipped on the way.
+    /// The number of data packages that the controller omitted, or that were skipped on the way.
     pub missing: u64,
     /// The largest number of consecutive data packages that were missing.
     pub longest_gap: u32,
-    /// The number of packages for a controller cycle that already had one.
+    /// The number of data packages for a controller cycle that already had one.
     pub repeated: u32,
-    /// The number of packages that followed the previous one more than a period later than the controller sent them.
+    /// The number of data packages that followed the previous one more than a period later than the controller sent
+    /// them.
     pub late: u32,
     /// The number of times the controller's clock restarted or jumped: on a booting controller the service is started
     /// twice.
@@ -74,12 +75,12 @@ impl Watch {
         &self.figures
     }
 
-    /// Resumes after a pause: packages omitted meanwhile do not count as missing.
+    /// Resumes the monitor after a pause of the data: packages omitted meanwhile do not count as missing.
     pub(super) const fn resume(&mut self) {
         self.last = None;
     }
 
-    /// Returns the package's position in the sequence (`None` if unknown), and whether it is late.
+    /// Returns the data package's position in the sequence (`None` if unknown), and whether it is late.
     pub(super) fn observe(&mut self, values: &[u8], arrival: Instant, jump: Duration) -> (Option<Sequence>, bool) {
         let at = |place: Option<usize>| place.and_then(|place| values.get(place..));
         let stamp = Stamp {
@@ -124,8 +125,8 @@ impl Watch {
     }
 }
 
-/// Classifies an advance by `by` if packages are `unit` apart, rounded to the nearest because clocks are rounded on the
-/// wire.
+/// Returns the place in the sequence of a data package whose time or counter is `by` after that of the last one, if
+/// packages are `unit` apart. Rounded to the nearest because clocks are rounded on the wire.
 fn steps(by: u64, unit: u64) -> Sequence {
     match quotient(by.saturating_add(unit / 2), unit).unwrap_or(1) {
         0 => Sequence::Duplicate,

@@ -1,4 +1,4 @@
-//! The division of a received stream into packages, and the protocol that processes them.
+//! The division of a received RTDE stream into packages, and the protocol that processes them.
 
 use super::config::ClientConfig;
 use super::conversation::{Conversation, Sink};
@@ -45,8 +45,8 @@ impl<'n, 'm> Packages<'n, 'm> {
         self.assembler.window()
     }
 
-    /// Processes the next package and returns its size \[B\], or 0 if the stream contains no package there; `None` if
-    /// more bytes are needed.
+    /// Processes the next RTDE package and returns its size \[B\], or 0 if the stream contains no package there; `None`
+    /// if more bytes are needed.
     pub(super) fn step(&mut self, arrival: Instant, now: Instant, on: Sink<'_, 'n>) -> Option<usize> {
         let Self { assembler, conversation } = self;
         Some(match assembler.next_frame()? {
@@ -78,7 +78,7 @@ impl<'n, 'm> Packages<'n, 'm> {
     }
 }
 
-/// The saving and loading of the state, for recordings.
+/// The saving and loading of the state of received packages and protocol, for recordings.
 #[cfg(feature = "record")]
 impl Packages<'_, '_> {
     pub(super) const fn memory_size(&self) -> usize {

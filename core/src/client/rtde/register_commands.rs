@@ -110,8 +110,8 @@ impl RegisterCommands {
         }
     }
 
-    /// Must be called for each new connection: commands sent on the previous one are no longer awaited. The numbers
-    /// continue.
+    /// Prepares for a new connection, for each of which it must be called: commands sent on the previous one are no
+    /// longer awaited. The command numbers continue.
     pub fn opened(&mut self) {
         self.seen = false;
         self.answers.clear();
@@ -166,7 +166,7 @@ impl RegisterCommands {
         Some(Echo { number, round_trip })
     }
 
-    /// Returns the numbers of answered, late and missing commands on this connection at `now`.
+    /// Returns the counts of answered, late and missing commands on this connection at `now`.
     #[must_use]
     pub fn figures(&self, now: Instant) -> AnswerFigures {
         self.answers.figures(now)

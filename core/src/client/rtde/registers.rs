@@ -15,11 +15,11 @@ use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use outrigger_wire::rtde::registry::{Direction, Variable};
 use outrigger_wire::rtde::{RecipeReader, Value};
 
-/// The number of integers in a command: the word and the number.
+/// The number of integers in a command: the command word and the command number.
 const INTEGERS: u8 = 2;
-/// The number of doubles in a command: a speed per joint.
+/// The number of doubles in a command: a speed for each joint.
 const DOUBLES: u8 = 6;
-/// The first register that by convention is not used by fieldbuses, and the number of registers.
+/// The first general purpose register that by convention is not used by fieldbuses, and the number of registers.
 const UPPER: u8 = 24;
 const END: u8 = 48;
 
@@ -49,9 +49,9 @@ impl Registers {
     /// The first registers of the upper range, 24 to 47.
     pub const UPPER: Self = Self { integer: UPPER, double: UPPER, mirror: UPPER + 1 };
 
-    /// Creates a choice of registers: the word in integer register `first_integer`, the number in the next one, the
-    /// speeds in double registers from `first_double` on. The mirror is the output register with the same index as that
-    /// of the number.
+    /// Creates a choice of registers: the command word in integer register `first_integer`, the command number in the
+    /// next one, the speeds in double registers from `first_double` on. The mirror is the output register with the same
+    /// index as that of the command number.
     ///
     /// # Errors
     /// Returns the first argument that is out of range, or not in the same range as the one before it.
@@ -71,7 +71,7 @@ impl Registers {
         }
     }
 
-    /// Returns the same registers with another output register as mirror.
+    /// Returns the same registers with another output register as mirror of the command number.
     ///
     /// # Errors
     /// Returns an error if `register` is not in the range of the others.
@@ -107,13 +107,13 @@ impl Registers {
     }
 }
 
-/// Returns the last of `count` registers from `first` on; `None` if they are not all in one range.
+/// Returns the number of the last of `count` registers from `first` on; `None` if they are not all in one range.
 const fn last_of(first: u8, count: u8) -> Option<u8> {
     let last = first.saturating_add(count).saturating_sub(1);
     if last < UPPER || (first >= UPPER && last < END) { Some(last) } else { None }
 }
 
-/// Appends a register's name to a list joined by commas.
+/// Appends the name of a `register` with this `number` to a list joined by commas.
 fn name<const N: usize>(list: &mut String<N>, register: &str, number: u8) {
     let comma = if list.is_empty() { "" } else { "," };
     // The list has room for the longest names.
@@ -197,14 +197,14 @@ pub struct RegisterCommand {
     /// The command word, whose meaning is defined by the program that reads it. A register that was never written holds
     /// 0.
     pub word: i32,
-    /// The number of the command.
+    /// The number of the command, which the controller's program mirrors.
     pub number: CommandNumber,
     /// The commanded joint speeds \[rad/s\].
     pub speeds: JointVelocities<6>,
 }
 
 impl RegisterCommand {
-    /// Returns the command's values in the order of the recipe [`RegisterNames::inputs`].
+    /// Returns the values of a command's registers in the order of the recipe [`RegisterNames::inputs`].
     #[must_use]
     pub fn values(&self) -> [Value; Registers::COUNT] {
         let [base, shoulder, elbow, wrist_1, wrist_2, wrist_3] = self.speeds.0.map(|speed| Value::Double(speed.into()));

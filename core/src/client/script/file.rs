@@ -18,7 +18,7 @@ pub struct ScriptFile<'t> {
     replaces: bool,
 }
 
-/// The kind of the file's last program, which is the one that runs in the end.
+/// The kind of a program file's last program, which is the one that runs in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptKind {
     /// A `def` block, an ordinary program of URScript.
@@ -54,10 +54,10 @@ impl core::fmt::Display for ScriptError {
 
 impl core::error::Error for ScriptError {}
 
-/// A place in a file that the controller does not process as its author probably intended.
+/// A place in a program file that the controller does not process as its author probably intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptWarning {
-    /// The line of the file to which the warning refers, from 1.
+    /// The line of the program file to which the warning refers, from 1.
     pub line: u32,
     /// The kind of problem at this place of the program file.
     pub kind: ScriptWarningKind,
@@ -66,18 +66,18 @@ pub struct ScriptWarning {
 /// The kind of problem that a [`ScriptWarning`] about a program file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptWarningKind {
-    /// The block that begins on this line has no `end` in column 1: the controller waits for the `end` and runs
-    /// nothing.
+    /// The block that begins on this line of the program has no `end` in column 1: the controller waits for the `end`
+    /// and runs nothing.
     NoEnd,
     /// A second program, which ends the one before it as soon as it is read.
     Replaces,
-    /// A line inside a block that is not indented.
+    /// A line inside a block of the program that is not indented.
     NotIndented,
     /// A statement that takes time in a `sec` program, which has to be completed within one control step.
     TakesTime,
     /// Characters outside ASCII: the controller reads and shows each of their bytes as a character.
     NotAscii,
-    /// The last line has no line end, without which the controller does not run it; one is added.
+    /// The last line of the file has no line end, without which the controller does not run it; one is added.
     NoLineEnd,
 }
 
@@ -102,7 +102,7 @@ impl ScriptWarningKind {
 const TAKE_TIME: [&str; 9] = ["sleep", "sync", "movej", "movel", "movec", "movep", "speedj", "servoj", "thread"];
 
 impl<'t> ScriptFile<'t> {
-    /// Reads the program in `bytes`.
+    /// Reads the URScript program in the `bytes` of a file, without the lines before its first statement.
     ///
     /// # Errors
     /// Returns an error if nothing can be sent.
@@ -130,19 +130,20 @@ impl<'t> ScriptFile<'t> {
         Ok(file)
     }
 
-    /// Returns the bytes to send; if [`Self::ends_with_line_end`] returns `false`, a line end has to follow.
+    /// Returns the bytes of the program file to send; if [`Self::ends_with_line_end`] returns `false`, a line end has
+    /// to follow.
     #[must_use]
     pub const fn bytes(&self) -> &'t [u8] {
         self.text.as_bytes()
     }
 
-    /// Returns whether the last line has a line end, without which the controller would not run it.
+    /// Returns whether the last line of the program file has a line end, without which the controller would not run it.
     #[must_use]
     pub fn ends_with_line_end(&self) -> bool {
         self.text.ends_with('\n')
     }
 
-    /// Returns the kind of the last program of the file: ordinary or secondary.
+    /// Returns the kind of the last program of the file: ordinary, secondary, or a single statement.
     #[must_use]
     pub const fn kind(&self) -> ScriptKind {
         self.kind
@@ -155,13 +156,13 @@ impl<'t> ScriptFile<'t> {
         self.replaces
     }
 
-    /// Returns the name of the last program, if it has one.
+    /// Returns the name of the last program of the file; `None` if it has none.
     #[must_use]
     pub const fn name(&self) -> Option<&'t str> {
         self.name
     }
 
-    /// Returns the number of lines of the file that are sent.
+    /// Returns the number of lines of the program file that are sent.
     #[must_use]
     pub fn lines(&self) -> u32 {
         number(lines(self.text).count())
@@ -218,7 +219,7 @@ enum Item<'t> {
     NeverEnds { line: u32 },
 }
 
-/// Parses the file as the controller's ports do: blocks up to an `end` in column 1, and single lines.
+/// Parses a program file as the controller's ports do: blocks up to an `end` in column 1, and single lines.
 fn walk<'t>(text: &'t str, visit: &mut dyn FnMut(Item<'t>)) {
     let mut block: Option<u32> = None;
     for (line, text) in (1_u32..).zip(lines(text)) {
@@ -255,8 +256,8 @@ pub(in crate::client) fn utf8(bytes: &[u8]) -> Result<&str, ScriptError> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Splits as `str::lines` does. Here and below, a pattern of a single `char` would link a panic; a list of characters
-/// does not.
+/// Iterates over the lines of a text as `str::lines` does. Here and below, a pattern of a single `char` would link a
+/// panic; a list of characters does not.
 pub(in crate::client) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['\n']).map(|line| match line.strip_suffix('\n') {
         Some(line) => line.strip_suffix('\r').unwrap_or(line),
@@ -264,13 +265,13 @@ pub(in crate::client) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns whether the line contains a statement: it is neither empty nor only a comment.
+/// Returns whether the line contains a URScript statement: it is neither empty nor only a comment.
 fn is_statement(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && !line.starts_with('#')
 }
 
-/// Returns the kind and name of a block that begins in column 1.
+/// Returns the kind and name of a URScript block that begins in column 1 of the line; `None` if none begins there.
 fn opens(line: &str) -> Option<(ScriptKind, Option<&str>)> {
     let (kind, rest) = match (line.strip_prefix("def"), line.strip_prefix("sec")) {
         (Some(rest), _) => (ScriptKind::Program, rest),
@@ -285,7 +286,7 @@ fn is_end(line: &str) -> bool {
     line.strip_prefix("end").map(str::trim_start).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
 }
 
-/// Returns whether a block that begins on this line also ends on it: `def stop(): sleep(0.0) end`.
+/// Returns whether a URScript block that begins on this line also ends on it: `def stop(): sleep(0.0) end`.
 fn ends_on_its_line(line: &str) -> bool {
     let (mut open, mut end) = (0_u32, 0_u32);
     for word in words(line) {
@@ -298,7 +299,7 @@ fn ends_on_its_line(line: &str) -> bool {
     end >= open
 }
 
-/// Iterates over the words of a line's code, without those in string literals and comments.
+/// Iterates over the words of the code in a URScript line, without those in string literals and comments.
 pub(in crate::client) fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut comment = false;
     line.split(['"'])
@@ -311,7 +312,7 @@ pub(in crate::client) fn words(line: &str) -> impl Iterator<Item = &str> {
         .flat_map(|code| code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
 }
 
-/// Returns the number of the line of the file after the bytes `before`, from 1.
+/// Returns the number of the line of the program file after the bytes `before`, from 1.
 fn line_of(before: &[u8]) -> u32 {
     number(before.iter().filter(|byte| **byte == b'\n').count()).saturating_add(1)
 }

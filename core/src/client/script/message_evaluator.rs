@@ -21,7 +21,7 @@ const FOR_DEVELOPERS: i32 = 128;
 /// reported counts as ended even if no key message reports the end.
 const UNSAID_END: u8 = 5;
 
-/// An event of an upload to report, in the order of occurrence.
+/// An event of a program's upload to report, in the order of occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EvaluatorEvent {
     Software(SoftwareVersion),
@@ -30,7 +30,7 @@ pub(super) enum EvaluatorEvent {
     },
     Started(Evidence),
     Paused(bool),
-    /// The message of the controller that was processed last.
+    /// A message to people: the controller's message that was processed last.
     Message,
 }
 
@@ -42,15 +42,15 @@ pub(super) struct Evaluator<'t> {
     robot_mode: Option<RobotMode>,
     running: Option<bool>,
     paused: bool,
-    /// `true` if a program ran when ours was sent; `None` before that.
+    /// `true` if a program ran on the controller when ours was sent; `None` before that.
     ran_before: Option<bool>,
     started: Option<Evidence>,
-    /// The number of consecutive states, since the start, in which no program runs.
+    /// The number of consecutive robot states, since the start of our program, in which no program runs.
     idle_states: u8,
     /// The first error that the controller reported since the program was sent.
     reported: Option<(i32, i32, Text<255>)>,
     pub(super) outcome: Option<UploadOutcome>,
-    /// The events of one message: three at most, unless a state contains a sub-package several times.
+    /// The events that one message caused: three at most, unless a state contains a sub-package several times.
     pub(super) news: Deque<EvaluatorEvent, 8>,
 }
 
@@ -95,7 +95,7 @@ impl<'t> Evaluator<'t> {
         self.tell(EvaluatorEvent::Sent { replaces });
     }
 
-    /// Decides the outcome of the upload when the time for messages is over.
+    /// Decides the outcome of the upload when the time for messages about the program is over.
     pub(super) fn unheard(&mut self) {
         let outcome = match (self.started, self.reported) {
             (Some(evidence), _) => UploadOutcome::Started(evidence),
@@ -115,7 +115,7 @@ impl<'t> Evaluator<'t> {
         self.outcome.get_or_insert(outcome);
     }
 
-    /// Processes one message from port 30001.
+    /// Processes one message that the controller sent on port 30001.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match Message::new_checked(bytes)?.kind() {
             MessageKind::RobotState(packages) => {
@@ -208,8 +208,8 @@ impl<'t> Evaluator<'t> {
         !text.is_empty() && self.file.bytes().windows(text.len().saturating_add(2)).any(quoted)
     }
 
-    /// Returns whether a key message is about this program. The name of a single statement is not documented: any name
-    /// is accepted for it.
+    /// Returns whether a key message with this `name` is about the uploaded program. The name of a single statement is
+    /// not documented: any name is accepted for it.
     fn is_ours(&self, name: &[u8]) -> bool {
         let Some(ours) = self.file.name().map(str::as_bytes) else { return true };
         ours == name || (name.len() >= NAME && ours.starts_with(name))

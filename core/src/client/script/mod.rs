@@ -41,12 +41,12 @@ pub struct UploadConfig {
     pub opening: Duration,
     /// The longest wait for the first message after connecting. Default 2 s.
     pub greeting: Duration,
-    /// The longest wait for a robot state before the program is sent: it shows whether a program runs already. Default
-    /// 0.5 s.
+    /// The longest wait for a robot state before the program is sent: the state shows whether a program runs already.
+    /// Default 0.5 s.
     pub baseline: Duration,
     /// The longest wait for messages about the program after it was sent. Default 3 s.
     pub verdict: Duration,
-    /// The addition to `verdict` per line: a controller first compiles the whole program
+    /// The addition to `verdict` per line of the program: a controller first compiles the whole program
     /// (`core/docs/protocol/ur-client-interfaces.md 5.2`; the time for it is not documented). Default 5 ms.
     pub per_line: Duration,
     /// The time for which messages are received after the start, for a program that fails at once, and because old
@@ -95,20 +95,20 @@ pub enum UploadOutcome {
     Failed {
         /// `true` if the program had been started before the error.
         started: bool,
-        /// The line and column of the error in the sent text, from 1, if the software reports them.
+        /// The line and column of the error in the sent text, from 1; `None` if the software does not report them.
         position: Option<(i32, i32)>,
         /// The text of the error, as the controller reports it.
         text: Text<255>,
     },
     /// The controller reported C210: in local control it accepts no programs.
     LocalControl,
-    /// The controller reported an error and no program started.
+    /// The controller reported an error, and the uploaded program did not start.
     Reported {
         /// The code of the controller's error: `C<code>`.
         code: i32,
         /// The argument of the controller's error: `A<argument>`.
         argument: i32,
-        /// The controller's description of the error, if its software sends one.
+        /// The controller's description of the error; empty if its software sends none.
         text: Text<255>,
     },
     /// Another program replaced the uploaded one.
@@ -121,7 +121,7 @@ pub enum UploadOutcome {
     NoConnection,
     /// The controller sent no message after connecting.
     NoGreeting,
-    /// The peer is not a controller's primary interface.
+    /// The service on port 30001 is not a controller's primary interface.
     WrongService(Found),
     /// The connection to port 30001 was closed, before or after the program was sent.
     Closed {
@@ -130,12 +130,12 @@ pub enum UploadOutcome {
     },
 }
 
-/// The facts that are known if no message about the program arrived.
+/// The facts about the controller that are known if no message about the uploaded program arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Silence {
-    /// The robot mode, if a robot state was received.
+    /// The robot mode in the newest robot state; `None` if none was received.
     pub robot_mode: Option<RobotMode>,
-    /// `true` if a program ran before ours was sent: the state cannot distinguish the two.
+    /// `true` if a program ran before ours was sent: the robot state cannot distinguish the two.
     pub ran_before: bool,
     /// `true` if any program runs on the controller now.
     pub runs_now: bool,
@@ -168,8 +168,8 @@ pub struct ControllerMessage<'a> {
     pub source: MessageSource,
     /// The code and the argument of the message; 0 if its kind has none.
     pub code: (i32, i32),
-    /// The severity: 1 info, 2 warning, 3 violation, 4 fault; `None` if the kind has no level, or the software does not
-    /// send it.
+    /// The severity of the message: 1 info, 2 warning, 3 violation, 4 fault; `None` if the kind has no level, or the
+    /// software does not send it.
     pub level: Option<i32>,
     /// The title of the controller's message; empty if its kind has none.
     pub title: &'a [u8],

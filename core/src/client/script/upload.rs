@@ -7,7 +7,7 @@ use outrigger_wire::WireError;
 use outrigger_wire::frame::{Assembler, Framing, Probe};
 use outrigger_wire::time::Instant;
 
-/// An input of a program's [`Upload`].
+/// An input of a program's [`Upload`]: the start, a change of the connection, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadInput {
     /// Start: connect to port 30001, and send the program.
@@ -18,14 +18,14 @@ pub enum UploadInput {
     Refused,
     /// The peer, or the network stack, closed the connection. Not reported after [`Output::Close`].
     Closed,
-    /// The time returned by `poll_timeout` has come. Permitted at any time.
+    /// The time returned by `poll_timeout` has come: the upload continues, or its wait ends. Permitted at any time.
     Tick,
 }
 
 /// The stage of an upload. Each instant is the time at which the upload continues without further input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UploadState {
-    /// The upload is not started.
+    /// The upload of the program is not started.
     Idle,
     /// A connection to port 30001 is being made.
     Opening(Instant),
@@ -41,7 +41,7 @@ enum UploadState {
     Waiting,
 }
 
-/// The action that the upload requests next from the port.
+/// The action that the upload of a program requests next from the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Todo {
     Nothing,
@@ -66,7 +66,7 @@ pub struct Upload<'t, 'm> {
     todo: Todo,
     /// `true` while a connection to the controller is open, or is being made.
     connected: bool,
-    /// The time of the newest input that the upload processed.
+    /// The time of the newest input that the upload of the program processed.
     now: Instant,
     /// `true` while received bytes are waiting to be processed.
     received: bool,
@@ -148,7 +148,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
     }
 
-    /// Returns the next action for the port; `None` if there is none.
+    /// Returns the next action that the port has to carry out on the connection; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome().is_some() {
@@ -168,8 +168,8 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
     }
 
-    /// Returns the next event; `None` if there is none. After that, [`Self::outcome`] returns whether the upload has
-    /// ended.
+    /// Returns the next event of the upload; `None` if there is none. After that, [`Self::outcome`] returns whether the
+    /// upload has ended.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<UploadEvent<'_>> {
         loop {
@@ -215,7 +215,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         self.judge.file()
     }
 
-    /// Processes the next message, or the consequences of all of them; returns `None` if nothing is left.
+    /// Processes the controller's next message, or the consequences of all of them; returns `None` if nothing is left.
     fn next_message(&mut self) -> Option<()> {
         if !self.received {
             return None;
@@ -239,8 +239,8 @@ impl<'t, 'm> Upload<'t, 'm> {
         Some(())
     }
 
-    /// Handles the end of the connection. Old software closes it for what it rejects; a running program continues
-    /// without it.
+    /// Handles the end of the connection to the controller. Old software closes it for what it rejects; a running
+    /// program continues without it.
     fn closed(&mut self) {
         match (self.stage, self.judge.started()) {
             (UploadState::Settling(_), Some(evidence)) => self.judge.decide(UploadOutcome::Started(evidence)),

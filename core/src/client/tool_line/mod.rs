@@ -45,11 +45,12 @@ pub const PORT: u16 = 54_321;
 pub struct SetupConfig {
     /// The longest wait for a connection to the controller. Default 3 s.
     pub opening: Duration,
-    /// The longest wait for the first message after connecting. Default 2 s.
+    /// The longest wait for the controller's first message after connecting. Default 2 s.
     pub greeting: Duration,
-    /// The longest wait for a state that shows the settings in force. Default 1 s, ten periods of the state.
+    /// The longest wait for a robot state that shows the line's settings in force. Default 1 s, ten periods of the
+    /// state.
     pub baseline: Duration,
-    /// The longest wait for a state that shows the new settings, after they were sent. Default 2 s.
+    /// The longest wait for a robot state that shows the new settings of the line, after they were sent. Default 2 s.
     pub verdict: Duration,
 }
 
@@ -73,13 +74,13 @@ pub struct Shown {
     pub baud_rate: i32,
     /// The parity of the tool's serial line: 0 none, 1 odd, 2 even.
     pub parity: i32,
-    /// The number of stop bits of each character.
+    /// The number of stop bits of each character on the tool's serial line.
     pub stop_bits: i32,
     /// The duration of silence on the line after which received characters are passed on, in characters.
     pub rx_idle_chars: f32,
     /// The duration of silence between two transmissions on the line, in characters.
     pub tx_idle_chars: f32,
-    /// The supply voltage of the tool \[V\]; `None` if no state has shown it.
+    /// The supply voltage of the tool \[V\]; `None` if no robot state has shown it.
     pub voltage: Option<u8>,
 }
 
@@ -98,7 +99,8 @@ pub enum SetupOutcome {
     /// Message C210: the controller is in local control and accepts no programs. Contains the settings that remain in
     /// force.
     LocalControl(Shown),
-    /// The settings were sent, but the controller still shows these settings. [`Setup::said`] may return the cause.
+    /// The settings of the line were sent, but the controller still shows these settings. [`Setup::said`] may return
+    /// the cause.
     NotTaken(Shown),
     /// No robot state arrived from the controller in time.
     NoState,
@@ -112,7 +114,7 @@ pub enum SetupOutcome {
     WrongService(Found),
     /// The connection to the controller was closed before the outcome was known.
     Closed {
-        /// `true` if the settings had been sent before the connection was closed.
+        /// `true` if the settings of the line had been sent before the connection was closed.
         sent: bool,
     },
 }
@@ -122,6 +124,6 @@ pub enum SetupOutcome {
 pub enum SetupEvent {
     /// The controller's software version, as its version message reports it.
     Software(SoftwareVersion),
-    /// New settings of the line are being sent. Contains the settings in force before.
+    /// The new settings of the line are being sent. Contains the settings in force before.
     Sent(Shown),
 }

@@ -1,4 +1,5 @@
-//! The state machine of one set-up: connect, read the settings in force, send the new ones, read again.
+//! The state machine of one set-up of the tool's serial line: connect, read the settings in force, send the new ones,
+//! read again.
 
 use super::{RenderError, SetupConfig, SetupEvent, SetupOutcome, Shown, ToolCommunication};
 use crate::client::Output;
@@ -27,26 +28,27 @@ pub enum SetupInput {
     Refused,
     /// The peer, or the network stack, closed the connection. Not reported after [`Output::Close`].
     Closed,
-    /// The time returned by `poll_timeout` has come. Permitted at any time.
+    /// The time returned by `poll_timeout` has come: the set-up continues, or its wait ends. Permitted at any time.
     Tick,
 }
 
-/// The stage of a set-up. Each instant is the time at which the set-up continues without further input.
+/// The stage of a set-up of the tool's serial line. Each instant is the time at which the set-up continues without
+/// further input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SetupState {
-    /// The set-up is not started.
+    /// The set-up of the tool's serial line is not started.
     Idle,
     /// A connection to the controller is being made.
     Opening(Instant),
     /// The connection is established; no byte was received yet.
     Greeting(Instant),
-    /// A controller sends messages; the settings in force are not known yet.
+    /// A controller sends messages; the line's settings in force are not known yet.
     Baseline(Instant),
-    /// The new settings were sent; a state that shows them is awaited.
+    /// The new settings of the line were sent; a robot state that shows them is awaited.
     Verdict(Instant),
 }
 
-/// The action that the set-up requests next from the port.
+/// The action that the set-up of the tool's serial line requests next from the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Todo {
     Nothing,
@@ -70,7 +72,8 @@ pub struct Setup<'m> {
     text: [u8; ToolCommunication::MAX_LEN],
     length: usize,
     software: Option<SoftwareVersion>,
-    /// The newest settings of the line that a state has shown; `voltage` is the newest supply voltage of the tool.
+    /// The newest settings of the line that a robot state has shown; `voltage` is the newest supply voltage of the
+    /// tool.
     shown: Option<Shown>,
     voltage: Option<u8>,
     /// `true` once a robot state was received from the controller.
@@ -80,7 +83,7 @@ pub struct Setup<'m> {
     /// `software_news` and `sent_news` are `true` while the event of that name waits to be polled.
     software_news: bool,
     sent_news: bool,
-    /// The settings that were in force when the new ones were sent.
+    /// The settings of the line that were in force when the new ones were sent.
     before: Option<Shown>,
 }
 
@@ -116,7 +119,7 @@ impl<'m> Setup<'m> {
         })
     }
 
-    /// Checks that these settings are valid.
+    /// Checks that these settings of the tool's serial line are valid.
     ///
     /// # Errors
     /// Returns the number that is out of its range.
@@ -181,7 +184,7 @@ impl<'m> Setup<'m> {
         self.go_on(now);
     }
 
-    /// Returns the next action for the port; `None` if there is none.
+    /// Returns the next action that the port has to carry out on the connection; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome.is_some() {
@@ -194,7 +197,7 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// Returns the next event of the set-up; `None` if there is none.
+    /// Returns the next event of the line's set-up; `None` if there is none.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<SetupEvent> {
         if core::mem::take(&mut self.software_news) {
@@ -221,7 +224,8 @@ impl<'m> Setup<'m> {
         self.outcome
     }
 
-    /// Returns the first error that the controller has reported since the settings were sent.
+    /// Returns the first error that the controller has reported since the line's settings were sent; `None` if it
+    /// reported none.
     #[must_use]
     pub const fn said(&self) -> Option<&Text<255>> {
         self.said.as_ref()
@@ -308,7 +312,7 @@ const fn version(software: SoftwareVersion) -> Version {
     Version::new(software.major, software.minor)
 }
 
-/// Returns whether a controller that shows these settings has the requested ones.
+/// Returns whether a controller that shows these settings of the line has the requested ones.
 fn has(line: &ToolCommunication, shown: &Shown) -> bool {
     let same = |asked: f32, shown: f32| (asked - shown).abs() <= SAME;
     shown.enabled

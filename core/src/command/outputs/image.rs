@@ -4,15 +4,16 @@ use super::reported_outputs::{ReportedOutputs, digital_bit};
 use super::write::{SLOTS, Write};
 use outrigger_urscript::DigitalOutput;
 
-/// The values written in this session. Outputs that it never wrote are not included: they belong to other writers.
+/// The values of the controller's outputs that were written in this session. Outputs that it never wrote are not
+/// included: they belong to other writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Image {
     /// `true` once this session has written any output of the controller.
     used: bool,
-    /// The levels of the digital outputs that this session has written, by [`digital_bit`].
+    /// The levels of the digital outputs that this session has written, each in its bit by [`digital_bit`].
     digital: u32,
-    /// The digital outputs that this session has written, as bits.
+    /// The digital outputs that this session has written, as bits by [`digital_bit`].
     written: u32,
     /// The written digital outputs that the controller has confirmed, as bits.
     confirmed: u32,
@@ -21,7 +22,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// Returns the written levels of the digital outputs, by [`digital_bit`], and a mask of those that were written.
+    /// Returns the written levels of the digital outputs, each in its bit by [`digital_bit`], and a mask of those that
+    /// were written.
     #[must_use]
     pub const fn digital(&self) -> (u32, u32) {
         (self.digital, self.written)
@@ -41,7 +43,7 @@ impl Image {
         !self.used
     }
 
-    /// Records the value of an output that is being sent.
+    /// Records the value of a controller's output that is being sent.
     pub(super) fn write(&mut self, write: &Write) {
         self.used = true;
         if let Write::Digital { output, high } = *write {
@@ -63,8 +65,8 @@ impl Image {
         }
     }
 
-    /// Removes and returns a confirmed write that the controller now shows with another value, because another writer
-    /// changed it.
+    /// Removes and returns a confirmed write of an output that the controller now shows with another value, because
+    /// another writer changed it; `None` if there is none.
     pub(super) fn overwritten(&mut self, shown: &ReportedOutputs, tolerance: f32) -> Option<Write> {
         let changed = shown.digital.map_or(0, |levels| (levels ^ self.digital) & self.confirmed);
         if let Some(output) = lowest(changed) {
@@ -84,7 +86,7 @@ impl Image {
     }
 }
 
-/// Returns the output of the lowest bit that is set; `None` if there is none.
+/// Returns the digital output of the lowest bit that is set, by [`digital_bit`]; `None` if there is none.
 fn lowest(bits: u32) -> Option<DigitalOutput> {
     match u8::try_from(bits.trailing_zeros()).ok()? {
         bit @ 0..8 => Some(DigitalOutput::Standard(bit)),

@@ -62,7 +62,7 @@ settings! {
     }
 }
 
-/// The writes that are not confirmed yet, and the values written so far. Default: none.
+/// The writes of the controller's outputs that are not confirmed yet, and the values written so far. Default: none.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outputs {
@@ -128,26 +128,26 @@ impl Measured {
 }
 
 impl Outputs {
-    /// Returns the values of the outputs that this session has written.
+    /// Returns the values of the controller's outputs that this session has written.
     #[must_use]
     pub const fn image(&self) -> &Image {
         &self.image
     }
 
-    /// Returns whether no write was requested since the start: published values need not be compared then.
+    /// Returns whether no write of an output was requested since the start: published values need not be compared then.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.entries.is_empty() && self.image.is_empty()
     }
 
-    /// Returns the number of writes that wait to be sent or confirmed.
+    /// Returns the number of writes of outputs that wait to be sent or confirmed.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.entries.len()
     }
 
-    /// Queues `write`. It replaces an earlier one for the same output that is not confirmed yet, which is returned:
-    /// that one is [superseded](WriteOutcome::Superseded).
+    /// Queues `write`, the new value of an output. It replaces an earlier one for the same output that is not confirmed
+    /// yet, which is returned: that one is [superseded](WriteOutcome::Superseded).
     ///
     /// # Errors
     /// [`WriteRefusal::Full`] if there is no room.
@@ -158,8 +158,9 @@ impl Outputs {
         Ok(superseded.map(|entry| entry.write))
     }
 
-    /// Returns the writes to send now, in the order in which they were requested: several statements of one program, or
-    /// one that [must be sent alone](Write::goes_alone). They count as [sent](WriteOutcome::Sent) from now on.
+    /// Returns the writes of outputs to send now, in the order in which they were requested: several statements of one
+    /// program, or one that [must be sent alone](Write::goes_alone). They count as [sent](WriteOutcome::Sent) from now
+    /// on.
     pub fn send(&mut self, now: Instant) -> Vec<Write, BATCH> {
         let mut batch = Vec::new();
         for entry in &mut self.entries {
@@ -179,8 +180,8 @@ impl Outputs {
         batch
     }
 
-    /// Compares the pending writes with the published values of a message that arrived at `arrival`. Returns the
-    /// outcome of one write; call it until it returns `None`.
+    /// Compares the pending writes of outputs with the published values of a message that arrived at `arrival`. Returns
+    /// the outcome of one write; call it until it returns `None`.
     pub fn observe(
         &mut self,
         config: &OutputsConfig,
@@ -202,7 +203,8 @@ impl Outputs {
         Some((confirmed.write, WriteOutcome::Confirmed(arrival.since(confirmed.since))))
     }
 
-    /// Returns the outcome of one write whose time has run out; call it until it returns `None`.
+    /// Returns the outcome of one write of an output whose time to be sent or confirmed is over; call it until it
+    /// returns `None`.
     pub fn overdue(&mut self, config: &OutputsConfig, now: Instant) -> Option<(Write, WriteOutcome)> {
         let entry = self.take(|entry| now >= entry.due(config))?;
         let news = match entry.stage {
@@ -213,7 +215,8 @@ impl Outputs {
         Some((entry.write, news))
     }
 
-    /// Returns the earliest time at which [`overdue`](Self::overdue) will return a write.
+    /// Returns the earliest time at which [`overdue`](Self::overdue) will return a write; `None` if no write is
+    /// pending.
     #[must_use]
     pub fn next_deadline(&self, config: &OutputsConfig) -> Option<Instant> {
         self.entries.iter().map(|entry| entry.due(config)).min()
@@ -225,13 +228,14 @@ impl Outputs {
         self.take(|entry| entry.stage == OutputState::Waiting && entry.write.needs_rest()).map(|entry| entry.write)
     }
 
-    /// Removes and returns the first pending write for which `concerned` returns `true`, because it will have no
-    /// effect.
+    /// Removes and returns the first pending write of an output for which `concerned` returns `true`, because it will
+    /// have no effect.
     pub fn withdraw(&mut self, concerned: impl Fn(&Write) -> bool) -> Option<Write> {
         self.take(|entry| concerned(&entry.write)).map(|entry| entry.write)
     }
 
-    /// Discards all data at the end of a session, because the outputs may change unnoticed from then on.
+    /// Discards all writes and values of outputs at the end of a session, because the outputs may change unnoticed from
+    /// then on.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! The values of outputs as a controller publishes them.
+//! The values of a controller's outputs as it publishes them.
 
 use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
 
@@ -11,14 +11,14 @@ use outrigger_wire::robot::{Generation, Payload, Pose};
 pub struct ShownAnalog {
     /// The kind of signal of the analog output: voltage or current.
     pub domain: AnalogDomain,
-    /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
+    /// The level of the analog output, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
     pub level: f32,
 }
 
 /// The output values in one message of the controller; `None` for those that it does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReportedOutputs {
-    /// The published levels of the digital outputs, by [`digital_bit`].
+    /// The published levels of the digital outputs, each in its bit by [`digital_bit`].
     pub digital: Option<u32>,
     /// The published signals and levels of the two analog outputs.
     pub analog: Option<[ShownAnalog; 2]>,
@@ -26,13 +26,14 @@ pub struct ReportedOutputs {
     pub tool_voltage: Option<u8>,
     /// The published position of the speed slider, 0 to 1.
     pub speed_slider: Option<f32>,
-    /// The payload that is in force on the controller.
+    /// The payload that the controller publishes as in force.
     pub payload: Option<Payload>,
     /// The tool centre point in force on the controller, in the flange's frame.
     pub tcp: Option<Pose>,
 }
 
-/// Returns the bit of a digital output: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
+/// Returns the mask with the bit of a digital output: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the
+/// tool.
 #[must_use]
 pub const fn digital_bit(output: DigitalOutput) -> u32 {
     match output {
@@ -42,8 +43,8 @@ pub const fn digital_bit(output: DigitalOutput) -> u32 {
     }
 }
 
-/// Converts levels as published by a controller of this generation to the bits of [`digital_bit`]: on CB2, bits 8 and 9
-/// are at the tool.
+/// Converts the levels of digital outputs, as published by a controller of this generation, to the bits of
+/// [`digital_bit`]: on CB2, bits 8 and 9 are at the tool.
 #[must_use]
 pub const fn digital_levels(published: u32, generation: Generation) -> u32 {
     match generation {
@@ -62,8 +63,8 @@ const CENTER_OF_GRAVITY: f32 = 1.5e-4;
 const TCP: f32 = 1.5e-4;
 
 impl ReportedOutputs {
-    /// Returns whether the message shows the value that `write` sets, analog levels within `tolerance`; `None` if the
-    /// message does not contain the output.
+    /// Returns whether the message shows the value of the output that `write` sets, analog levels within `tolerance`;
+    /// `None` if the message does not contain the output.
     #[must_use]
     pub fn shows(&self, write: &Write, tolerance: f32) -> Option<bool> {
         match *write {
@@ -103,8 +104,8 @@ fn is_payload(shown: Payload, mass: f32, center_of_gravity: Option<[f32; 3]>) ->
     (shown.mass - mass).abs() <= MASS && centered
 }
 
-/// Returns whether both vectors describe the same rotation: they are equal, or opposite with angles that add up to a
-/// full turn.
+/// Returns whether both rotation vectors \[rad\] describe the same rotation: they are equal, or opposite with angles
+/// that add up to a full turn.
 fn turns_alike(shown: [f32; 3], wanted: [f32; 3]) -> bool {
     let angle = norm(wanted);
     let turn = if angle > 0.0 { scale(wanted, -core::f32::consts::TAU / angle) } else { [0.0; 3] };

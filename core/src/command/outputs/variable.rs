@@ -1,6 +1,6 @@
 //! Variables that are shared with a program on the controller; each has one direction.
 
-/// The number of variables of each kind. They are counted from 1, as in the program.
+/// The number of shared variables of each type. They are counted from 1, as in the program.
 pub const VARIABLES: u8 = 16;
 
 /// The type of a variable shared with a program on the controller.
@@ -8,11 +8,11 @@ pub const VARIABLES: u8 = 16;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableKind {
-    /// The variable is a Boolean.
+    /// The shared variable is a Boolean.
     Bool,
-    /// The variable is an integer.
+    /// The shared variable is an integer.
     Int,
-    /// The variable is a floating-point number.
+    /// The shared variable is a floating-point number.
     Real,
 }
 
@@ -21,11 +21,11 @@ pub enum VariableKind {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableValue {
-    /// A Boolean value of the variable.
+    /// A Boolean value of the shared variable.
     Bool(bool),
-    /// An integer value of the variable.
+    /// An integer value of the shared variable.
     Int(i32),
-    /// A floating-point value of the variable; finite.
+    /// A floating-point value of the shared variable; finite.
     Real(f32),
 }
 

@@ -10,7 +10,7 @@ use super::variable::VariableValue;
 use outrigger_wire::robot::Pose;
 use outrigger_wire::time::Duration;
 
-/// A single value to set on the controller. No write moves the arm or ends a program.
+/// A single output value or setting to set on the controller. No write moves the arm or ends a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -28,16 +28,16 @@ pub enum Write {
         index: u8,
         /// The kind of signal, voltage or current; `None` leaves the present one unchanged.
         domain: Option<AnalogDomain>,
-        /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
+        /// The level of the analog output, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
         level: f32,
     },
     /// The supply voltage to set at the tool's connector.
     ToolVoltage(ToolVoltage),
     /// An internal flag of the controller to set. No interface publishes it.
     Flag {
-        /// The number of the flag, 0 to 31.
+        /// The number of the controller's flag, 0 to 31.
         index: u8,
-        /// The value to set the flag to.
+        /// The value to set the controller's flag to.
         value: bool,
     },
     /// The payload to set: the mass at the flange, and its centre of gravity.
@@ -63,7 +63,7 @@ pub enum Write {
     Variable {
         /// The number of the variable, 1 to [`VARIABLES`](super::VARIABLES), as in the program.
         index: u8,
-        /// The value of the variable, which also determines its type.
+        /// The value of the shared variable, which also determines its type.
         value: VariableValue,
     },
     /// The mass at the flange with its inertia. Software before 5.10 accepts only an inertia of 0 and no transition
@@ -116,7 +116,7 @@ impl Write {
         Some(TargetPayload { mass, center_of_gravity, inertia, transition_time, max_mass })
     }
 
-    /// Returns `true` if the write cannot be combined with other writes in one text.
+    /// Returns `true` if the write of an output cannot be combined with other writes in one text.
     #[must_use]
     pub const fn goes_alone(&self) -> bool {
         match self {
@@ -135,7 +135,8 @@ impl Write {
         matches!(self, Self::Tcp(_) | Self::Gravity(_))
     }
 
-    /// Checks that a controller with this software accepts the write, on an arm rated for `max_mass` \[kg\].
+    /// Checks that a controller with this software accepts the write of an output, on an arm rated for `max_mass`
+    /// \[kg\].
     ///
     /// # Errors
     /// Returns the number that is out of its range, or the software that is required.
@@ -170,7 +171,7 @@ impl Write {
         }
     }
 
-    /// Returns the shortest time from sending the write until the controller can show the new value.
+    /// Returns the shortest time from sending the write until the controller can show the output's new value.
     pub(super) fn takes(&self) -> Duration {
         match self {
             #[cfg(feature = "motions")]
@@ -200,40 +201,40 @@ impl Write {
     }
 }
 
-/// The outcome of a [`Write`].
+/// The outcome of a [`Write`], which sets an output or setting of the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum WriteOutcome {
-    /// The write was sent to the controller.
+    /// The write of an output was sent to the controller.
     Sent,
-    /// The controller shows the new value, this long after it was sent.
+    /// The controller shows the output's new value, this long after the write was sent.
     Confirmed(Duration),
     /// The write was sent, but this controller does not publish the output.
     NeverShown,
-    /// The write was sent, but the controller shows another value after the time allowed.
+    /// The write was sent, but the controller shows another value of the output after the time allowed.
     NotConfirmed,
-    /// A later write for the same output replaced it before it was confirmed.
+    /// A later write for the same output replaced this one before it was confirmed.
     Superseded,
-    /// The write was confirmed, and another writer has changed the output since.
+    /// The write of the output was confirmed, and another writer has changed the output since.
     Overwritten,
-    /// The write was not sent, or was not accepted.
+    /// The write of the output was not sent, or was not accepted, for this reason.
     Refused(WriteRefusal),
 }
 
-/// The reason for which a [`Write`] has no effect.
+/// The reason for which a [`Write`] of an output or setting has no effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum WriteRefusal {
-    /// No session with a controller is established.
+    /// No session with a controller is established, so that nothing can be sent.
     NotConnected,
-    /// Too many other writes are waiting to be sent or confirmed.
+    /// Too many other writes of outputs are waiting to be sent or confirmed.
     Full,
-    /// This arm or its software has no such output, or a number is out of its range.
+    /// This arm or its software has no such output, or a number of the write is out of its range.
     Impossible(RenderError),
-    /// The controller is in local control and accepts no text.
+    /// The controller is in local control and accepts no text that sets outputs.
     LocalControl,
     /// Outputs may only be set by RTDE, and this session owns no RTDE input for it.
     NoInput,
@@ -243,11 +244,11 @@ pub enum WriteRefusal {
     LinkStale,
     /// The write would change motion, and the arm is commanded or not at rest: see [`Write::needs_rest`].
     Commanding,
-    /// This kind of controller has no output as in the write.
+    /// This kind of controller has no such output as the write sets.
     NoSuchOutput,
     /// The variable to write is one of those by which the controller's program is started and stopped.
     Reserved,
-    /// The value of the write is NaN or infinite.
+    /// The value that the write sets is NaN or infinite.
     NotFinite,
 }
 
