@@ -17,7 +17,7 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Config<const N: usize, P> {
-    /// The settings that only this kind of controller has, such as its ports and timeouts.
+    /// The settings that only this kind of controller has, such as its ports and the timeouts of its connections.
     pub peer: P,
     /// The thresholds of the link monitor that replace its defaults.
     pub link: LinkTuning,
@@ -40,7 +40,7 @@ pub trait Options: Data {
     const KIND: u8;
 }
 
-/// A value that can be stored in recordings and settings.
+/// The bound on types whose values can be stored in recordings and settings.
 #[cfg(feature = "record")]
 pub trait Data:
     Copy + Send + 'static + core::fmt::Debug + PartialEq + serde::Serialize + serde::de::DeserializeOwned
@@ -52,7 +52,7 @@ impl<T: Copy + Send + 'static + core::fmt::Debug + PartialEq + serde::Serialize 
 {
 }
 
-/// A value that can be stored in settings; this build records nothing.
+/// The bound on types whose values can be stored in settings; this build records nothing.
 #[cfg(not(feature = "record"))]
 pub trait Data: Copy + Send + 'static + core::fmt::Debug + PartialEq {}
 #[cfg(not(feature = "record"))]
@@ -74,7 +74,8 @@ impl<const N: usize, P> Config<N, P> {
         self.mode.check(shortest).map_err(ConfigError::of("mode"))
     }
 
-    /// Checks every field that all kinds of controllers share, for one with the thresholds `cycle`.
+    /// Checks every field of the engine's configuration that all kinds of controllers share, for a controller with the
+    /// thresholds `cycle` of the control cycle.
     #[inline(never)]
     pub(super) fn check_common(&self, cycle: &CycleConfig) -> Result<(), ConfigError> {
         let value = ConfigError::of;
@@ -91,7 +92,8 @@ impl<const N: usize, P> Config<N, P> {
         self.monitors().map(|_| ())
     }
 
-    /// Returns the longest age at which a reading still moves the arm.
+    /// Returns the longest age at which a sensor's reading still moves the arm, including the cycles for which an old
+    /// reading is bridged.
     pub(super) fn oldest_reading(&self, period: Duration) -> Duration {
         let ages = self.sources.iter().flatten().map(|source| {
             // A bridged reading still moves the arm.
@@ -101,7 +103,7 @@ impl<const N: usize, P> Config<N, P> {
     }
 }
 
-/// A configured limit that another setting would exceed.
+/// An error: a configured limit of the arm's motion that another setting would exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Conflict {
@@ -113,7 +115,7 @@ pub struct Conflict {
     pub found: f32,
     /// The highest value of the limit that the other setting permits.
     pub most: f32,
-    /// The unit of `found` and `most`.
+    /// The unit of the configured limit `found` and of the highest permitted limit `most`.
     pub unit: Wording,
     /// The name of the setting that would exceed the limit.
     pub other: Wording,
@@ -143,7 +145,7 @@ pub enum ConfigError {
     },
     /// Limits of the arm that contradict each other or are out of range.
     Limits(LimitsError),
-    /// A configured limit that another setting would exceed.
+    /// A configured limit of the arm's motion that another setting would exceed.
     Conflict(Conflict),
     /// A list of sensors that cannot be monitored.
     Sources(SourcesError),

@@ -83,11 +83,12 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// Returns the memory into which the next bytes from `link` are received.
     fn receive_window(&mut self, link: LinkId) -> &mut [u8];
 
-    /// Takes bytes that were received into the window. Returns `true` if they complete the newest state; otherwise the
-    /// state is judged at the next tick.
+    /// Takes bytes that were received into the receive window of a link. Returns `true` if they complete the newest
+    /// state of the arm; otherwise the state is judged at the next tick.
     fn commit(&mut self, received: &Received, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// Returns the facts that the newest state, which is judged now, does not carry.
+    /// Returns the facts about the controller, such as its modes, that the packet of the newest state does not carry.
+    /// The state is judged now.
     fn facts(&mut self, cx: &mut Context<'_, N, Self>) -> SideFacts;
 
     /// Records the newest state if one was just `judged`, then prepares the command path. Returns `false` if no
@@ -95,13 +96,14 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// the controller [listens](ControllerKind::LISTENS).
     fn prepare(&mut self, judged: Option<Judged>, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// Makes the bytes of the command. Returns `true` if there are any.
+    /// Makes the bytes of this cycle's command to the controller. Returns `true` if there are any.
     ///
     /// # Errors
     /// The reason that ends commanding instead.
     fn write(&mut self, verdict: Verdict<'_, N>) -> Result<bool, Reason>;
 
-    /// Makes the output that is independent of the command. Returns `true` if this output answers the state.
+    /// Makes the output to the controller that follows the command: text that sets outputs (UR), the datagram with the
+    /// command (KRC). Returns `true` if this output answers the state.
     fn conclude(&mut self, cx: &mut Context<'_, N, Self>) -> bool;
 
     /// Disconnects after a shutdown, once the arm is at rest since `rest` and nothing is waited for any more. Returns
@@ -111,7 +113,8 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// Returns `true` while a session with the controller is established whose states are judged.
     fn is_established(&self) -> bool;
 
-    /// Returns the kind of output that the port has to carry out next, if any.
+    /// Returns the kind of output (bytes to write, or links to open or close) that the port has to carry out next, if
+    /// any.
     fn waiting(&self) -> Waiting;
 
     /// Returns the next output that the port has to carry out.
@@ -251,18 +254,18 @@ pub trait Delegated<const N: usize>: ControllerKind {
 
 /// The facts about the arm that only some kinds of controller have.
 pub trait ArmFacts<const N: usize>: ControllerKind {
-    /// Returns the arm's kinematics, as far as they are known by now.
+    /// Returns the arm's kinematics, as far as they are known by now; `None` if they are unknown.
     fn kinematics(&self, config: &Config<N, Self::Options>) -> Option<KinematicChain<N>> {
         let _ = config;
         None
     }
 
-    /// Returns the tool and the Jacobian of the newest state, if the controller measures them.
+    /// Returns the tool's pose and the Jacobian of the newest state; `None` if the controller does not measure them.
     fn posture(&self) -> Option<&Posture<N>> {
         None
     }
 
-    /// Records, before each command, whether the motion of the law has `ended`.
+    /// Records, before each command, whether the motion of the control law has `ended`.
     fn motion_ended(&mut self, _ended: bool) {}
 
     /// Returns `true` once the arm has reached the end of a motion, or if the controller does not wait for that.
@@ -270,7 +273,7 @@ pub trait ArmFacts<const N: usize>: ControllerKind {
         true
     }
 
-    /// Returns the commanded speeds \[rad/s\]; `None` if they are the approved speeds.
+    /// Returns the commanded joint speeds \[rad/s\]; `None` if they are the speeds that the governor approved.
     fn commanded(&self) -> Option<JointVelocities<N>> {
         None
     }
@@ -285,16 +288,18 @@ pub trait Recorded<const N: usize>: ControllerKind {
     /// Returns the size of the memory into which each link receives \[B\].
     fn memory_sizes(&self) -> MemorySizes;
 
-    /// Shortens `memory` to the recorded `sizes`; `None` if the memory is smaller.
+    /// Shortens the receive `memory` of the links to the recorded `sizes` \[B\]; `None` if the memory is smaller.
     fn exactly(memory: Self::Memory, sizes: MemorySizes) -> Option<Self::Memory>;
 
-    /// Returns the bytes that were made in this call of the engine, in the order of writing; empty if none were made.
+    /// Returns the bytes for the controller that were made in this call of the engine, in the order of writing; empty
+    /// if none were made.
     fn made(&self) -> [&[u8]; 3];
 
-    /// Returns the next bytes that the last input made. Other outputs, such as those about links, are skipped.
+    /// Returns the next bytes for the controller that the last input made. Other outputs, such as those about links,
+    /// are skipped.
     fn next_made(&mut self) -> Option<&[u8]>;
 
-    /// Saves everything that decides the controller's further behaviour, except the configuration.
+    /// Saves everything that decides the controller's further behaviour in a checkpoint, except the configuration.
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
 
     /// Restores a state that was saved by [`save`](Self::save). Returns the thresholds of the session at that time,

@@ -62,8 +62,8 @@ pub enum Verdict<'m, const N: usize> {
 }
 
 impl<const N: usize> CycleMemory<N> {
-    /// Suspends the `law` if a transition has ended its motion. Call it before the law is used again, and before the
-    /// engine's call returns.
+    /// Suspends the `law` if a transition has ended its motion. Call it before the control law is used again, and
+    /// before the engine's call returns.
     pub(super) fn suspend_ended<L: Law<N>>(&mut self, law: &mut L) {
         if core::mem::take(&mut self.law_ended) {
             law.suspend();

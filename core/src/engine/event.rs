@@ -24,7 +24,7 @@ pub enum Event<P> {
     Transition(Transition),
     /// An operator action on this device was refused. It is not repeated automatically.
     Refused(Refusal),
-    /// The grade of the link that delivers the states changed.
+    /// The grade of the link that delivers the states of the arm changed.
     Grade(GradeChange),
     /// The controller's clock restarted, or jumped. The count is since the start of the session.
     ClockJump(u32),
@@ -126,7 +126,7 @@ impl<P> Events<P> {
         self.queue.is_empty() && self.lost == 0
     }
 
-    /// Begins the call for a new input: clears the transitions that the one before caused.
+    /// Begins a call of the engine with a new input: clears the transitions between modes that the input before caused.
     pub(super) fn begin(&mut self) {
         #[cfg(feature = "record")]
         self.transitions.clear();

@@ -129,9 +129,9 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     law: L,
     cycle: CycleMemory<N>,
     events: Events<P::Event>,
-    /// The state that was judged in this call, until the controller has taken note of it.
+    /// The state of the arm that was judged in this call, until the controller has taken note of it.
     judged: Option<Judged>,
-    /// The arrival time of the state that is being answered; `None` once the answer is written.
+    /// The arrival time of the state that the command to the controller answers; `None` once the answer is written.
     answers: Option<Instant>,
     lifecycle: Lifecycle,
     /// The time at which the engine must be called next, apart from queued output.
@@ -155,7 +155,7 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
 enum Lifecycle {
     Idle,
     Running,
-    /// A shutdown is in progress. Contains the time since which the mode is `Offline` or `Monitor`, `None` before that.
+    /// A shutdown is in progress. Contains the time since which the mode is `Offline` or `Monitor`; `None` before that.
     ShuttingDown(Option<Instant>),
     Finished,
 }
@@ -359,7 +359,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.with_peer(now, P::wake);
     }
 
-    /// Judges the newest of the states that arrived, and answers it.
+    /// Judges the newest of the states that arrived, and answers it by a command.
     fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.cycle.take_arrival() else { return };
         let facts = self.with_peer(now, P::facts);
@@ -410,7 +410,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.record_outcomes(now);
     }
 
-    /// Writes the command of this cycle, and the output that is independent of it.
+    /// Writes this cycle's command to the controller, and the output that follows the command.
     fn answer(&mut self, now: Instant) {
         // An answer that was never written must not be attributed to bytes that are written from now on.
         self.answers = None;
@@ -424,8 +424,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Decides on the command and makes its bytes. Returns `true` if the bytes answer the state; `None` if there is
-    /// no command.
+    /// Decides on the command to the controller and makes its bytes. Returns `true` if the bytes answer the state;
+    /// `None` if there is no command.
     fn command(&mut self, now: Instant) -> Option<bool> {
         self.cycle.suspend_ended(&mut self.law);
         if cfg!(feature = "motions") && P::DELEGATES {
@@ -458,7 +458,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         })
     }
 
-    /// Returns the controller-specific part, for a change that is not an input.
+    /// Returns the part of the engine that is specific to the kind of controller, for a change that is not an input.
     fn peer_mut(&mut self) -> &mut P {
         self.account();
         self.record_change();

@@ -1,5 +1,5 @@
-//! Motion requested from outside, executed by the law or by the controller. The calls are made between two inputs, in
-//! place of an input.
+//! Motion requested from outside, executed by the control law or by the controller. The calls are made between two
+//! inputs, in place of an input.
 
 use super::Engine;
 use super::controller::Controller;
@@ -144,7 +144,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(number)
     }
 
-    /// Has the law make the motion again, starting from where the arm rests: see
+    /// Has the control law make the motion again, starting from where the arm rests: see
     /// [`ModeMachine::stream`](crate::mode::ModeMachine::stream). Call it in place of an input, like
     /// [`delegate`](Self::delegate).
     ///

@@ -144,7 +144,8 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Records the outcomes that an input had, after it is handled.
+    /// Records the outcomes that an input had (transitions between modes, texts to the controller), after it is
+    /// handled.
     pub(super) fn record_outcomes(&mut self, now: Instant) {
         if !self.recorder.is_enabled() {
             return;
@@ -167,7 +168,8 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Makes room for an entry. Returns `true` if there is room: never while the recording of a fallback is kept.
+    /// Makes room for an entry of the recording. Returns `true` if there is room: never while the recording of a
+    /// fallback is kept.
     fn make_room(&mut self, now: Instant, payload: usize) -> bool {
         if !matches!(self.cycle.mode().mode(), Mode::Offline | Mode::Monitor) {
             self.recorder.begin();

@@ -54,7 +54,7 @@ impl Keeper {
         self.until.is_some()
     }
 
-    /// Records the transitions that one input caused, once all of them are in the recording.
+    /// Records the transitions between modes that one input caused, once all of them are in the recording.
     pub(super) fn observe(&mut self, transitions: &[Transition], mode: Mode, now: Instant) {
         for transition in transitions {
             let commanding = matches!(transition.from, Mode::Arming | Mode::Command);

@@ -16,16 +16,16 @@ use crate::recorder::{Entry, Kind, Loader, entries};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::Instant;
 
-/// An effect of an input in a recording or a replay: a transition or a text.
+/// An effect of an input in a recording or a replay: a transition between modes or a text to the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The mode of the mode machine changed.
     Transition(Transition),
     /// A text was sent to the controller.
     Text {
-        /// The offset of the first byte of the text that differs \[B\].
+        /// The offset of the first byte of the text to the controller that differs \[B\].
         at: u16,
-        /// The text from its first differing byte on.
+        /// The text to the controller from its first byte that differs on.
         rest: Text<40>,
     },
 }
@@ -178,7 +178,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Returns an effect of the last input that has no entry: a transition after the first `transitions`, or a text.
+    /// Returns an effect of the last input that the recording has no entry for: a transition after the first
+    /// `transitions`, or a text.
     fn left_over(&mut self, transitions: usize) -> Option<Outcome> {
         let transition = self.events.transitions().get(transitions).copied().map(Outcome::Transition);
         transition.or_else(|| self.peer.next_made().and_then(|text| text_from(text, 0)))

@@ -133,7 +133,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         &self.law
     }
 
-    /// Returns the status of the motion that the law follows; the default if it follows none.
+    /// Returns the status of the motion that the control law follows; the default if it follows none.
     #[must_use]
     pub fn motion_status(&self) -> MotionStatus {
         let status = MotionStatus::of(&self.law);
@@ -143,7 +143,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Returns the law, for example to set another motion. The limits apply to the speeds of the law as before.
+    /// Returns the control law, for example to set another motion. The limits apply to the speeds of the law as before.
     pub fn law_mut(&mut self) -> &mut L {
         self.account();
         self.record_change();

@@ -40,14 +40,14 @@ pub struct AnswerFigures {
     pub rate: u16,
     /// The number of packets from which `rate` is computed, 0 … 100.
     pub judged: u32,
-    /// The number of consecutive packets without an answer in time, up to the newest of those from which `rate` is
-    /// computed.
+    /// The number of consecutive packets of ours without an answer in time, up to the newest of those from which `rate`
+    /// is computed.
     pub consecutive_misses: u32,
-    /// The number of answers that arrived after the deadline, but within 16 times the deadline.
+    /// The number of answers to our packets that arrived after the deadline, but within 16 times the deadline.
     pub late: u64,
-    /// The mean round trip of the last 100 answers.
+    /// The mean round trip of the last 100 packets of ours that were answered.
     pub round_trip: Option<Duration>,
-    /// The shortest round trip since the start of the measurement; `None` before the first answer.
+    /// The shortest round trip of a packet of ours since the start of the measurement; `None` before the first answer.
     pub shortest: Option<Duration>,
     /// FRI-style jitter: mean |latency − previous latency| over 100 answers. Not RFC 3550's.
     pub latency_variation: Option<Duration>,

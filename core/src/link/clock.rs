@@ -37,7 +37,7 @@ struct Late {
     most: i64,
 }
 
-/// The result of observing the arrival of one state.
+/// The result of observing the arrival of one state of the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// The age of the state on arrival.

@@ -159,7 +159,7 @@ impl LinkConfig {
         }
     }
 
-    /// Checks every threshold.
+    /// Checks every threshold of the link monitor.
     ///
     /// # Errors
     /// Returns the first field outside its range, or in conflict with another.
@@ -189,7 +189,7 @@ impl LinkConfig {
         BadValue::unless(self.burst < period, "burst", "less than a period")
     }
 
-    /// Returns the rules of the sequence judge for cycle numbers.
+    /// Returns the rules by which the link's sequence judge tells lost, late and restarted cycle numbers apart.
     #[must_use]
     pub fn sequence_rules(&self) -> SequenceRules {
         let max_dropout = in_periods(self.clock_jump, self.period).saturating_sub(1);

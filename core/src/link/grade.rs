@@ -136,17 +136,17 @@ impl Metric {
 pub struct GradeCause {
     /// The figure that decided the grade.
     pub metric: Metric,
-    /// The grade that the limit belongs to: the one that was lost, was reached, or is not reached.
+    /// The grade of the link that the limit belongs to: the one that was lost, was reached, or is not reached.
     pub grade: Grade,
-    /// The measured value, in the [unit](Metric::unit) of the figure.
+    /// The measured value of the deciding figure, in the figure's [unit](Metric::unit).
     pub measured: u32,
-    /// The limit, in the same unit. For a grade to be reached it is stricter by the margin of a tenth that applies to
-    /// rising.
+    /// The limit of the figure, in the same unit. For a grade to be reached it is stricter by the margin of a tenth
+    /// that applies to rising.
     pub limit: u32,
 }
 
 impl GradeCause {
-    /// Returns whether the measured value is within the limit.
+    /// Returns whether the figure's measured value is within the limit.
     #[must_use]
     pub const fn is_within(&self) -> bool {
         match (self.metric, self.metric.unit()) {
@@ -244,7 +244,7 @@ impl Tuning<GradeTable> for GradeTuning {
 }
 
 impl GradeLimits {
-    /// Loosens each limit to at least the given one of a better grade.
+    /// Loosens each limit of a link's grade to at least the given one of a better grade.
     #[inline(never)]
     fn raise_to(&mut self, better: &GradeLimitsTuning) {
         self.received = better.received.map_or(self.received, |given| given.min(self.received));
@@ -253,7 +253,7 @@ impl GradeLimits {
         self.misses = better.misses.map_or(self.misses, |given| given.max(self.misses));
     }
 
-    /// Tightens each limit to at least the given one of a worse grade.
+    /// Tightens each limit of a link's grade to at least the given one of a worse grade.
     #[inline(never)]
     fn lower_to(&mut self, worse: &GradeLimitsTuning) {
         self.received = worse.received.map_or(self.received, |given| given.max(self.received));
@@ -262,7 +262,7 @@ impl GradeLimits {
         self.misses = worse.misses.map_or(self.misses, |given| given.min(self.misses));
     }
 
-    /// Returns the limits tightened by 10 %: the link must hold these to rise.
+    /// Returns the limits of a link's grade tightened by 10 %: the link must hold these to rise.
     const fn strict(&self) -> Self {
         let short = 10_000_u16.saturating_sub(self.received.0);
         Self {
@@ -345,7 +345,7 @@ impl GradeTable {
         [perfect, ok, bad].into_iter().try_for_each(GradeLimits::check_ranges)
     }
 
-    /// Returns the limits of `grade`; if it is to be `reached`, with the margin that applies to rising.
+    /// Returns the limits of the link's `grade`; if it is to be `reached`, with the margin that applies to rising.
     pub(super) const fn of(&self, grade: Grade, reached: bool) -> GradeLimits {
         let limits = match grade {
             Grade::Unacceptable | Grade::Bad => &self.bad,
@@ -371,7 +371,7 @@ impl GradeTable {
     }
 }
 
-/// The figures measured at present; `None` for those that the link cannot measure.
+/// The figures of a link measured at present; `None` for those that the link cannot measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
     /// A condition that alone makes the link unacceptable.
@@ -389,22 +389,22 @@ pub(super) struct Grader {
     table: GradeTable,
     rise_time: Duration,
     grade: Grade,
-    /// The cycle and time since which the next better grade has been earned, including the margin.
+    /// The cycle and time since which the link's next better grade has been earned, including the margin.
     deserved: Option<(u64, Instant)>,
     held_by: Metric,
-    /// The latest judgement, kept because the figures mostly do not change between two states.
+    /// The latest judgement of the link's figures, kept because these mostly do not change between two states.
     #[cfg_attr(feature = "record", serde(skip))]
     judged: Option<Judged>,
 }
 
-/// The grades that the measured figures reach.
+/// The grades of a link that its measured figures reach.
 #[derive(Clone, Copy, Debug)]
 struct Judged {
     measured: Measured,
-    /// The grade that the figures reach, and the figure beyond its limit for the next better one.
+    /// The link's grade that the figures reach, and the figure beyond its limit for the next better one.
     earned: (Grade, Option<Metric>),
-    /// The grade reached with the margin that applies to rising, and the figure beyond its limit for the next better
-    /// one.
+    /// The link's grade reached with the margin that applies to rising, and the figure beyond its limit for the next
+    /// better one.
     deserved: (Grade, Option<Metric>),
 }
 
@@ -417,13 +417,13 @@ impl Grader {
         self.grade
     }
 
-    /// Returns the figure that keeps the grade from rising; if none does now, the last one that did.
+    /// Returns the figure that keeps the link's grade from rising; if none does now, the last one that did.
     pub(super) const fn held_by(&self) -> Metric {
         self.held_by
     }
 
-    /// Updates the grade. Returns the grades before and after a change, which is caused by [`Self::held_by`]. `cycle`
-    /// is the number of accepted states; calls between states repeat it.
+    /// Updates the link's grade. Returns the grades before and after a change, which is caused by [`Self::held_by`].
+    /// `cycle` is the number of accepted states; calls between states repeat it.
     pub(super) fn update(&mut self, measured: &Measured, cycle: u64, now: Instant) -> Option<[Grade; 2]> {
         let Judged { earned: (earned, broken), deserved, .. } = self.judged(measured);
         if earned < self.grade {

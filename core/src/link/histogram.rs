@@ -25,7 +25,7 @@ impl Default for Histogram {
 pub struct Bin {
     /// The shortest time counted in this bin.
     pub from: Duration,
-    /// The shortest time counted in the next bin; [`Duration::MAX`] for the last.
+    /// The shortest time counted in the next bin; [`Duration::MAX`] for the last bin.
     pub to: Duration,
     /// The number of times counted in this bin.
     pub count: u32,

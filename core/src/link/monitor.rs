@@ -23,7 +23,8 @@ pub struct Observation {
     pub age: Duration,
     /// The time since the previous state arrived; `None` for the first, and for states that are not used.
     pub interval: Option<Duration>,
-    /// `interval` minus the time that passed on the controller's clock, in whole periods \[µs\].
+    /// The time since the previous state arrived (`interval`) minus the time that passed on the controller's clock, in
+    /// whole periods \[µs\].
     pub deviation: Option<i64>,
     /// The change of the link's grade; `None` if it did not change.
     pub change: Option<GradeChange>,
@@ -70,7 +71,7 @@ pub struct LinkMonitor {
     /// `true` if the state read last cannot be one of this arm.
     absurd: bool,
     impossible: u32,
-    /// The histograms of the states. Not part of a checkpoint, because no decision depends on them.
+    /// The histograms of the times of states. Not part of a checkpoint, because no decision depends on them.
     #[cfg_attr(feature = "record", serde(skip))]
     histograms: Histograms,
     /// The newest state, until it is [counted](Self::account). Checkpoints are taken only after that.
@@ -78,14 +79,14 @@ pub struct LinkMonitor {
     uncounted: Option<Uncounted>,
 }
 
-/// The times of a state for statistics only; no decision depends on them.
+/// The interval and the age of one state on arrival, for statistics only; no decision depends on them.
 #[derive(Clone, Copy, Debug)]
 struct Uncounted {
     interval: Duration,
     age: Duration,
 }
 
-/// The data of a link that becomes invalid when the peer restarts.
+/// The statistics of a link that become invalid when the peer restarts.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Epoch {
@@ -115,8 +116,8 @@ impl Epoch {
 }
 
 impl LinkMonitor {
-    /// Creates a monitor that has seen nothing, with the grade `Unacceptable`. The configuration must have passed its
-    /// [check](LinkConfig::check).
+    /// Creates a monitor of a link on which no state has arrived, with the grade `Unacceptable`. The configuration must
+    /// have passed its [check](LinkConfig::check).
     #[must_use]
     pub fn new(config: LinkConfig) -> Self {
         Self {
@@ -174,17 +175,18 @@ impl LinkMonitor {
         self.impossible
     }
 
-    /// Processes a state with the controller's time stamp; its cycle number is the time stamp in periods.
+    /// Processes a state of the arm with the controller's time stamp; its cycle number is the time stamp in periods.
     pub fn observe(&mut self, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
         self.take(self.cycle_of(stamp), stamp, arrival, now)
     }
 
-    /// Processes a packet with a counter of its own; its time stamp is [`Self::stamp_of`] the counter.
+    /// Processes a packet of the peer with a counter of its own; its time stamp is [`Self::stamp_of`] the counter.
     pub fn observe_counter<C: Counter>(&mut self, counter: C, arrival: Instant, now: Instant) -> Observation {
         self.take(self.cycle_of_counter(counter), self.stamp_of(counter), arrival, now)
     }
 
-    /// Returns the time that corresponds to a counter of the peer: the counter, with its wraps, in periods.
+    /// Returns the controller's time that corresponds to a counter of the peer: the counter, with its wraps, in
+    /// periods.
     #[must_use]
     pub fn stamp_of<C: Counter>(&self, counter: C) -> ControllerTime {
         ControllerTime::from_micros(self.config.period.times(self.cycle_of_counter(counter)).as_micros())
@@ -218,12 +220,13 @@ impl LinkMonitor {
         self.clock.newest().filter(|_| first).map(|(_, arrival)| arrival)
     }
 
-    /// Records the time from the arrival of a state until its answer was written.
+    /// Records the time from the arrival of a state until the answer to it was written.
     pub fn written(&mut self, turnaround: Duration) {
         self.histograms.turnaround.record(turnaround);
     }
 
-    /// Sets the figures of a link whose peer reflects counters; the grade includes them from now on.
+    /// Sets the figures of our answers on a link whose peer reflects counters; the link's grade includes them from now
+    /// on.
     pub const fn set_answers(&mut self, answers: AnswerFigures) {
         self.answers = Some(answers);
     }
@@ -244,7 +247,7 @@ impl LinkMonitor {
         self.grader.grade() >= self.config.entry
     }
 
-    /// Checks that commanding may continue.
+    /// Checks that the link is good enough for commanding to continue.
     ///
     /// # Errors
     /// `LocalStall`, `StateStale`, `StatesMissed`, `ImpossibleState` if impossible states arrived in their place, or
@@ -270,8 +273,8 @@ impl LinkMonitor {
         }
     }
 
-    /// Returns the grade at `now`, why it fell, and what it needs to rise: the details when commanding is refused or
-    /// ended by `GradeLow`.
+    /// Returns the link's grade at `now`, why it fell, and what it needs to rise: the details when commanding is
+    /// refused or ended by `GradeLow`.
     #[must_use]
     pub fn grade_low(&self, now: Instant) -> GradeLow {
         GradeLow { grade: self.grader.grade(), needed: self.config.entry, fell: self.fell, next: self.next_grade(now) }
@@ -320,7 +323,7 @@ impl LinkMonitor {
         self.epochs
     }
 
-    /// Returns the histograms of the states that were [counted](Self::account).
+    /// Returns the histograms of the times of the states that were [counted](Self::account).
     #[must_use]
     pub const fn histograms(&self) -> &Histograms {
         &self.histograms

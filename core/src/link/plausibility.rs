@@ -70,12 +70,12 @@ impl<const N: usize> Content<'_, N> {
     }
 }
 
-/// Returns the bits of the magnitude: in the order of the numbers, with infinity and NaN above all of them.
+/// Returns the bits of a number's magnitude: in the order of the numbers, with infinity and NaN above all of them.
 const fn bits(value: f32) -> u32 {
     value.to_bits() << 1
 }
 
-/// Returns zero if each of the values is a finite number, otherwise NaN.
+/// Returns zero if each of the joints' values is a finite number, otherwise NaN.
 fn nothing_of<const N: usize>(values: &[f32; N]) -> f32 {
     values.iter().fold(0.0, |nothing, value| nothing + value * 0.0)
 }

@@ -9,12 +9,12 @@ pub(super) struct StallDetector {
     limit: Duration,
     /// The delay of a wake-up above which a state can miss its cycle.
     noticed_above: Duration,
-    /// The time of the latest wake-up later than `noticed_above`, and its delay.
+    /// The time of this process's latest wake-up later than `noticed_above`, and the delay of that wake-up.
     noticed: Option<(Instant, Duration)>,
-    /// The end of the latest stall, a wake-up later than the configured limit.
+    /// The end of this process's latest stall, a wake-up later than the configured limit.
     stalled: Option<Instant>,
-    /// The end of the latest wake-up later than half the configured limit: not a fault, but the likely cause of a
-    /// stale state.
+    /// The end of this process's latest wake-up later than half the configured limit: not a fault, but the likely cause
+    /// of a stale state.
     noted: Option<Instant>,
     count: u32,
     longest: Duration,
@@ -27,7 +27,7 @@ impl StallDetector {
         Self { limit, noticed_above, noticed: None, stalled: None, noted: None, count: 0, longest: Duration::ZERO }
     }
 
-    /// Records a wake-up at `now` that was requested for `due`. Returns the delay if it is a stall.
+    /// Records a wake-up of this process at `now` that was requested for `due`. Returns the delay if it is a stall.
     pub(super) fn woken(&mut self, now: Instant, due: Option<Instant>) -> Option<Duration> {
         let late = due.map_or(Duration::ZERO, |due| now.since(due));
         self.longest = self.longest.max(late);
@@ -46,7 +46,7 @@ impl StallDetector {
         Some(late)
     }
 
-    /// Returns the delay of the latest late wake-up if it ended at most `span` before `now`; otherwise zero.
+    /// Returns the delay of this process's latest late wake-up if it ended at most `span` before `now`; otherwise zero.
     pub(super) fn late_within(&self, span: Duration, now: Instant) -> Duration {
         match self.noticed {
             Some((ended, late)) if now.since(ended) <= span => late,

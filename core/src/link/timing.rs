@@ -40,7 +40,7 @@ impl SlidingMean {
     }
 }
 
-/// The share of good cycles among the last [`WINDOW`], one bit each.
+/// The share of good cycles (a state was received) among the last [`WINDOW`], one bit each.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingShare {
@@ -51,7 +51,7 @@ pub(super) struct SlidingShare {
 impl SlidingShare {
     const MASK: u128 = (1 << WINDOW) - 1;
 
-    /// Adds `missing` cycles that were not good, then one that is as `good` says.
+    /// Adds `missing` cycles that were not good, then one cycle that is good if `good` is `true`.
     pub(super) fn push(&mut self, missing: u32, good: bool) {
         let steps = missing.saturating_add(1);
         self.bits = (self.bits.checked_shl(steps).unwrap_or(0) | u128::from(good)) & Self::MASK;
@@ -62,7 +62,7 @@ impl SlidingShare {
         self.len
     }
 
-    /// Returns the share in parts of 10 000; `None` before the first cycle.
+    /// Returns the share of good cycles in parts of 10 000; `None` before the first cycle.
     pub(super) fn per_10_000(&self) -> Option<u16> {
         // Usually all bits are set. Counting them takes some eighty instructions on a processor without an instruction
         // for it.
@@ -109,7 +109,8 @@ impl Intervals {
         self.sum = self.sum.saturating_add(span.as_micros());
     }
 
-    /// Returns the statistics. The mean is computed here, to avoid a division in each cycle.
+    /// Returns the statistics of the times between states. The mean is computed here, to avoid a division in each
+    /// cycle.
     pub(super) fn figures(&self) -> InterArrival {
         let mean = Duration::from_micros(quotient(self.sum, self.figures.count).unwrap_or(0));
         InterArrival { mean, ..self.figures }

@@ -30,11 +30,11 @@ pub struct UnackedConfig {
     pub zeros: Duration,
 }
 
-/// The consequence that unacknowledged bytes have at one time.
+/// The consequence that unacknowledged bytes of a link have at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct UnackedVerdict {
-    /// The reason for which commanding ends; to be carried out first.
+    /// The reason for which commanding ends; to be carried out before the link is dropped.
     pub fault: Option<Reason>,
     /// `true` if the link is to be dropped, with all data queued on it.
     pub drop: bool,
@@ -72,7 +72,8 @@ impl Unacked {
         if self.bytes > 0 { now.since(self.since) } else { Duration::ZERO }
     }
 
-    /// Returns the consequence at `now`. `ended` is the time at which commanding ended; `None` while it continues.
+    /// Returns the consequence of unacknowledged bytes at `now`. `ended` is the time at which commanding ended; `None`
+    /// while it continues.
     pub fn judge(&self, config: &UnackedConfig, ended: Option<Instant>, now: Instant) -> UnackedVerdict {
         if self.bytes == 0 {
             return UnackedVerdict::default();

@@ -45,7 +45,8 @@ impl Proof {
     }
 }
 
-/// The facts that can prove acceptance. A field is `None` if this firmware, or this path, does not have it.
+/// The facts that can prove that the controller accepts commands. A field is `None` if this firmware, or this path,
+/// does not have it.
 ///
 /// Set `program_state` only if its numbers are known to mean what they seem to
 /// (`core/docs/protocol/ur-client-interfaces.md 2.5`: unconfirmed on 30003). The best proof that exists decides, and a
@@ -83,8 +84,8 @@ pub(super) struct Baseline {
 impl Baseline {
     pub(super) const IDLE: Self = Self { program_state: false, program_running: false };
 
-    /// Updates the facts: a proof that has shown no program since `since` is free of the foreign program and can show
-    /// ours from now on.
+    /// Updates the facts about the controller's program: a proof that has shown no program since `since` is free of the
+    /// foreign program and can show ours from now on.
     pub(super) fn observe(&mut self, known: &Acceptance, since: Instant) {
         let idle =
             |held: Option<TimedFact<Activity>>| held.is_some_and(|h| h.value == Activity::Stopped && h.at > since);
@@ -94,7 +95,7 @@ impl Baseline {
 }
 
 impl Acceptance {
-    /// Returns `true` if a program runs or is paused, by any fresh field; `None` if no field is fresh.
+    /// Returns `true` if a program runs or is paused, by any fact that is fresh; `None` if no fact is fresh.
     #[must_use]
     pub fn program(&self, now: Instant, max_age: Duration) -> Option<bool> {
         let fresh = |held: Option<TimedFact<Activity>>| held.and_then(|h| h.fresh(now, max_age));
@@ -106,7 +107,7 @@ impl Acceptance {
         }
     }
 
-    /// Returns `true` if a field shows, learned after `since`, that no program runs.
+    /// Returns `true` if a fact shows, learned after `since`, that no program runs.
     pub(super) fn is_stopped_since(&self, since: Instant) -> bool {
         [self.program_state, self.program_running]
             .iter()
@@ -114,7 +115,7 @@ impl Acceptance {
             .any(|held| held.value == Activity::Stopped && held.at > since)
     }
 
-    /// Returns the activity of the program by the best field, learned after `since`.
+    /// Returns the activity of the program by the best fact about it, learned after `since`.
     pub(super) fn newest_since(&self, since: Instant) -> Option<Activity> {
         self.program_state.or(self.program_running).filter(|held| held.at > since).map(|held| held.value)
     }

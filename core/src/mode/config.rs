@@ -110,7 +110,7 @@ impl ModeTuning {
 }
 
 impl ModeConfig {
-    /// Checks every field.
+    /// Checks every field of the mode machine's thresholds.
     ///
     /// # Errors
     /// The first field outside its range, or too short for another.
@@ -119,8 +119,8 @@ impl ModeConfig {
         self.delegated.check(self.cycle)
     }
 
-    /// Checks every field except `delegated`, for a controller that executes no moves and derives it from the cycle
-    /// alone.
+    /// Checks every field of the mode machine's thresholds except `delegated`, for a controller that executes no moves
+    /// and derives it from the cycle alone.
     ///
     /// # Errors
     /// The errors of [`check`](Self::check).

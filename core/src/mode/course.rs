@@ -59,7 +59,7 @@ impl<const N: usize> Course<N> {
         off <= config.position && self.is_slow_enough(state, config)
     }
 
-    /// Returns `true` if the target is not faster than requested. `false` for NaN.
+    /// Returns `true` if the target's joint speeds are not faster than requested. `false` for NaN.
     #[must_use]
     pub fn is_slow_enough(&self, state: &State<N>, config: &CourseConfig) -> bool {
         state.target_velocities.max_abs() <= self.speed + config.speed + config.relative * self.speed

@@ -62,7 +62,7 @@ enum Step {
     Cancelled {
         shown: bool,
     },
-    /// In `Stopping`: the mirror has shown the end of the move, or `Stop` was sent.
+    /// In `Stopping`: the program has shown the end of the move, or `Stop` was sent.
     Over,
     /// Commanding is over, and the mirror has not shown the end of the move. The link was never lost.
     Left,
@@ -137,7 +137,7 @@ impl Delegation {
         !matches!(self.step, Step::Bridging | Step::Ready)
     }
 
-    /// Returns `true` from `Start` until the program shows the end of the move.
+    /// Returns `true` from the `Start` of the move until the program shows its end.
     pub(super) const fn is_moving(&self) -> bool {
         matches!(self.step, Step::Started | Step::Running)
     }
@@ -154,7 +154,7 @@ impl Delegation {
         matches!(self.step, Step::Idle)
     }
 
-    /// Checks that the law may make the motion again, in place of the program.
+    /// Checks that the control law may make the motion again, in place of the program.
     pub(super) fn may_stream(&self, evidence: &Evidence, config: &ModeConfig, now: Instant) -> Result<(), Reason> {
         match self.step {
             Step::Bridging | Step::Ready | Step::Idle => at_rest(evidence, config, now).map_or(Ok(()), Err),
@@ -262,8 +262,8 @@ impl Delegation {
         (self.step, self.since) = (step, now);
     }
 
-    /// Returns `true` if a state may be answered now. A `Start` is withheld while the program is paused, because the
-    /// program would execute it when it is resumed.
+    /// Returns `true` if a state may be answered by a command now. A `Start` is withheld while the program is paused,
+    /// because the program would execute it when it is resumed.
     pub(super) fn answers(&self, evidence: &Evidence) -> bool {
         self.step != Step::Ready || !evidence.is_paused()
     }
@@ -306,7 +306,7 @@ impl Delegation {
         }
     }
 
-    /// Returns the time at which the `stopj` is due: exceeded, not met.
+    /// Returns the time at which the `stopj` that ends the move is due: exceeded, not met.
     pub(super) fn patience_ends(&self, config: &ModeConfig) -> Instant {
         self.seen + config.delegated.cancel_timeout
     }
@@ -315,7 +315,7 @@ impl Delegation {
         matches!(self.step, Step::Over)
     }
 
-    /// Records that a `Stop` is to be sent, from `now` on.
+    /// Records that a `Stop`, which ends the move, is to be sent, from `now` on.
     pub(super) const fn stops(&mut self, now: Instant) {
         self.since = now;
     }

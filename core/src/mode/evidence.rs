@@ -27,7 +27,7 @@ pub struct Evidence {
     pub master_safety: Option<TimedFact<MasterSafetyState>>,
     /// `true` if the controller is in remote control; may stay `None` unless [`ModeConfig::require_remote`].
     pub remote: Option<TimedFact<bool>>,
-    /// `Ok` if every source of the law has a fresh sample, or the fault of the first one.
+    /// `Ok` if every source of the control law has a fresh sample, or the fault of the first one.
     pub sources: Option<TimedFact<Result<(), Reason>>>,
     /// `true` if the arm is at standstill, as measured by [`Standstill`](super::Standstill).
     pub at_rest: Option<TimedFact<bool>>,
@@ -54,10 +54,10 @@ pub struct Evidence {
     pub acceptance: Acceptance,
 }
 
-/// The reasons against a stage, in the order in which they explain one another.
+/// The reasons against a stage of commanding, in the order in which they explain one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unmet {
-    /// The first unmet precondition; `EvidenceMissing` only if there is no other.
+    /// The first unmet precondition of commanding; `EvidenceMissing` only if there is no other.
     pub(super) first: Option<Reason>,
     pub(super) all: ReasonSet,
 }
@@ -84,7 +84,7 @@ pub(super) enum CommandStage {
 }
 
 impl Evidence {
-    /// Returns the reasons against entering `stage`, or staying in it.
+    /// Returns the reasons against entering the `stage` of commanding, or staying in it.
     pub(super) fn against(&self, stage: CommandStage, config: &ModeConfig, now: Instant) -> Unmet {
         let age = config.evidence_age;
         let mut against = Unmet::default();
@@ -130,7 +130,7 @@ impl Evidence {
         against
     }
 
-    /// Returns `true` if a fact forbids motion text, however old it is: only a newer fact may lift it.
+    /// Returns `true` if a fact about the robot forbids motion text, however old it is: only a newer fact may lift it.
     pub(super) fn forbids_text(&self) -> bool {
         let safety = self.safety.and_then(|held| Reason::of_safety(held.value));
         safety.is_some_and(|reason| reason != Reason::EvidenceMissing)
@@ -138,7 +138,7 @@ impl Evidence {
             || self.robot_mode.is_some_and(|held| mode_obstacle(held.value).is_some())
     }
 
-    /// Returns `true` if motion text is known to be permitted.
+    /// Returns `true` if the robot is known to permit motion text.
     pub(super) fn permits_text(&self, now: Instant, age: Duration) -> bool {
         missing_or(self.safety, now, age, Reason::of_safety).is_none()
             && missing_or(self.robot_mode, now, age, mode_obstacle).is_none()

@@ -42,7 +42,7 @@ settings! {
     }
 }
 
-/// Returns the number of cycles in a time, from two to `most`.
+/// Returns the number of cycles in a time \[ms\], from two to `most`.
 fn cycles(cycle: Duration, millis: u64, most: u64) -> u64 {
     Duration::from_millis(millis).whole_up(cycle).clamp(2, most)
 }
@@ -52,7 +52,7 @@ fn patience(cycle: Duration, millis: u64) -> u16 {
 }
 
 impl FollowingConfig {
-    /// Checks every field.
+    /// Checks every field of the tolerances for comparing target speeds with commands.
     ///
     /// # Errors
     /// The first field outside its range, or that does not go with another.
@@ -146,12 +146,12 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// Discards the history of commands, as at each arming.
+    /// Discards the history of commands to the arm, as at each arming.
     pub fn reset(&mut self) {
         *self = Self::new(self.config);
     }
 
-    /// Records the velocities that were sent in this cycle; zero for a hold.
+    /// Records the joint speeds that were sent to the arm in this cycle; zero for a hold.
     pub fn sent(&mut self, velocities: &JointVelocities<N>) {
         self.push(*velocities, false);
         let last = self.moves.get(self.moved).map_or(JointVelocities::ZERO, |last| *last);
@@ -258,7 +258,7 @@ impl<const N: usize> Following<N> {
         worst
     }
 
-    /// Returns `true` if every joint's target is within the tolerance of the velocities `sent`, unscaled.
+    /// Returns `true` if every joint's target is within the tolerance of the joint speeds `sent`, unscaled.
     fn allows(&self, sent: &JointVelocities<N>, target: &JointVelocities<N>) -> bool {
         sent.iter().zip(target.iter()).all(|(sent, target)| {
             let tolerance = self.tolerance_at(sent.abs());
@@ -304,7 +304,7 @@ impl<const N: usize> Following<N> {
     }
 }
 
-/// Returns the largest difference between the speeds of one joint in `a` and in `b`; NaN if one is NaN.
+/// Returns the largest difference between the speeds of one joint in `a` and in `b` \[rad/s\]; NaN if one is NaN.
 fn off_by<const N: usize>(a: &JointVelocities<N>, b: &JointVelocities<N>) -> f32 {
     a.zip_with(b.as_array(), |a, b| a - b).max_abs()
 }

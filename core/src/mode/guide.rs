@@ -186,7 +186,7 @@ impl Guide {
         self.guided.as_ref()?.lapsed(now)
     }
 
-    /// Returns the time at which [`tick`](Self::tick) is due.
+    /// Returns the time at which [`tick`](Self::tick) is due; `None` while neither freedrive nor force mode is active.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let guided = self.guided.as_ref()?;

@@ -6,9 +6,9 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Line {
-    /// The line was not observed since the start of this device, or not for too long.
+    /// The operator's line was not observed since the start of this device, or not for too long.
     Unknown,
-    /// The line has been low since that time, in this number of states.
+    /// The operator's line has been low since that time, in this number of states.
     Low { since: Instant, states: u8 },
     /// The operator's line is high.
     High,
@@ -22,17 +22,17 @@ pub(super) struct Rise {
 }
 
 impl Line {
-    /// Takes the level in one more state. A line that was not seen low before does not rise.
+    /// Takes the level of the operator's line in one more state. A line that was not seen low before does not rise.
     pub(super) fn see(&mut self, high: bool, now: Instant) -> Option<Rise> {
         self.take(high, now, 1)
     }
 
-    /// Takes a level that has settled, so that a single reading is enough.
+    /// Takes a level of the operator's line that has settled, so that a single reading is enough.
     pub(super) fn see_settled(&mut self, high: bool, now: Instant) -> Option<Rise> {
         self.take(high, now, u8::MAX)
     }
 
-    /// Takes a line's level in a state that is too old to count.
+    /// Takes the level of the operator's line in a state that is too old to count.
     pub(super) const fn see_old(&mut self, high: bool) {
         if high && matches!(self, Self::Low { .. }) {
             *self = Self::Unknown;
@@ -66,13 +66,13 @@ impl Line {
 #[derive(Clone, Copy, Debug)]
 pub struct Debounce {
     filter: Duration,
-    /// The newest reading, and the time since which all readings were equal.
+    /// The newest reading of the contact, and the time since which all readings were equal.
     newest: Option<(bool, Instant)>,
     settled: Option<bool>,
 }
 
 impl Debounce {
-    /// Creates a debouncer: a level counts once every reading for `filter` has shown it.
+    /// Creates a debouncer of a contact: a level counts once every reading for `filter` has shown it.
     #[must_use]
     pub const fn new(filter: Duration) -> Self {
         Self { filter, newest: None, settled: None }

@@ -36,18 +36,19 @@ pub struct ModeMachine {
     reasons: ReasonSet,
     /// The time at which the present mode was entered.
     entered: Instant,
-    /// The time of the newest state; in `Arming` and `Command` of the newest timely state.
+    /// The time of the newest state of the arm; in `Arming` and `Command` of the newest timely one.
     heard: Instant,
     /// `true` while a state, or a time at which an output is due, has not been answered yet.
     owed: bool,
     good: u32,
     baseline: Baseline,
-    /// In `Arming`: the acceptance that the newest state shows; in `Command`: the one that commanding is based on.
+    /// The acceptance of commands: in `Arming` the one that the newest state shows, in `Command` the one that
+    /// commanding is based on.
     grant: Grant,
     stopping: Stopping,
-    /// The reason of the last release, reported if no other reason is latched.
+    /// The reason of the operator's last release, reported if no other reason is latched.
     released: Reason,
-    /// In `Stopping`: the time at which the next text is due, even if no state arrives.
+    /// In `Stopping`: the time at which the next text to the controller is due, even if no state arrives.
     due: Instant,
     /// `true` if the robot is known to be unable to take motion text.
     silenced: bool,
@@ -59,7 +60,7 @@ pub struct ModeMachine {
     last_move: Option<MoveNumber>,
     /// In `Command`, streamed: set from a pause of the program that carries the commands until the motion may continue.
     halted: bool,
-    /// While it is halted, the time at which that program was last seen paused.
+    /// The time at which the program that carries the commands was last seen paused, while the motion is halted.
     paused_at: Instant,
 }
 
@@ -187,7 +188,7 @@ impl ModeMachine {
         self.entered
     }
 
-    /// Returns the number of good cycles in a row, while arming.
+    /// Returns the number of cycles in a row with a timely state of the arm, while arming.
     #[must_use]
     pub const fn good_cycles(&self) -> u32 {
         self.good
@@ -202,7 +203,7 @@ impl ModeMachine {
         }
     }
 
-    /// Returns the source of the motion in `Command`: the law, or a move that the controller executes.
+    /// Returns the source of the motion in `Command`: the control law, or a move that the controller executes.
     #[must_use]
     pub const fn drive(&self) -> Drive {
         match (self.mode, &self.delegation) {
@@ -287,7 +288,7 @@ impl ModeMachine {
         Ok(asked.number())
     }
 
-    /// Has the law make the motion again, from the next state on.
+    /// Has the control law make the motion again, from the next state on.
     ///
     /// # Errors
     /// `NotCommanding` outside of `Command`, `NotAtRest` while a move may run or the arm moves.
@@ -440,7 +441,7 @@ impl ModeMachine {
         }
     }
 
-    /// Clears the latched reasons, which the operator has seen. No mode changes and nothing moves.
+    /// Clears the latched reasons against commanding, which the operator has seen. No mode changes and nothing moves.
     ///
     /// # Errors
     /// `MotionUnknown` until standstill was measured, `NotAtRest` while stopping.
@@ -532,8 +533,8 @@ impl ModeMachine {
         }
     }
 
-    /// Returns the permitted output. Consumes it: the result is `Silent` until the next state, or the next due time
-    /// while stopping.
+    /// Returns the motion output that is permitted in this cycle. Consumes it: the result is `Silent` until the next
+    /// state, or the next due time while stopping.
     pub fn action(&mut self) -> Action<'_> {
         let owed = core::mem::take(&mut self.owed);
         match self.mode {

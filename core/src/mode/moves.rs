@@ -42,12 +42,12 @@ impl MoveNumber {
     }
 }
 
-/// The source of the motion while commanding: the law or the controller.
+/// The source of the motion while commanding: the control law or the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Drive {
-    /// The law moves the arm, by one command per state.
+    /// The control law moves the arm, by one command per state.
     #[default]
     Streamed,
     /// The controller: it executes this move, is about to, or has executed it.
@@ -91,7 +91,7 @@ settings! {
 }
 
 impl DelegatedConfig {
-    /// Checks every field, for states of period `cycle`.
+    /// Checks every threshold of moves, for states of period `cycle`.
     ///
     /// # Errors
     /// The first field outside its range, or too short for the cycle.

@@ -192,7 +192,7 @@ pub struct Operator {
     seen: Instant,
     /// The time of the latest acknowledgement or refusal: a line counts only if it was low after it.
     spoken: Instant,
-    /// The time of the last release by an operator's line.
+    /// The time of the last release by an operator's line, which brought the arm to rest.
     released: Option<Instant>,
     /// `true` if all later requests are refused, because this process ends.
     ended: bool,

@@ -65,7 +65,7 @@ impl OperatorConfig {
     /// The range of values that [`pin_filter`](Self::pin_filter) accepts.
     pub const PIN_FILTER: Range<Duration> = range_of!(0.005 to 0.2 "s");
 
-    /// Checks every field, and whether the fields are compatible.
+    /// Checks every field of the operator's channels, and whether the fields are compatible.
     ///
     /// # Errors
     /// The first field that is wrong.

@@ -1,5 +1,5 @@
-//! The pace of a streamed motion: [`Scaling`] with its thresholds, and the share of the law's speeds that is sent at
-//! the beginning.
+//! The pace of a streamed motion: [`Scaling`] with its thresholds, and the share of the control law's speeds that is
+//! sent at the beginning.
 
 use super::{Pace, Scaling, ScalingConfig};
 use crate::robot::Reason;
@@ -11,7 +11,7 @@ use outrigger_wire::time::Duration;
 pub struct Pacer {
     config: ScalingConfig,
     scaling: Scaling,
-    /// The share of the law's last speeds that [`Pace::Begin`] permitted.
+    /// The share, 0 … 1, of the control law's last speeds that [`Pace::Begin`] permitted.
     share: f32,
     /// `true` if a pause of the program holds the arm; `false` if the speed scaling does.
     paused: bool,
@@ -93,8 +93,8 @@ impl Pacer {
         if self.pace() == Pace::Begin { Some(self.share) } else { reported }
     }
 
-    /// Returns the speeds to send for those that the law wants: at the beginning [`ScalingConfig::begin_speed`] at
-    /// most.
+    /// Returns the speeds to send for those that the control law wants: at the beginning [`ScalingConfig::begin_speed`]
+    /// at most.
     pub fn limit<const N: usize>(&mut self, wanted: JointVelocities<N>) -> JointVelocities<N> {
         if self.pace() != Pace::Begin {
             return wanted;

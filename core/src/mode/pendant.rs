@@ -71,7 +71,7 @@ pub enum Pendant {
 /// The input of the watch for a stop at the pendant, for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendantReading {
-    /// `true` if the state is young enough to be answered by motion.
+    /// `true` if the arm's state is young enough to be answered by motion.
     pub fresh: bool,
     /// The proof that our text is accepted, as of this state; `None` if there is none.
     pub accepted_by: Option<Proof>,

@@ -77,7 +77,7 @@ impl PlanProgress {
         self.elapsed
     }
 
-    /// Records that the arm reached the end of the plan, at `end` \[µs\].
+    /// Records that the arm reached the end of the plan, at the plan time `end` \[µs\].
     pub const fn arrive(&mut self, end: u64) {
         self.reached = end;
     }

@@ -39,7 +39,7 @@ pub struct Intent<T> {
 }
 
 impl<T> Intent<T> {
-    /// Returns the value if it was sent for the epoch `current`.
+    /// Returns the client's value if it was sent for the epoch `current`.
     ///
     /// # Errors
     /// `WrongEpoch` if it was sent for another epoch.

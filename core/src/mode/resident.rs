@@ -18,7 +18,7 @@ use outrigger_wire::time::Instant;
 /// The input of the watch of the program that carries our commands, for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResidentReading {
-    /// `true` if the state is young enough to be answered by motion.
+    /// `true` if the arm's state is young enough to be answered by motion.
     pub fresh: bool,
     /// `true` if the program's connection is established and the greeting has been exchanged.
     pub connected: bool,

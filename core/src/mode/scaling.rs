@@ -40,7 +40,7 @@ settings! {
 }
 
 impl ScalingConfig {
-    /// Checks every field.
+    /// Checks every threshold of the robot's speed scaling.
     ///
     /// # Errors
     /// The first field outside its range, or that does not go with another.
@@ -55,9 +55,9 @@ impl ScalingConfig {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pace {
-    /// The law's speeds, limited for a short time, because no state has shown yet that the arm follows.
+    /// The control law's speeds, limited for a short time, because no state has shown yet that the arm follows.
     Begin,
-    /// The law's speeds are sent without a further limit.
+    /// The control law's speeds are sent without a further limit.
     Free,
     /// Zero velocity is sent, because the speed scaling is 0.
     Held,
@@ -70,13 +70,12 @@ pub struct Scaling {
     pace: Pace,
     /// The number of states in a row with a scaling of 0.
     zeros: u8,
-    /// In [`Pace::Begin`]: the time for which motion was sent. In [`Pace::Held`]: the time for which the arm has been
-    /// held.
+    /// The time for which motion was sent, in [`Pace::Begin`], or for which the arm has been held, in [`Pace::Held`].
     spent: Duration,
 }
 
 impl Scaling {
-    /// The value at the beginning of each `Command`, before any state.
+    /// The judge's state at the beginning of each `Command`, before any state of the arm.
     pub const BEGIN: Self = Self { pace: Pace::Begin, zeros: 0, spent: Duration::ZERO };
 
     /// Takes a state, `dt` after the one before: its whole `scaling` (NaN is 0), and the `slider` alone if it is known.

@@ -44,20 +44,20 @@ pub trait Table {
 
 /// A type of value that a single key of a configuration file can have.
 pub trait Setting: Copy + PartialEq {
-    /// The type in which the accepted range of a value of this type is given.
+    /// The type in which the accepted range of this setting's values is given.
     type Range: Copy;
 
-    /// Checks that the value is in `range`.
+    /// Checks that the setting's value is in `range`.
     ///
     /// # Errors
     /// [`Outside`] if it is not.
     fn check(&self, range: &Self::Range) -> Result<(), Outside>;
 
-    /// Reads the value at `key`; returns `None` if it is missing or invalid.
+    /// Reads the setting's value at `key` of the table; returns `None` if it is missing or invalid.
     fn read(table: &mut impl Table, key: Key, range: Self::Range) -> Option<Self>;
 }
 
-/// The error for a value outside its range; for several values the index, from 0, of the first invalid one.
+/// The error for a setting's value outside its range; for several values the index, from 0, of the first invalid one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside(pub Option<u8>);
 

@@ -67,7 +67,8 @@ impl<const N: usize> CubicSegment<N> {
         self.seconds
     }
 
-    /// Returns the setpoint `t` seconds after the start. Outside the segment it is that of the nearer end.
+    /// Returns the setpoint of the motion `t` seconds after the start. Outside the segment it is that of the nearer
+    /// end.
     #[must_use]
     pub fn at(&self, t: f32) -> Setpoint<N> {
         let t = bounded(t, 0.0, self.seconds);
@@ -130,14 +131,14 @@ impl<const N: usize> CubicSegment<N> {
     }
 }
 
-/// Returns the factors of t² and t³ of one joint, from its angle and speed at both ends.
+/// Returns the factors of t² and t³ of one joint's cubic, from its angle \[rad\] and speed \[rad/s\] at both ends.
 #[inline(always)]
 fn coefficients((q0, v0): (f32, f32), (q1, v1): (f32, f32), per_second: f32) -> (f32, f32) {
     let mean = (q1 - q0) * per_second;
     ((3.0 * mean - 2.0 * v0 - v1) * per_second, (v0 + v1 - 2.0 * mean) * per_second * per_second)
 }
 
-/// Returns the angle and the speed of one joint at time `t`.
+/// Returns the angle \[rad\] and the speed \[rad/s\] of one joint at time `t` \[s\].
 #[inline(always)]
 fn on_the_way(q0: f32, v0: f32, b: f32, c: f32, t: f32) -> (f32, f32) {
     (q0 + t * (v0 + t * (b + t * c)), v0 + t * (2.0 * b + 3.0 * t * c))

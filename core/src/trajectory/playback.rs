@@ -91,14 +91,14 @@ impl<const N: usize> Playback<N> {
         }
     }
 
-    /// Records that the controller has accepted the start: waypoints are sent from now on.
+    /// Records that the controller has accepted the start of the motion: waypoints are sent from now on.
     pub const fn begun(&mut self) {
         if matches!(self.progress, Progress::Waiting | Progress::Suspended) {
             (self.progress, self.next) = (Progress::Running, 1);
         }
     }
 
-    /// Returns the next waypoint to send, and whether it is the last; `None` if there is none.
+    /// Returns the next waypoint to send to the controller, and whether it is the last; `None` if there is none.
     #[must_use]
     pub fn next(&self, plan: &[Waypoint<N>]) -> Option<(Waypoint<N>, bool)> {
         if self.progress != Progress::Running {
@@ -115,7 +115,7 @@ impl<const N: usize> Playback<N> {
         self.next = self.next.saturating_add(1);
     }
 
-    /// Updates the elapsed time: `passed` is the time since the latest start, as reported by the controller.
+    /// Updates the motion's elapsed time: `passed` is the time since the latest start, as reported by the controller.
     pub fn shows(&mut self, passed: Duration) {
         if self.progress == Progress::Running {
             self.elapsed = self.on.map_or(passed, |way| way.own_time(passed));

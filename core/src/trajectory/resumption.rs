@@ -26,13 +26,13 @@ const RAMPS: [Duration; 4] = [
 ];
 /// The factors by which a resumed motion may be slower than planned.
 const SLOWER: [u16; 4] = [1, 2, 4, 8];
-/// The least time between waypoints of the lead-in: a controller receives no closer ones.
+/// The least time between waypoints of the lead-in to a suspended motion: a controller receives no closer ones.
 const STEP: Duration = Duration::from_millis(50);
 /// The point nearest to the resting arm is searched in so many steps after the time of suspension, each of length
 /// `LOOK`.
 const AHEAD: u32 = 100;
 const LOOK: Duration = Duration::from_millis(5);
-/// The largest accepted offset of a joint without a path tolerance \[rad\].
+/// The largest accepted offset of a joint from the suspended motion \[rad\], if there is no path tolerance.
 const WITHIN: f32 = 0.2;
 
 /// The rest of a suspended motion, from the arm's present position: a sequence of waypoints.
@@ -49,7 +49,7 @@ pub struct Resumption<const N: usize> {
     slower: u16,
     /// The index, from 0, of the first waypoint of the motion after the lead-in.
     next: usize,
-    /// Measured minus planned joint angles at the time of resumption.
+    /// Measured minus planned joint angles at the time of resumption \[rad\].
     offset: JointPositions<N>,
 }
 
@@ -164,7 +164,7 @@ impl<const N: usize> Resumption<N> {
         number == (self.steps as usize).saturating_add(rest)
     }
 
-    /// Returns the time of the motion that has passed in all, `passed` after its resumption.
+    /// Returns the time of the motion that has passed in all, when the time `passed` has gone by since its resumption.
     #[must_use]
     pub fn own_time(&self, passed: Duration) -> Duration {
         if passed >= self.lasts {
@@ -186,7 +186,7 @@ impl<const N: usize> Resumption<N> {
     }
 }
 
-/// Returns the time `span * parts / of`.
+/// Returns a part of the time `span`: `span * parts / of`.
 fn part(span: Duration, parts: u64, of: u64) -> Duration {
     Duration::from_micros(quotient(span.as_micros().saturating_mul(parts), of).unwrap_or_default())
 }

@@ -18,7 +18,7 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Progress {
-    /// The law has no end: it continues until the request is released.
+    /// The control law has no end: it continues until the request is released.
     Endless,
     /// The motion has not started yet.
     Waiting,
@@ -40,10 +40,10 @@ const RISE: f32 = 2.5;
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sampler<const N: usize> {
     trajectory: Trajectory<N>,
-    /// Offset added to every position: zero, or the position where a relative motion started.
+    /// The offset added to every position \[rad\]: zero, or the position where a relative motion started.
     origin: JointPositions<N>,
     progress: Progress,
-    /// Trajectory time \[ns\]: an integer, so that the sum of a day of small steps stays exact.
+    /// The trajectory's elapsed time \[ns\]: an integer, so that the sum of a day of small steps stays exact.
     elapsed_nanos: u64,
     /// `true` while the motion waits at the last known waypoint although it is not the last of the motion.
     starved: bool,
@@ -53,7 +53,7 @@ pub struct Sampler<const N: usize> {
     scaling: f32,
     /// The time for the pace to rise from 0 to 1 after a resume.
     ramp: Duration,
-    /// Measured minus reference positions at the time of resuming; fades out as the pace rises.
+    /// Measured minus reference positions at the time of resuming \[rad\]; fades out as the pace rises.
     offset: JointPositions<N>,
 }
 
@@ -106,7 +106,7 @@ impl<const N: usize> Sampler<N> {
         cfg!(feature = "trajectories") && self.starved
     }
 
-    /// Returns the offset that is added to every joint position \[rad\].
+    /// Returns the offset that is added to every joint position of the trajectory \[rad\].
     #[must_use]
     pub const fn origin(&self) -> JointPositions<N> {
         self.origin
@@ -233,7 +233,7 @@ impl<const N: usize> Sampler<N> {
     }
 }
 
-/// Checks that no joint is off by more than `tolerance` \[rad\].
+/// Checks that no joint is off its place on the path by more than `tolerance` \[rad\].
 pub(crate) fn within<const N: usize>(error: &JointPositions<N>, tolerance: f32) -> Result<(), Reason> {
     if error.max_abs() <= tolerance { Ok(()) } else { Err(Reason::PathTolerance) }
 }

@@ -32,7 +32,7 @@ impl<const N: usize> Tolerances<N> {
     /// unlimited time.
     pub const DEFAULT: Self = Self { path: JointPositions([0.2; N]), goal: JointPositions([0.1; N]), goal_time: None };
 
-    /// Checks that each angle is in its range or infinite.
+    /// Checks that each tolerance of a joint is in its range or infinite.
     ///
     /// # Errors
     /// Returns the first that is not.
@@ -57,7 +57,7 @@ impl<const N: usize> Default for Tolerances<N> {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Watch<const N: usize> {
     tolerances: Tolerances<N>,
-    /// The time since the end of the motion, in the motion's own time \[ns\].
+    /// The time that has passed since the end of the motion, in the motion's own time \[ns\].
     late_nanos: u64,
     arrived: bool,
 }
@@ -114,7 +114,8 @@ impl<const N: usize> Watch<N> {
         if ended { self.observe_goal(error, dt, scaling) } else { Ok(()) }
     }
 
-    /// Checks a motion that has reached its own end, or is past its time, with the joints off by `error` from its goal.
+    /// Checks a motion that has reached its own end, or is past its time, with the joints off by `error` \[rad\] from
+    /// its goal.
     pub(crate) fn observe_goal(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
         if self.arrived {
             return Ok(());
@@ -138,7 +139,7 @@ impl<const N: usize> Watch<N> {
     }
 }
 
-/// Returns whether each joint is within its tolerance; `false` for NaN.
+/// Returns whether each joint's deviation \[rad\] is within its tolerance; `false` for NaN.
 fn is_within<const N: usize>(error: &JointPositions<N>, tolerance: &JointPositions<N>) -> bool {
     error.iter().zip(tolerance.iter()).all(|(error, tolerance)| error.abs() <= tolerance)
 }

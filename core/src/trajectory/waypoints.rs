@@ -235,12 +235,12 @@ impl<const N: usize> Trajectory<N> {
         self.waypoints.last()
     }
 
-    /// Returns the number of the waypoint at index `place` of the buffer.
+    /// Returns the number, counted from the motion's first waypoint, of the waypoint at index `place` of the buffer.
     const fn number(&self, place: usize) -> u32 {
         self.forgotten.saturating_add(place as u32)
     }
 
-    /// Returns the number of held waypoints that the motion no longer needs.
+    /// Returns the number of buffered waypoints that the motion no longer needs.
     fn passed(&self, elapsed: u64) -> usize {
         self.waypoints.iter().skip(1).take_while(|next| elapsed >= next.due_nanos()).count()
     }
@@ -293,7 +293,7 @@ impl<const N: usize> Trajectory<N> {
     }
 }
 
-/// Checks that `waypoint`, number `i`, can follow one at the time `previous`.
+/// Checks that `waypoint`, number `i`, can follow a waypoint at the time `previous`.
 fn follows<const N: usize>(waypoint: &Waypoint<N>, previous: Option<Duration>, i: u32) -> Result<(), TrajectoryError> {
     if !waypoint.is_finite() {
         return Err(TrajectoryError::NotFinite(i));

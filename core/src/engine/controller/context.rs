@@ -25,7 +25,7 @@ pub struct Context<'c, const N: usize, C: Controller<N>> {
 pub struct Judged {
     /// The time at which the judged state was read.
     pub(in crate::engine) arrival: Instant,
-    /// `true` if the robot's inputs in this state acknowledged the latched reasons.
+    /// `true` if the robot's inputs in this state acknowledged the latched reasons against commanding.
     pub(in crate::engine) acknowledged: bool,
 }
 

@@ -21,14 +21,14 @@ impl<const N: usize> CycleMemory<N> {
         self.following.held_back();
     }
 
-    /// Returns the newest state while the law moves the arm; `None` at any other time.
+    /// Returns the newest state while the control law moves the arm; `None` at any other time.
     #[cfg(feature = "trajectories")]
     pub(in crate::engine) fn streaming(&self) -> Option<&State<N>> {
         self.state.as_ref().filter(|_| self.stream.begun && self.mode.mode() == Mode::Command)
     }
 
-    /// Has the law begin at rest if a pause or the speed scaling holds its motion. Call it before another motion is
-    /// set.
+    /// Has the control law begin at rest if a pause or the speed scaling holds its motion. Call it before another
+    /// motion is set.
     #[cfg(feature = "trajectories")]
     pub(in crate::engine) fn settle_held<L: Law<N>>(&self, law: &mut L) {
         if let Some(state) = self.streaming() {
@@ -41,7 +41,8 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.governor.limits()
     }
 
-    /// Has the controller execute `asked` by itself: see [`ModeMachine::delegate`]. The law is suspended from now on.
+    /// Has the controller execute the move `asked` by itself: see [`ModeMachine::delegate`]. The control law is
+    /// suspended from now on.
     ///
     /// # Errors
     /// The reason against it; nothing changes then.
@@ -55,7 +56,7 @@ impl<const N: usize> CycleMemory<N> {
         Ok(number)
     }
 
-    /// Ends the motion of the law: it starts again from rest, and nothing is resumed.
+    /// Ends the motion of the control law: it starts again from rest, and nothing is resumed.
     pub(in crate::engine) fn rest_law(&mut self) {
         if core::mem::take(&mut self.stream.begun) {
             self.law_ended = true;
@@ -66,7 +67,7 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.rest();
     }
 
-    /// Starts freedrive or force mode: see [`Guide::begin`]. The law is suspended from now on.
+    /// Starts freedrive or force mode: see [`Guide::begin`]. The control law is suspended from now on.
     ///
     /// # Errors
     /// The reason against it; nothing changes then.
@@ -123,7 +124,7 @@ impl<const N: usize> CycleMemory<N> {
         self.guide.is_on()
     }
 
-    /// Has the law make the motion again: see [`ModeMachine::stream`].
+    /// Has the control law make the motion again: see [`ModeMachine::stream`].
     ///
     /// # Errors
     /// The reason against it; nothing changes then.

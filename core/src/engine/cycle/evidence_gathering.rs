@@ -1,4 +1,5 @@
-//! The assembly of the evidence of one state. It makes no decision and stores nothing.
+//! The assembly of the evidence for and against commanding from one state of the arm. It makes no decision and stores
+//! nothing.
 
 use super::motion_progress::{MotionProgress, SideFacts};
 use super::pendant::PendantRule;

@@ -44,7 +44,7 @@ pub struct CycleMemory<const N: usize> {
     pub(super) hold: Duration,
     pub(super) standstill: Standstill<N>,
     pub(super) operator: Operator,
-    /// The arm's kinematics for the law, if they are known.
+    /// The arm's kinematics for the control law, if they are known.
     pub(super) chain: Option<KinematicChain<N>>,
     pub(super) evidence: Evidence,
     pub(super) state: Option<State<N>>,
@@ -59,7 +59,7 @@ pub struct CycleMemory<const N: usize> {
     pub(super) spoke_at: Instant,
     /// The controller's highest target speed, while the arm is brought to rest \[rad/s\].
     pub(super) target_speed: f32,
-    /// `true` if a transition has ended the motion of the law; see [`suspend_ended`](Self::suspend_ended).
+    /// `true` if a transition has ended the motion of the control law; see [`suspend_ended`](Self::suspend_ended).
     pub(super) law_ended: bool,
     /// `true` if the arm's kinematics may be known better than before, and no law that needs them has read them
     /// since.
@@ -143,15 +143,15 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.torque_limits()
     }
 
-    /// Sets the bounds of the numbers that the law adds to the control law of the controller; `None` if the
-    /// controller adds nothing.
+    /// Sets the bounds of the numbers (torques, or force and torque) that the law adds to the control law of the
+    /// controller; `None` if the controller adds nothing.
     #[cfg(feature = "motions")]
     pub(in crate::engine) const fn set_added(&mut self, bounds: Option<AddedBounds>) {
         self.stream.set_added(bounds);
     }
 
-    /// Moves the numbers that the law adds towards the constant of the configuration, `dt` after the last command, in
-    /// a cycle without a motion.
+    /// Moves the torques or forces that the control law adds towards the constant of the configuration, `dt` after the
+    /// last command, in a cycle without a motion.
     #[cfg(feature = "motions")]
     pub(in crate::engine) fn hold_added(&mut self, dt: Duration) {
         self.stream.hold_added(dt);
@@ -240,7 +240,7 @@ impl<const N: usize> CycleMemory<N> {
         core::mem::replace(&mut self.learned, false)
     }
 
-    /// Stores the arm's kinematics for the next start of the law.
+    /// Stores the arm's kinematics for the next start of the control law.
     pub(in crate::engine) const fn set_chain(&mut self, chain: Option<KinematicChain<N>>) {
         self.chain = chain;
     }
@@ -254,7 +254,7 @@ impl<const N: usize> CycleMemory<N> {
         self.evidence.acceptance.program(now, self.mode.config().evidence_age) == Some(true)
     }
 
-    /// Stores the figures of how reliably the controller answers our commands.
+    /// Stores the figures (answer rate, round trip) of how reliably the controller answers our commands.
     pub(in crate::engine) const fn set_answers(&mut self, answers: AnswerFigures) {
         self.link.set_answers(answers);
     }
@@ -292,7 +292,7 @@ impl<const N: usize> CycleMemory<N> {
         self.arrived.is_some()
     }
 
-    /// Returns the arrival of the states that are judged now; none wait afterwards.
+    /// Returns the arrival time of the states that are judged now; no states wait afterwards.
     pub(in crate::engine) const fn take_arrival(&mut self) -> Option<Instant> {
         self.arrived.take()
     }
@@ -331,7 +331,8 @@ impl<const N: usize> CycleMemory<N> {
         earliest(&[link, self.mode.next_deadline(), guide, self.operator.next_deadline()])
     }
 
-    /// Saves everything except the law and the values that follow from the configuration and the session.
+    /// Saves the memory of the control cycle in a checkpoint, except the control law and the values that follow from
+    /// the configuration and the session.
     #[cfg(feature = "record")]
     pub(in crate::engine) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         // Every field is named, so that none is left out by mistake.
@@ -379,7 +380,8 @@ impl<const N: usize> CycleMemory<N> {
         Some(())
     }
 
-    /// Restores a state that was saved by [`save`](Self::save), in a `session` with these thresholds.
+    /// Restores the memory of the control cycle that was saved by [`save`](Self::save), in a `session` with these
+    /// thresholds.
     #[cfg(feature = "record")]
     pub(in crate::engine) fn load(&mut self, from: &mut Loader<'_>, session: &CycleConfig) -> Option<()> {
         self.stream.set_config(session);

@@ -20,14 +20,14 @@ pub struct SideFacts {
     pub(in crate::engine) speed_slider: Option<TimedFact<f32>>,
     /// `true` if the program state in the packet is known to mean what its number says.
     pub(in crate::engine) program_state_known: bool,
-    /// `true` if text can be sent to the controller.
+    /// `true` if text can be sent to the controller to command it.
     pub(in crate::engine) path_open: bool,
     /// `true` if the commanded position, or the one that commanding would start from, is too far from the measured
     /// one (FRI).
     pub(in crate::engine) strays: bool,
     /// The controller's own report on whether it can be commanded, if it sends one.
     pub(in crate::engine) gate: Option<PeerGate>,
-    /// The age of the oldest text that is not acknowledged; zero if all are.
+    /// The age of the oldest text to the controller that is not acknowledged; zero if all texts are.
     pub(in crate::engine) unacked: Duration,
     /// The status of the program of ours that carries the commands; `None` if no program is to carry them.
     #[cfg(feature = "programs")]

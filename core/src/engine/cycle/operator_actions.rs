@@ -59,8 +59,8 @@ impl<const N: usize> CycleMemory<N> {
         self.begin(asked, resume, now, events);
     }
 
-    /// Takes a new level of a pin of this device. Returns `true` if the new level has acknowledged the latched
-    /// reasons.
+    /// Takes a new level of a pin of this device. Returns `true` if the new level has acknowledged the latched reasons
+    /// against commanding.
     pub(in crate::engine) fn pin<E>(
         &mut self,
         contact: Contact,
@@ -84,7 +84,7 @@ impl<const N: usize> CycleMemory<N> {
         self.after(transition, events);
     }
 
-    /// Handles the operator's acknowledgement of the latched reasons.
+    /// Handles the operator's acknowledgement of the latched reasons against commanding.
     pub(in crate::engine) fn acknowledge<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let acknowledged = self.operator.acknowledge(Channel::Message, &mut self.mode, now);
         if let Err(refusal) = acknowledged {
@@ -92,7 +92,8 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Carries out the outcome of the request lines. Returns `true` if they acknowledged the latched reasons.
+    /// Carries out the outcome of the operator's lines and of the automatic request. Returns `true` if they
+    /// acknowledged the latched reasons against commanding.
     pub(super) fn carry_out<E>(&mut self, outcome: &Outcome, now: Instant, events: &mut Events<E>) -> bool {
         self.after(outcome.stopped, events);
         if let Some(Err(refusal)) = outcome.acknowledged {

@@ -42,13 +42,14 @@ impl PendantRule {
         self.gate = if overrides && self.config.stop == PendantStop::Seen { PeerGate::Unseen } else { PeerGate::Ready };
     }
 
-    /// Discards the earlier readings of the pendant's effect, because nothing is commanded now.
+    /// Discards what earlier states showed of a stop or a pause at the pendant, because nothing is commanded now.
     pub(super) fn begin(&mut self) {
         self.watch = PendantWatch::default();
         self.set(self.sight == PendantSight::Never);
     }
 
-    /// Takes the pendant's effect in the newest state, read at `now`, while arming or `commanding`.
+    /// Takes the effect of a stop or a pause at the pendant in the newest state, read at `now`, while arming or
+    /// `commanding`.
     pub(super) fn observe(&mut self, reading: &PendantReading, commanding: bool, now: Instant) -> Pendant {
         let said = self.watch.observe(&self.config, reading, now);
         if self.sight == PendantSight::ByStates {

@@ -31,7 +31,7 @@ pub(super) struct Watched {
     pub(super) speaks: bool,
     /// `true` if the controller's target slows down, or is at rest.
     pub(super) slowing: bool,
-    /// `Ok` if the sensors permit commanding, or the reason against it.
+    /// `Ok` if the sensors permit commanding, or else the reason against commanding.
     pub(super) sources: Result<(), Reason>,
     /// After a reconnect: `true` if the arm still moves by our last command; `None` at other times.
     pub(super) moving_by_us: Option<bool>,

@@ -1,4 +1,4 @@
-//! The streamed motion: the law's speeds, paced by the robot's speed scaling and limited by the governor.
+//! The streamed motion: the control law's speeds, paced by the robot's speed scaling and limited by the governor.
 
 use super::motion_progress::CycleConfig;
 #[cfg(feature = "motions")]
@@ -53,7 +53,7 @@ pub(super) struct Halt {
 #[cfg(feature = "programs")]
 const MOVED: f32 = 0.01;
 
-/// The output of the streamed motion in one cycle.
+/// The motion that the control law and the governor have for the controller in one cycle: speeds, torques, or none.
 pub(super) enum Streamed<'c, const N: usize> {
     /// No motion is sent, because the robot's speed scaling holds the arm.
     Held,
@@ -62,7 +62,7 @@ pub(super) enum Streamed<'c, const N: usize> {
     Torques(ApprovedTorques<'c, N>),
 }
 
-/// The memory of streamed motion from cycle to cycle, apart from the law.
+/// The memory of streamed motion from cycle to cycle, apart from the control law.
 #[derive(Debug)]
 pub(super) struct Stream<const N: usize> {
     pub(super) governor: Governor<N>,
@@ -77,7 +77,7 @@ pub(super) struct Stream<const N: usize> {
     /// The highest feedback gain, speed per error, that a law may use \[1/s\].
     #[cfg(feature = "programs")]
     most_feedback: f32,
-    /// The controller's time of the state that the law computed its last step from.
+    /// The controller's time of the state that the control law computed its last step from.
     pub(super) stepped_at: Option<ControllerTime>,
     /// The pause that halts the streamed motion; `None` if nothing does.
     #[cfg(feature = "programs")]
@@ -85,9 +85,9 @@ pub(super) struct Stream<const N: usize> {
     /// The position at which the arm came to rest in the pause `halt`.
     #[cfg(feature = "programs")]
     stood: JointPositions<N>,
-    /// `true` if the law was armed since `Command` was entered.
+    /// `true` if the control law was armed since `Command` was entered.
     pub(super) begun: bool,
-    /// `true` if the next start of the law continues a suspended motion.
+    /// `true` if the next start of the control law continues a suspended motion.
     pub(super) resume: bool,
 }
 
@@ -122,8 +122,8 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns everything that decides the further behaviour, except the values that [`set_config`](Self::set_config)
-    /// takes.
+    /// Returns the state of the streamed motion for a checkpoint, except the values that
+    /// [`set_config`](Self::set_config) takes.
     #[cfg(feature = "record")]
     pub(super) const fn saved(&self) -> Saved<&Governor<N>, &Sources> {
         let Self {
@@ -149,7 +149,7 @@ impl<const N: usize> Stream<N> {
         (pacer.saved(), governor, sources, (*stepped_at, *begun, *resume))
     }
 
-    /// Restores a state that was [saved](Self::saved) in a checkpoint.
+    /// Restores a state of the streamed motion that was [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub(super) fn resume_from(&mut self, saved: Saved<Governor<N>, Sources>) {
         let pacer;
@@ -198,8 +198,8 @@ impl<const N: usize> Stream<N> {
         if self.pacer.is_overdue() { Err(why) } else { Ok(()) }
     }
 
-    /// Has the law begin at rest from this state if a pause or the speed scaling holds its motion, because another
-    /// motion is about to be set.
+    /// Has the control law begin at rest from this state if a pause or the speed scaling holds its motion, because
+    /// another motion is about to be set.
     #[cfg(feature = "trajectories")]
     pub(super) fn settle_held<L: Law<N>>(&self, law: &mut L, state: &State<N>, kinematics: Option<&KinematicChain<N>>) {
         if self.pacer.held_by().is_some() {
@@ -252,15 +252,15 @@ impl<const N: usize> Stream<N> {
         false
     }
 
-    /// Sets the bounds of the numbers that the law adds to the control law of the controller; `None` if the
-    /// controller adds nothing.
+    /// Sets the bounds of the numbers (torques, or force and torque) that the law adds to the control law of the
+    /// controller; `None` if the controller adds nothing.
     #[cfg(feature = "motions")]
     pub(super) const fn set_added(&mut self, bounds: Option<AddedBounds>) {
         self.added.set_bounds(bounds);
     }
 
-    /// Moves the numbers that the law adds towards the constant of the configuration, `dt` after the last command, in
-    /// a cycle without a motion.
+    /// Moves the torques or forces that the control law adds towards the constant of the configuration, `dt` after the
+    /// last command, in a cycle without a motion.
     #[cfg(feature = "motions")]
     pub(super) fn hold_added(&mut self, dt: Duration) {
         // Nothing is given that could be refused.
@@ -269,14 +269,14 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns the numbers that are added in place of the constant of the configuration, while the arm follows the
-    /// law.
+    /// Returns the numbers (joint torques \[Nm\], or the tool's force and torque \[N, Nm\]) that are added in place of
+    /// the constant of the configuration, while the arm follows the law.
     #[cfg(feature = "motions")]
     pub(super) const fn added(&self) -> Option<&[f32; 7]> {
         self.added.sent()
     }
 
-    /// Returns the states of the governors of torques and of added numbers; `None` if neither exists.
+    /// Returns the states of the governors of torques and of added torques or forces; `None` if neither exists.
     #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn saved_torques(&self) -> Option<(Option<&TorqueMemory<N>>, &AddedPhase)> {
         let (torques, added) = (self.torques.as_ref().map(TorqueGovernor::saved), self.added.saved());
@@ -314,7 +314,7 @@ impl<const N: usize> Stream<N> {
         self.added.reset();
     }
 
-    /// Returns the approved speeds or torques for the `newest` state.
+    /// Returns the approved joint speeds \[rad/s\] or torques \[Nm\] for the `newest` state.
     ///
     /// # Errors
     /// The reason for which law, sensor or governor refuse.
@@ -390,13 +390,13 @@ impl<const N: usize> Stream<N> {
     }
 }
 
-/// Returns `true` if the law follows a motion that has not ended.
+/// Returns `true` if the control law follows a motion that has not ended.
 #[cfg(feature = "programs")]
 fn is_under_way<const N: usize>(law: &impl Law<N>) -> bool {
     law.motion().is_some_and(|motion| motion.status().progress == Progress::Running)
 }
 
-/// Returns the torques that `law` wants.
+/// Returns the joint torques \[Nm\] that the control law `law` wants for `state`.
 ///
 /// # Errors
 /// The law's own error, or [`Reason::PathUnfit`] if it wants speeds.

@@ -11,7 +11,8 @@ pub(super) struct Bounds {
     /// The lowest and highest positions \[rad\]: the tighter ones of the arm's and the configured ones.
     low: [f32; JOINTS],
     high: [f32; JOINTS],
-    /// The arm's highest speeds \[rad/s\] and accelerations \[rad/s²\], scaled; NaN if the scale is.
+    /// The arm's highest speeds \[rad/s\] and accelerations \[rad/s²\], multiplied by the scale in `friStart`; NaN if
+    /// the scale is.
     pub(super) velocity: [f32; JOINTS],
     pub(super) acceleration: [f32; JOINTS],
     /// The deceleration of each joint's target when it is braked \[rad/s²\].
@@ -42,8 +43,8 @@ impl Bounds {
         }
     }
 
-    /// Returns `true` if a joint at `at` with this speed comes to rest inside its range. A joint outside of the range
-    /// has room if it moves inwards.
+    /// Returns `true` if a joint at the angle `at` \[rad\] with this speed \[rad/s\] comes to rest inside its range. A
+    /// joint outside of the range has room if it moves inwards.
     pub(super) fn has_room(&self, joint: usize, at: f64, speed: f32) -> bool {
         let (Some(low), Some(high), Some(braking)) =
             (self.low.get(joint), self.high.get(joint), self.braking.get(joint))
@@ -55,8 +56,8 @@ impl Bounds {
         speed == 0.0 || speed * self.ahead + speed * speed / (2.0 * braking) <= room
     }
 
-    /// Returns the edge of the range that a joint crosses between `from` and `to`, if it does: braking ends there, at
-    /// any deceleration.
+    /// Returns the edge of the range \[rad\] that a joint crosses between the angles `from` and `to`; `None` if it
+    /// crosses none. Braking ends there, at any deceleration.
     pub(super) fn edge(&self, joint: usize, from: f64, to: f64) -> Option<f64> {
         let (low, high) = (f64::from(*self.low.get(joint)?), f64::from(*self.high.get(joint)?));
         if from <= high && to > high {

@@ -56,7 +56,7 @@ impl Default for ArmLimits {
 }
 
 impl ArmLimits {
-    /// Checks every limit.
+    /// Checks that every limit of the arm is in its range.
     ///
     /// # Errors
     /// Returns the first field that is out of its range.
@@ -102,9 +102,10 @@ settings! {
         pub task_frame: TaskFrame = TaskFrame::default(),
         /// The limits of the arm itself. The common limits, which apply to laws, must be within them.
         pub arm nowhere: ArmLimits = ArmLimits::default(),
-        /// The largest permitted distance of the arm's target from its measured position.
+        /// The largest permitted distance of the arm's target from its measured position: of each joint \[rad\] and of
+        /// the tool \[m, rad\].
         pub tracking nowhere: Tracking = Tracking::default(),
-        /// Limits of the numbers that a law adds to the control law in each cycle.
+        /// The limits of the torques \[Nm\] or forces \[N\] that a law adds to the control law in each cycle.
         pub added nowhere: OfMotions<AddedLimits> = OfMotions::<AddedLimits>::default(),
         /// The variables that the KRL program reads from the first command on, until they are changed. The handshake overwrites
         /// those that it uses.
@@ -152,8 +153,8 @@ impl Default for KrcConfig {
 }
 
 impl KrcConfig {
-    /// Checks that every field is in its range, for every period of FRI, and that no limit conflicts with another
-    /// setting.
+    /// Checks that every field of the configuration for a KRC is in its range, for every period of FRI, and that no
+    /// limit conflicts with another setting.
     ///
     /// # Errors
     /// The first fault.
@@ -164,7 +165,7 @@ impl KrcConfig {
         first
     }
 
-    /// Reports every limit that exceeds the arm's own, with the first joint that it concerns.
+    /// Reports every limit of the configuration that exceeds the arm's own, with the first joint that it concerns.
     pub fn conflicts(&self, mut tell: impl FnMut(Conflict)) {
         let (limits, arm) = (&self.limits, &self.peer.arm);
         let mut at_most = |key, values: &[f32; JOINTS], most: &[f32; JOINTS], unit, other| {
@@ -202,7 +203,7 @@ impl KrcConfig {
         Coast::of(&limits, time, f32::INFINITY)
     }
 
-    /// Checks that every field is in its range, for every period of FRI.
+    /// Checks that every field of the configuration for a KRC is in its range, for every period of FRI.
     ///
     /// # Errors
     /// The first field that is not.
@@ -255,7 +256,8 @@ impl KrcConfig {
         }
     }
 
-    /// Returns the thresholds of standstill, with a gap that even measurements of the longest period do not exceed.
+    /// Returns the thresholds of the arm's standstill, with a gap that even measurements of the longest period do not
+    /// exceed.
     pub(super) fn rest(&self) -> StandstillConfig {
         StandstillConfig { max_gap: self.standstill.max_gap.max(LONGEST.times(2)), ..self.standstill }
     }

@@ -84,7 +84,7 @@ settings! {
 }
 
 impl AddedLimits {
-    /// Checks every limit.
+    /// Checks that every limit of the added torques and forces is in its range.
     ///
     /// # Errors
     /// Returns the first limit that is outside its range.
@@ -97,8 +97,8 @@ impl AddedLimits {
 
 #[cfg(feature = "motions")]
 impl AddedLimits {
-    /// Checks that the constant of `control` is within these limits, because the added numbers return to the
-    /// constant.
+    /// Checks that the constant added torque \[Nm\] or force \[N\] of `control` is within these limits, because the
+    /// torques or forces that a law adds return to the constant.
     ///
     /// # Errors
     /// The limit that the constant exceeds.
@@ -287,8 +287,8 @@ impl Control {
         }
     }
 
-    /// Returns the bounds of the numbers that a law may add; `None` if the controller adds nothing, or the KRL
-    /// program decides the field.
+    /// Returns the bounds of the torques or forces that a law may add; `None` if the controller adds nothing, or the
+    /// KRL program decides the field.
     #[cfg(feature = "motions")]
     pub(super) const fn added(&self, limits: &AddedLimits) -> Option<AddedBounds> {
         let AddedLimits { torque, wrench, rise } = limits;
@@ -304,7 +304,7 @@ impl Control {
         }
     }
 
-    /// Writes the numbers that a law adds into `command`, in place of the constant.
+    /// Writes the torques \[Nm\] or forces \[N\] that a law adds into `command`, in place of the configured constant.
     #[cfg(feature = "motions")]
     pub(super) fn write_added(&self, added: &[f32; JOINTS], command: &mut CommandRepr) {
         match self {
@@ -317,8 +317,9 @@ impl Control {
         }
     }
 
-    /// Writes flags and parameters; `frame` is the commanded pose of the tool. Torque and force are added only while the KRC
-    /// `follows`; at other times it expects its own values back (`core/docs/protocol/kuka-fri.md A10.2`).
+    /// Writes the flags and the parameters of the control scheme into `command`; `frame` is the commanded pose of the
+    /// tool. Torque and force are added only while the KRC `follows`; at other times it expects its own values back
+    /// (`core/docs/protocol/kuka-fri.md A10.2`).
     pub(super) fn write(&self, frame: Frame, follows: bool, command: &mut CommandRepr) {
         command.cmd_flags = self.flags().bits();
         // A frame that was never set is an error on the KRC, even if it is not used.
@@ -339,7 +340,7 @@ impl Control {
     }
 }
 
-/// Six numbers; in files first those along x, y, z, then those about x, y, z.
+/// Six numbers of a vector along and about three axes; in files first those along x, y, z, then those about x, y, z.
 impl Setting for CartesianVector {
     type Range = Range<f32>;
 

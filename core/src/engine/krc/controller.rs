@@ -42,7 +42,7 @@ const PERIOD_AT: usize = 152;
 /// The longest wait, once the arm rests, for the KRL program to leave the command state: some programs decide by
 /// themselves.
 const LEAVING: Duration = Duration::from_secs(2);
-/// The wait before a port that cannot be listened on is tried again.
+/// The wait before a UDP port that cannot be listened on is tried again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 /// The number of datagrams, from any sender, that are received at most before the newest measurement among them is
 /// answered, so that a flood delays it no longer.

@@ -54,7 +54,7 @@ pub(super) struct Conversation {
     counter: u16,
     pub(super) control: Control,
     schemes: SchemeWatch,
-    /// The scale that was passed to `friStart`, as used by the present limits.
+    /// The scale of the limits that was passed to `friStart`, as used by the present limits.
     scale: f32,
     /// The bounds of the joints' target, with the limits multiplied by `scale`.
     pub(super) bounds: Bounds,
@@ -64,7 +64,7 @@ pub(super) struct Conversation {
     pub(super) step: Option<Step>,
     pub(super) out: [u8; COMMAND_LEN],
     pub(super) queued: bool,
-    /// `true` if the command was made in this call of the engine.
+    /// `true` if the command to the KRC was made in this call of the engine.
     #[cfg(feature = "record")]
     pub(super) new: bool,
 }
@@ -111,7 +111,7 @@ pub(super) struct Step {
     /// `true` if a motion of the law answers the measurement that is judged.
     #[cfg(feature = "motions")]
     pub(super) moves: bool,
-    /// The travel of the setpoint in one cycle, because a command takes effect a cycle later.
+    /// The travel of the setpoint in one cycle \[rad\], because a command takes effect a cycle later.
     pub(super) lead: [f32; JOINTS],
     /// `true` if the tool's frame is commanded, in addition to the joints.
     pub(super) tool: bool,
@@ -280,7 +280,7 @@ impl Conversation {
         on_change(before.is_none_or(|before| before.power != status.power), KrcEvent::Power(status.power));
     }
 
-    /// Starts a session with another KRC, or with the same KRC and another period.
+    /// Starts a session with another KRC, or with the same KRC and another period of measurements.
     fn establish<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         period: Duration,
@@ -299,7 +299,7 @@ impl Conversation {
         cx.cycle.establish(cx.config.of(period), cx.now, cx.events);
     }
 
-    /// Discards the earlier counters, which are not comparable with the new ones.
+    /// Discards the facts learned from earlier counters of the KRC, which are not comparable with the new ones.
     fn begin_anew(&mut self) {
         self.answers.clear();
         self.readings.forget();
@@ -323,7 +323,8 @@ impl Conversation {
         }
     }
 
-    /// Applies the scale that the KRL program passed to `friStart` to the limits of approved commands.
+    /// Applies the scale that the KRL program passed to `friStart` to the limits of the commands that the governor
+    /// approves.
     pub(super) fn limit<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         scale: f32,
@@ -404,7 +405,8 @@ impl Conversation {
         });
     }
 
-    /// Makes the command, ahead of the target by the step's `lead`. Returns `true` if there is a command.
+    /// Makes the command to the KRC, ahead of the target by the step's `lead` \[rad\]. Returns `true` if there is a
+    /// command.
     pub(super) fn send<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         newest: &MeasurementData,
@@ -494,7 +496,7 @@ impl Conversation {
         to.put(&(counter, control, schemes, scale, variables, counts))
     }
 
-    /// Restores a saved state of the conversation. Returns the period of the measurements.
+    /// Restores a saved state of the conversation with the KRC. Returns the period of the measurements.
     #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<Duration> {
         (self.listening, self.sender, self.period, self.answers) = from.take()?;

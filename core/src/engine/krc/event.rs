@@ -63,7 +63,7 @@ pub struct KrcReport {
     pub warning: u16,
 }
 
-/// The counts of the engine since it was made.
+/// The counts of measurements, commands and foreign datagrams since the engine was made.
 ///
 /// `measurements` is `commands + overtaken + unused`, and one more while the newest waits for its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub struct KrcCounts {
 }
 
 impl KrcCounts {
-    /// Counts a measurement that gets no answer, if there is `any`.
+    /// Counts a measurement that gets no answer; does nothing unless there is `any`.
     pub(super) fn unanswered(&mut self, any: bool) {
         self.unused = self.unused.saturating_add(u64::from(any));
     }

@@ -59,8 +59,8 @@ impl KrlConvention {
         }
     }
 
-    /// Writes the variables for `wanted` to `out`. A program reads variables every 12 ms to 50 ms, so a request has
-    /// to remain in the variables until it is withdrawn.
+    /// Writes the variables that request `wanted` from the KRL program to `out`. A program reads variables every 12 ms
+    /// to 50 ms, so a request has to remain in the variables until it is withdrawn.
     pub(super) fn write(self, wanted: Wanted, out: &mut KrlVariables) {
         let strategy = wanted.scheme.strategy().unwrap_or(0);
         let mut set = |krl: u8, value| {

@@ -17,13 +17,14 @@ const SPAN: Duration = Duration::from_millis(8);
 /// The number of measurements in the averaging time, at the shortest period.
 const KEPT: usize = 8;
 
-/// The earlier measurements from which joint speeds are computed.
+/// The earlier measurements of the KRC from which joint speeds \[rad/s\] are computed.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Readings {
     measured: Deque<(ControllerTime, [f32; JOINTS]), KEPT>,
     setpoint: Option<(ControllerTime, [f32; JOINTS])>,
-    /// The joint angles at which the KRL program held the arm in the first measurement, if its own motion is removed.
+    /// The joint angles \[rad\] at which the KRL program held the arm in the first measurement, if its own motion is
+    /// removed.
     held: Option<[f32; JOINTS]>,
     /// The state of FRI on the KRC, and the number of measurements in this state, up to [`UNSETTLED`].
     state: (u16, u8),
@@ -134,7 +135,7 @@ pub(super) fn posture(measurement: &Measurement<'_>, task: TaskFrame) -> Posture
     Posture { tcp, jacobian: Jacobian(columns) }
 }
 
-/// Returns the force and torque at the tool that the KRC estimates, along the base's axes.
+/// Returns the force \[N\] and torque \[Nm\] at the tool that the KRC estimates, along the base's axes.
 fn force(measurement: &Measurement<'_>, tool: &Rotation, task: TaskFrame) -> Wrench {
     let Wrench { force, torque } = measurement.est_ext_tcp_ft().into();
     Wrench { force: task.to_base(tool, force), torque: task.to_base(tool, torque) }

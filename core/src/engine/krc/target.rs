@@ -28,7 +28,8 @@ pub(super) struct Target {
 impl Target {
     pub(super) const UNKNOWN: Self = Self { at: [0.0; JOINTS], speed: [0.0; JOINTS], tool: None };
 
-    /// Takes the KRC's setpoint as the target, because the KRC does not follow. A setpoint with NaN is not mirrored.
+    /// Takes the KRC's setpoint as the commanded position, because the KRC does not follow. A setpoint with NaN is not
+    /// mirrored.
     pub(super) fn mirror(&mut self, setpoint: &[f32; JOINTS], frame: &Frame) {
         if setpoint.iter().chain(&frame.to_rows()).all(|value| value.is_finite()) {
             self.at = setpoint.map(f64::from);

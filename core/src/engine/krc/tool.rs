@@ -22,7 +22,7 @@ impl Tool {
         Frame { rotation: self.rotation.map(|row| row.map(to_f32)), position: self.position.map(to_f32) }
     }
 
-    /// Moves the tool's frame by `twist`, along the base's axes, for a time \[s\].
+    /// Moves the tool's frame by `twist` \[m/s, rad/s\], along the base's axes, for a time \[s\].
     pub(super) fn step(&mut self, twist: &Twist, seconds: f32) {
         let moved = |speed: f32| f64::from(speed) * f64::from(seconds);
         for (position, speed) in self.position.iter_mut().zip(twist.linear) {

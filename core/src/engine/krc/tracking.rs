@@ -13,8 +13,8 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct Tracking in "tracking." {
-        /// The limit for each joint \[rad\]. If not set, it follows from the control scheme: 0.1 in position control,
-        /// 0.3 in impedance control.
+        /// The limit of each joint's distance from its target \[rad\]. If not set, it follows from the control scheme:
+        /// 0.1 in position control, 0.3 in impedance control.
         pub joints at "tracking_error": Option<[f32; JOINTS]> [0.001 to 1.0 "rad"] = None,
         /// The limit for the tool's position in Cartesian impedance \[m\], unless frames are mirrored as
         /// [commanded](super::MirroredFrame::Commanded), because the tool is elsewhere then. Default 0.1.

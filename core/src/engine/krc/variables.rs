@@ -17,10 +17,10 @@ use crate::engine::event::{Event, Events};
 use outrigger_wire::fri::{KrlIndex, KrlVariables};
 use outrigger_wire::time::Instant;
 
-/// `true` if variables can be set by requests. Otherwise the code for it is omitted.
+/// `true` if KRL variables can be set by requests. Otherwise the code for it is omitted.
 const AVAILABLE: bool = cfg!(feature = "outputs");
 
-/// A set of variables, with a bit for each of a kind: bit 0 is the first.
+/// A set of KRL variables, with a bit for each variable of a kind: bit 0 is the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -62,7 +62,7 @@ impl KrlSet {
 }
 
 impl VariableValue {
-    /// Writes this value to the variable at `at` of the value's kind.
+    /// Writes this value to the KRL variable at the index `at` of the value's kind.
     pub fn write_to(self, variables: &mut KrlVariables, at: KrlIndex) {
         match self {
             Self::Bool(value) => variables.set_bool(at, value),
@@ -90,9 +90,9 @@ impl VariableKind {
 struct VariableRequest {
     at: KrlIndex,
     value: VariableValue,
-    /// The time of the request; once the value is sent, the time of sending.
+    /// The time of the request; once the variable's value is sent, the time of sending.
     since: Instant,
-    /// The counter of the first command that carried the value; `None` before.
+    /// The counter of the first command that carried the variable's value; `None` before.
     carried: Option<u16>,
 }
 
@@ -116,7 +116,7 @@ impl VariableRequest {
     }
 }
 
-/// The variables in every command, and those that the KRC is not known to have.
+/// The KRL variables in every command, and the requested ones that the KRC is not known to have.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Variables {
@@ -129,7 +129,7 @@ impl Variables {
         Self { sent: start, asked: Vec::new() }
     }
 
-    /// Takes a request for `write`; `there` is `true` while there is a KRC.
+    /// Takes the request `write` to set a KRL variable; `there` is `true` while there is a KRC.
     pub(super) fn set(
         &mut self,
         write: Write,
@@ -153,7 +153,7 @@ impl Variables {
         }
     }
 
-    /// Returns the variables for the next command, with the next requested values. Only a few requests are taken at
+    /// Returns the KRL variables for the next command, with the next requested values. Only a few requests are taken at
     /// once, because there is room for few events.
     pub(super) fn take_up(&mut self) -> KrlVariables {
         if AVAILABLE {
@@ -164,7 +164,7 @@ impl Variables {
         self.sent
     }
 
-    /// Records that the command with this counter carries the values that were taken last.
+    /// Records that the command with this counter carries the variables' values that were taken last.
     pub(super) fn carried(&mut self, counter: u16, now: Instant, events: &mut Events<KrcEvent>) {
         if AVAILABLE {
             for asked in self.asked.iter_mut().filter(|asked| asked.carried.is_none()).take(BATCH) {

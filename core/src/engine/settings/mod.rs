@@ -11,13 +11,14 @@ use crate::postcard;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::sensor::SourceId;
 
-/// The first bytes of settings; the number of the format and a letter for the kind of controller follow.
+/// The first bytes of a board's settings; the number of the format and a letter for the kind of controller follow.
 const MAGIC: &[u8; 9] = b"OUTRIGSET";
-/// The first bytes of settings for a KRC in formats before 4.
+/// The first bytes of a board's settings for a KRC in formats before 4.
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
-/// The number of the format of settings that this version writes and reads.
+/// The number of the format of a board's settings that this version writes and reads.
 pub const SETTINGS_FORMAT: u8 = 14;
-/// The length of the header: magic, format and kind, then the content's length and its checksum, both little-endian.
+/// The length \[B\] of the header of a board's settings: magic, format and kind, then the content's length and its
+/// checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
 /// The settings of a board. A host reads the same file with the same code, and reports its errors.
@@ -86,10 +87,10 @@ pub fn settings_kind(bytes: &[u8]) -> Option<(u8, u8)> {
 }
 
 impl<const N: usize, O: Options> Settings<N, O> {
-    /// The letter that identifies settings for this kind of controller.
+    /// The letter that identifies a board's settings for this kind of controller.
     pub const KIND: u8 = O::KIND;
 
-    /// Writes the settings as bytes to `out` and returns their number; `None` if `out` is too small (16 KiB are
+    /// Writes the board's settings as bytes to `out` and returns their number; `None` if `out` is too small (16 KiB are
     /// enough).
     #[must_use]
     pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
@@ -106,7 +107,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
         HEADER_LEN.checked_add(content.len())
     }
 
-    /// Reads settings from exactly `bytes`.
+    /// Reads a board's settings from exactly `bytes`.
     ///
     /// # Errors
     /// The fault of the bytes. The values are checked by their users: the engine and the law.

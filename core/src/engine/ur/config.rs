@@ -157,8 +157,8 @@ impl UrOptions {
 }
 
 impl UrConfig {
-    /// Checks that every field is in its range, for controllers of either period, and that no limit conflicts with
-    /// another setting.
+    /// Checks that every field of the configuration is in its range, for controllers of either period, and that no
+    /// limit conflicts with another setting.
     ///
     /// # Errors
     /// The first fault.
@@ -170,7 +170,7 @@ impl UrConfig {
         first
     }
 
-    /// Checks that every field is in its range, for controllers of either period.
+    /// Checks that every field of the configuration is in its range, for controllers of either period.
     ///
     /// # Errors
     /// The first field that is not.
@@ -254,8 +254,8 @@ impl UrConfig {
         BadValue::unless(brought, "by", "text or urcap: our program is uploaded").map_err(value("program"))
     }
 
-    /// Returns the thresholds for a controller of this period; `by_rtde` is `true` if states come by RTDE, `false` by
-    /// 30003.
+    /// Returns the control cycle's thresholds for a controller of this period; `by_rtde` is `true` if states come by
+    /// RTDE, `false` by 30003.
     pub(in crate::engine) fn cycle(&self, period: Duration, by_rtde: bool) -> CycleConfig {
         CycleConfig {
             link: self.link.stream(period),
@@ -532,14 +532,14 @@ settings! {
 }
 
 impl ConnectConfig {
-    /// Returns the wait before the next attempt to connect, after `failures` failed ones.
+    /// Returns the wait before the next attempt to connect to the controller, after `failures` failed ones.
     #[inline(never)]
     pub(super) fn back_off(&self, failures: u32) -> Duration {
         let factor = 1_u64.checked_shl(failures.min(62)).unwrap_or(u64::MAX);
         self.back_off_min.times(factor).min(self.back_off_max)
     }
 
-    /// Checks every field.
+    /// Checks every field of the settings for connecting to the controller.
     ///
     /// # Errors
     /// The first field outside its range.

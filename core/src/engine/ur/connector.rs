@@ -15,7 +15,7 @@ use super::links::LINKS;
 use crate::engine::io::{Endpoint, LinkId, Output};
 use outrigger_wire::time::Instant;
 
-/// Decides which links are opened or closed, and has the deadline of each.
+/// Decides which links to the controller are opened or closed, and has the deadline of each.
 #[derive(Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Connector {
@@ -116,7 +116,7 @@ impl Connector {
         expected
     }
 
-    /// Records that the link has proven to be the expected service.
+    /// Records that the link has proven to be the expected service of the controller.
     pub(super) fn greeted(&mut self, link: LinkId, now: Instant) {
         let deadline = now + self.config.silence_timeout;
         let connection = self.link_mut(link);

@@ -57,7 +57,7 @@ pub struct Ur<'m> {
     motion: MotionText,
     /// The program on the controller that carries the commands, if the path has one.
     program: Option<Carrier>,
-    /// `true` if this software cannot run the program that is to carry the commands.
+    /// `true` if the controller's software cannot run the program that is to carry the commands.
     unfit: bool,
     /// `true` if the controller reports another arm, or other software, than is configured.
     other: bool,
@@ -77,7 +77,7 @@ pub struct UrStatus {
     pub up: [bool; LINKS.len()],
     /// The counts of messages of each link's present connection.
     pub streams: [StreamCounts; LINKS.len()],
-    /// The number of skipped bytes of each link's present connection.
+    /// The number of skipped bytes (oversize messages, or no message) of each link's present connection.
     pub dropped: [u64; LINKS.len()],
 }
 
@@ -141,7 +141,7 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns `true` if the link has proven to be the expected service.
+    /// Returns `true` if the link has proven to be the expected service of the controller.
     #[must_use]
     pub fn is_up(&self, link: LinkId) -> bool {
         self.connector.is_greeted(link)

@@ -20,7 +20,7 @@ use outrigger_wire::time::Duration;
 pub enum UrEvent {
     /// A connection to the controller is requested.
     Opening {
-        /// The link to be connected.
+        /// The link to the controller that is to be connected.
         link: LinkId,
         /// The TCP port of the controller to connect to.
         endpoint: Endpoint,
@@ -29,9 +29,9 @@ pub enum UrEvent {
     Opened(LinkId),
     /// A link to the controller is down.
     Down {
-        /// The link that is down.
+        /// The link to the controller that is down.
         link: LinkId,
-        /// The port that the link was, or was to be, connected to.
+        /// The port of the controller that the link was, or was to be, connected to.
         endpoint: Endpoint,
         /// The cause for which the link is down.
         cause: DownCause,
@@ -120,7 +120,7 @@ pub enum ProgramEvent {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Next {
-    /// The link's other configured port is tried at once.
+    /// The other port of the controller that is configured for the link is tried at once.
     OtherPort,
     /// The session continues without the link.
     Without,
@@ -141,9 +141,9 @@ pub enum DownCause {
     Refused,
     /// The connection to the controller could not be made within the timeout.
     OpenTimeout,
-    /// The connection was established, but no message was understood.
+    /// The connection to the controller was established, but no message was understood.
     NoGreeting,
-    /// Another service than the expected one answers.
+    /// Another service than the expected one answers on the link's port.
     WrongService(Found),
     /// The controller closed the connection.
     Closed,

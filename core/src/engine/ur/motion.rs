@@ -8,7 +8,7 @@ use crate::robot::Reason;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The text of one session, and the text that must precede it if another program runs.
+/// The motion text of one session with a controller, and the text that must precede it if another program runs.
 #[derive(Debug)]
 pub(super) struct MotionText {
     path: Option<TextPath>,
@@ -37,7 +37,7 @@ impl MotionText {
         self.path.is_some()
     }
 
-    /// Prepares the text of this cycle. `arming` is `Some` in the mode `Arming` only: see the field.
+    /// Prepares the motion text of this cycle. `arming` is `Some` in the mode `Arming` only: see the field.
     pub(super) fn prepare(&mut self, arming: Option<(bool, Duration, Instant)>) {
         self.arming = arming;
         if arming.is_none() {
@@ -45,13 +45,14 @@ impl MotionText {
         }
     }
 
-    /// Marks the beginning of a call of the engine: no text was made in it yet.
+    /// Marks the beginning of a call of the engine: no motion text was made in it yet.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
     }
 
-    /// Replaces the waiting text by the one for `verdict`. Returns `true` if the verdict has a text.
+    /// Replaces the motion text that waits to be sent by the one for `verdict`. Returns `true` if the verdict has a
+    /// text.
     pub(super) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
         let Self { path: Some(path), take_over, arming, text } = self else { return Ok(false) };
         let written = match verdict {
@@ -88,13 +89,13 @@ impl MotionText {
         self.text.made()
     }
 
-    /// Returns the progress of ending another program, for a checkpoint.
+    /// Returns the progress of ending another program on the controller, for a checkpoint.
     #[cfg(feature = "record")]
     pub(super) const fn take_over(&self) -> TakeOver {
         self.take_over
     }
 
-    /// Restores a saved progress of ending another program, with no text waiting.
+    /// Restores a saved progress of ending another program on the controller, with no text waiting.
     #[cfg(feature = "record")]
     pub(super) fn restore(&mut self, take_over: TakeOver, config: TextConfig, software: Option<SoftwareVersion>) {
         *self = Self { path: software.map(|software| TextPath::new(config, software)), take_over, ..Self::NONE };

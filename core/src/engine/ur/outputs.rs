@@ -101,8 +101,8 @@ impl OutputsPath {
         }
     }
 
-    /// Decides after a judged state whether text that does not move the arm may follow: `may` is called if there is
-    /// any.
+    /// Decides after a judged state whether outputs, or the force that a program reads, may be set now. The function
+    /// `may` is called only if there is anything to set.
     pub(super) fn admit(&mut self, config: &UrConfig, may: impl FnOnce() -> bool) {
         if AVAILABLE && (self.outputs.pending() > 0 || config.peer.force.is_some()) {
             self.due = may();
@@ -114,7 +114,7 @@ impl OutputsPath {
         AVAILABLE && self.due
     }
 
-    /// Sends the outputs that are to be set; called once per judged state, after its motion text.
+    /// Sends the outputs of the controller that are to be set; called once per judged state, after its motion text.
     pub(super) fn write(&mut self, known: &Known<'_>, rtde: Rtde<'_, '_>, now: Instant, events: &mut Events<UrEvent>) {
         if !core::mem::take(&mut self.due) || self.outputs.pending() == 0 {
             return;
@@ -272,7 +272,7 @@ impl OutputsPath {
         if AVAILABLE { self.outputs.next_deadline(config) } else { None }
     }
 
-    /// Marks the beginning of a call of the engine: no text was made in it yet.
+    /// Marks the beginning of a call of the engine: no text that sets outputs was made in it yet.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();

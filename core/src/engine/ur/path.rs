@@ -72,8 +72,8 @@ impl CommandPath {
         cfg!(feature = "programs") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
-    /// Returns `true` if joint torques are sent; never in a build without the feature `motions`. The law has to command
-    /// torques.
+    /// Returns `true` if joint torques are sent; never in a build without the feature `motions`. The control law has to
+    /// command torques.
     #[must_use]
     pub const fn is_torques(self) -> bool {
         cfg!(feature = "motions") && matches!(self, Self::ReverseTorque | Self::ExternalTorque)
@@ -117,7 +117,7 @@ impl CommandPath {
         (!software.at_least(major, minor)).then(|| Unfit::Software { major, minor, lacks: wording(lacks) })
     }
 
-    /// Returns a description of what is sent to the controller, for people.
+    /// Returns a description, for people, of what is sent to the controller on this command path.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -184,7 +184,8 @@ pub enum Delivery {
     /// By the URCap External Control, which fetches the program when a pendant program with the URCap's node is
     /// played (feature `urcap`).
     UrCap,
-    /// By other means, such as UR's own program for the path `external-control`: its connection is awaited.
+    /// By other means than ours, such as UR's own program for the path `external-control`: the program's connection is
+    /// awaited.
     Nobody,
 }
 

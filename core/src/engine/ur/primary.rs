@@ -25,7 +25,7 @@ pub(super) enum PrimaryEvent {
     Report(Report),
     /// Any other message of the controller that was understood.
     Other,
-    /// The received bytes are not a sequence of messages, for this reason.
+    /// An event: the received bytes are not a sequence of messages, for this reason.
     Frame(FrameError),
     /// A message that cannot be used, or only in part, for this reason.
     Malformed(WireError),
@@ -202,7 +202,8 @@ impl<'m> Primary<'m> {
         &self.facts
     }
 
-    /// Returns the service that the connection began with, if it is not the expected one.
+    /// Returns the service that answers on the connection, found in its first bytes; `None` if it is the expected
+    /// primary interface or not known.
     pub(super) fn wrong_service(&self) -> Option<Found> {
         self.probe.instead_of_primary()
     }

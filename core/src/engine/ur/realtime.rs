@@ -59,7 +59,8 @@ impl Stream {
         self.packets = self.packets.saturating_add(1);
     }
 
-    /// Returns the period. The smallest step is nearest to it: packets may be missing, never doubled.
+    /// Returns the period of the controller's packets. The smallest step of its clock is nearest to it: packets may be
+    /// missing, never doubled.
     fn period(&self) -> Option<Duration> {
         let [slow, fast] = [Generation::Cb3, Generation::ESeries].map(Generation::period_micros);
         let period = if self.step < slow.midpoint(fast) { fast } else { slow };
@@ -120,15 +121,16 @@ impl<'m> Realtime<'m> {
         }
     }
 
-    /// Returns the packet size, the period, and the oldest software that sends such packets, once enough of them
-    /// arrived.
+    /// Returns the packet size \[B\], the period, and the oldest software that sends such packets; `None` before enough
+    /// of them have arrived.
     pub(super) fn known(&self) -> Option<(u16, Duration, SoftwareVersion)> {
         let period = self.known.period()?;
         let software = oldest_software(self.known.size, period)?;
         Some((u16::try_from(self.known.size).ok()?, period, software))
     }
 
-    /// Returns the service that the connection began with, if it is not the expected one.
+    /// Returns the service that answers on the connection, found in its first bytes; `None` if it is the expected
+    /// real-time interface or not known.
     pub(super) fn wrong_service(&self) -> Option<Found> {
         self.probe.instead_of_realtime()
     }

@@ -22,7 +22,7 @@ pub enum FormChoice {
     ByVersion,
     /// Always the bare `speedj` statement, which does not stop the arm at its end on every version.
     Bare,
-    /// Always the program that ends in `stopj`.
+    /// Always the short program that moves the arm by `speedj` and ends in `stopj`.
     SelfEnding,
 }
 
@@ -66,7 +66,8 @@ impl TextConfig {
     /// The range of values that [`hold`](Self::hold) accepts.
     pub const HOLD: Range<Duration> = range_of!(0.002 to 1.0 "s");
 
-    /// Checks that every value can be written, and that each text ends on a controller whose `software` is known.
+    /// Checks that every value of the settings can be written as text, and that each text ends on a controller whose
+    /// `software` is known.
     ///
     /// # Errors
     /// The first value that fails.
@@ -146,7 +147,7 @@ impl TextPath {
         self.is_self_ending() || self.stops_by_itself
     }
 
-    /// Writes the approved speeds as text.
+    /// Writes the approved joint speeds \[rad/s\] as text for the controller.
     ///
     /// # Errors
     /// [`Reason::VelocityLimit`] or [`Reason::NotFinite`] for a command that no governor should have approved,
@@ -156,7 +157,7 @@ impl TextPath {
         self.render_speeds(velocities, self.config.acceleration, out)
     }
 
-    /// Writes zero velocity, which proves in `Arming` that text is executed, and brakes in `Stopping`.
+    /// Writes a text with zero velocity, which proves in `Arming` that text is executed, and brakes in `Stopping`.
     ///
     /// # Errors
     /// [`Reason::Internal`] if `out` is shorter than [`TextPath::MAX_LEN`].
@@ -164,7 +165,7 @@ impl TextPath {
         self.render_speeds(JointVelocities::ZERO, self.config.stop_acceleration, out)
     }
 
-    /// Writes `stopj`, which ends any program, ours or not, with the arm at rest.
+    /// Writes the text `stopj`, which ends any program, ours or not, with the arm at rest.
     ///
     /// # Errors
     /// [`Reason::Internal`] if `out` is shorter than [`TextPath::MAX_LEN`].

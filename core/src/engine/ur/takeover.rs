@@ -1,4 +1,4 @@
-//! The end of a foreign program before ours starts.
+//! The end of a foreign program on the controller before ours starts.
 //!
 //! Acceptance is proven by a *rise*: no program ran, our text was sent, a program runs. If another program runs (and
 //! may be taken over), one `stopj` is sent first, and then nothing until it has ended: a zero velocity in every cycle
@@ -9,18 +9,18 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The output during arming, in place of the next zero velocity.
+/// The text that is sent during arming, in place of the next zero velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     /// A `stopj`, which ends the other program.
     EndOther,
-    /// No text: the other program is being ended, or our first text is not shown to run yet.
+    /// No text is sent: the other program is being ended, or our first text is not shown to run yet.
     Wait,
     /// The zero velocity itself, because no other program has to be ended.
     Zero,
 }
 
-/// The progress of ending another program; one value per arming.
+/// The progress of ending another program on the controller; one value per arming.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum TakeOver {
@@ -31,13 +31,13 @@ pub(super) enum TakeOver {
     Ending(Instant),
     /// Our own text is sent: any program that runs from now on is ours.
     Done,
-    /// The first text of ours was sent at this time.
+    /// The first text of ours was sent to the controller at this time.
     Asked(Instant),
 }
 
 impl TakeOver {
-    /// Returns the next output; `program_runs` is the newest finding. For `patience` the end of another program is
-    /// awaited, and then the start of ours.
+    /// Returns the text to send next; `program_runs` is the newest finding about a program on the controller. For
+    /// `patience` the end of another program is awaited, and then the start of ours.
     pub(super) fn next(&mut self, program_runs: bool, patience: Duration, now: Instant) -> Opening {
         match *self {
             Self::Done => Opening::Zero,

@@ -27,7 +27,8 @@ const LINKS: &[LinkId] = match cfg!(feature = "urcap") {
 };
 
 impl Reverse {
-    /// Takes a connection. One from the controller's address has yet to prove itself.
+    /// Takes a new connection to a port of ours for a program. A connection from the controller's address has yet to
+    /// prove itself.
     pub(in crate::engine::ur) fn accepted(
         &mut self,
         link: LinkId,
@@ -131,7 +132,7 @@ impl Reverse {
         }
     }
 
-    /// Closes a connection without a proof so far, or one that has closed itself.
+    /// Closes a connection that has not proved so far to be of our program, or one that the other side has closed.
     pub(super) fn no_proof(&mut self, link: LinkId) -> Option<ProgramEvent> {
         let heard = self.door_mut(link).heard();
         let came = match (link, self.script()) {
@@ -144,7 +145,8 @@ impl Reverse {
         self.turn_away(link, bytes, said, 0)
     }
 
-    /// Closes a foreign connection. Returns the event, if it is to be reported.
+    /// Closes a connection that is not of our program. Returns the event about it; `None` unless it is the first,
+    /// second, fourth and so on.
     pub(super) fn turn_away(&mut self, link: LinkId, bytes: u8, said: i32, version: i32) -> Option<ProgramEvent> {
         if link == LinkId::REVERSE && self.carries() {
             self.hang_up(ProgramStage::Away);
@@ -155,22 +157,23 @@ impl Reverse {
         is_told(self.others).then_some(ProgramEvent::Other { link, bytes, said, version })
     }
 
-    /// Returns the port at which the URCap requests the program, in a build that answers it.
+    /// Returns the port of ours at which the URCap requests the program; `None` in a build that does not answer the
+    /// URCap.
     pub(super) fn script(&self) -> Option<&ScriptServer> {
         self.fetch.as_ref().filter(|_| cfg!(feature = "urcap"))
     }
 
-    /// Returns the port at which the URCap requests the program, for changes.
+    /// Returns the port of ours at which the URCap requests the program, so that it can be changed.
     pub(super) fn script_mut(&mut self) -> Option<&mut ScriptServer> {
         self.fetch.as_mut().filter(|_| cfg!(feature = "urcap"))
     }
 
-    /// Returns the further ports of External Control, in a build that has it.
+    /// Returns the further ports of ours that External Control connects to; none in a build without it.
     pub(super) const fn beside(&self) -> &[Listener] {
         if cfg!(feature = "urcap") { &self.beside } else { &[] }
     }
 
-    /// Returns the further ports of External Control, so that they can be changed.
+    /// Returns the further ports of ours that External Control connects to, so that they can be changed.
     pub(super) const fn beside_mut(&mut self) -> &mut [Listener] {
         if cfg!(feature = "urcap") { &mut self.beside } else { &mut [] }
     }
@@ -190,12 +193,13 @@ impl Reverse {
     }
 }
 
-/// Returns the first four bytes as a number, 0 if there are fewer.
+/// Returns the first four bytes of received data as a big-endian number, 0 if there are fewer.
 fn first(bytes: &[u8]) -> i32 {
     bytes.first_chunk().map_or(0, |first| i32::from_be_bytes(*first))
 }
 
-/// Returns the event of a foreign connection, if it is to be reported.
+/// Returns the event for the `count`-th connection from another address than the controller's; `None` unless it is the
+/// first, second, fourth and so on.
 fn strangers(count: u32) -> Option<ProgramEvent> {
     is_told(count).then_some(ProgramEvent::Stranger(count))
 }

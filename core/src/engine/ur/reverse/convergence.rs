@@ -14,15 +14,15 @@ pub(super) struct Convergence {
     memory: Memory,
 }
 
-/// The part of the supervision that is kept from cycle to cycle.
+/// The part of the supervision of the arm's convergence that is kept from cycle to cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Memory {
     /// The time at which the motion ended; `None` while it continues.
     since: Option<Instant>,
-    /// `true` once the arm has converged, or the time for it is over.
+    /// `true` once the arm has converged to the last position of a motion, or the time for it is over.
     over: bool,
-    /// The result, until it is reported: whether the arm converged, and its distance \[µrad\].
+    /// The result, until it is reported: `true` if the arm converged, and its distance from the last position \[µrad\].
     news: Option<(bool, u32)>,
 }
 
@@ -46,8 +46,8 @@ impl Convergence {
 }
 
 impl Reverse {
-    /// Records whether the motion of the law has `ended`. The last position is sent in each cycle until the arm has
-    /// converged.
+    /// Records whether the motion of the control law has `ended`. The last position is sent in each cycle until the arm
+    /// has converged.
     pub(in crate::engine::ur) fn motion_ended(&mut self, ended: bool) {
         if self.kind != Kind::Buffered {
             return;
@@ -80,7 +80,8 @@ impl Reverse {
         self.kind != Kind::Buffered || self.moment.mode != Mode::Command || self.convergence.memory.over
     }
 
-    /// Returns the event with the result of convergence; each result is returned once.
+    /// Returns the event with the result of the arm's convergence, once for each result; `None` if there is no new
+    /// result.
     pub(in crate::engine::ur) fn convergence(&mut self) -> Option<ProgramEvent> {
         let (converged, off) = self.convergence.memory.news.take()?;
         Some(ProgramEvent::Converged { converged, off })

@@ -32,13 +32,13 @@ impl Reverse {
         self.lateness = Lateness::default();
     }
 
-    /// Records that the port could not listen. Returns the time after which listening is tried again.
+    /// Records that the port could not listen for the program. Returns the time after which listening is tried again.
     pub(in crate::engine::ur) fn refused(&mut self, link: LinkId, now: Instant) -> Duration {
         self.door_mut(link).refused(now)
     }
 
-    /// Takes note that a further connection is closed: one without a proof, or a part of the program, which is then
-    /// useless and ends.
+    /// Takes note that a further connection of External Control is closed: one without a proof, or a part of the
+    /// program, which is then useless and ends.
     pub(in crate::engine::ur) fn closed_beside(&mut self, link: LinkId) -> Option<ProgramEvent> {
         let door = self.door_mut(link);
         let (unproven, of_ours) = (door.is_unproven(), door.is_taken());
@@ -54,7 +54,7 @@ impl Reverse {
         news
     }
 
-    /// Takes bytes of the URCap. The text of the program is sent once the URCap has requested it.
+    /// Takes bytes that the URCap sent. The text of the program is sent once the URCap has requested it.
     pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) -> Option<ProgramEvent> {
         match self.script_mut()?.commit(count) {
             Some(true) => self.make(now),
@@ -110,7 +110,8 @@ impl Reverse {
         self.hang_up(ProgramStage::Away);
     }
 
-    /// Records that the connection was closed by the program or the network, or that it had no proof.
+    /// Records that the connection was closed by the program or the network, or that it had not proved to be of our
+    /// program.
     pub(in crate::engine::ur) fn closed(&mut self) -> Option<ProgramEvent> {
         let news = if self.carries() {
             self.forget();

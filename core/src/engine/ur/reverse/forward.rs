@@ -57,9 +57,9 @@ struct Allowance {
     periods: u64,
 }
 
-/// The delay above which the move is reported as late, once.
+/// The delay of the arm behind the plan of its move above which the move is reported as late, once.
 const LATE: Allowance = Allowance { least: Duration::from_millis(100), percent: 5, periods: 1 };
-/// The delay above which the move is no longer on its course.
+/// The delay of the arm behind the plan of its move above which the move is no longer on its course.
 const LOST: Allowance = Allowance { least: Duration::from_millis(400), percent: 20, periods: 2 };
 
 /// The phase of a move that External Control executes; see the table of this module.
@@ -91,7 +91,7 @@ pub(super) struct Account {
     scaling: f32,
     /// The controller's time in the newest state.
     newest: Option<ControllerTime>,
-    /// `late`: the delay was reported, or is to be; `tell_late`: it is to be reported.
+    /// `late`: the delay of the move was reported, or is to be; `tell_late`: it is to be reported.
     late: bool,
     tell_late: bool,
     /// The time at which the last message was sent to the program.
@@ -345,7 +345,7 @@ impl Reverse {
         self.is_foreign().then(|| self.forward.account.pursuit.elapsed())
     }
 
-    /// Returns the event that the move is late, once for each move.
+    /// Returns the event that the move is late, once for each move; `None` at other times.
     pub(in crate::engine::ur) fn lateness(&mut self) -> Option<ProgramEvent> {
         let account = &mut self.forward.account;
         let late = account.pursuit.late(self.player.legs.end());

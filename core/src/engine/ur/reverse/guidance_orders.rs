@@ -17,7 +17,8 @@ impl Reverse {
         if self.is_player() { Ok(()) } else { Err(Reason::NoSuchProgram) }
     }
 
-    /// Takes the parameters, for a verdict that follows, or for force mode together with the move that runs.
+    /// Takes the parameters of freedrive or force mode, for a verdict that follows, or for force mode together with the
+    /// move that runs.
     pub(in crate::engine::ur) const fn guided(&mut self, what: Guidance, beside: bool) {
         match what {
             Guidance::Force(mode) if beside => self.player.beside = Some(mode),

@@ -31,7 +31,7 @@ pub(super) struct Listener {
     phase: Phase,
     port: u16,
     abort: bool,
-    /// The number of bytes of a proof that have arrived on the connection.
+    /// The number of bytes of a program's proof that have arrived on the connection.
     heard: u8,
     /// The addresses of our connection to the controller: ours, and the controller's.
     ends: Option<(IpAddr, IpAddr)>,
@@ -63,7 +63,7 @@ impl Listener {
         }
     }
 
-    /// Returns `true` if a program can connect to the port, or is connected.
+    /// Returns `true` if a program of ours can connect to the port, or is connected.
     pub(super) const fn is_open(&self) -> bool {
         self.ends.is_some() && !matches!(self.phase, Phase::Closed | Phase::Again(_))
     }
@@ -73,12 +73,12 @@ impl Listener {
         matches!(self.phase, Phase::Taken)
     }
 
-    /// Returns `true` if a connection has yet to prove that it is of our program.
+    /// Returns `true` if a connection to the port has yet to prove that it is of our program.
     pub(super) const fn is_unproven(&self) -> bool {
         matches!(self.phase, Phase::Unproven(_))
     }
 
-    /// Returns `true` if a connection has not proved within `limit` to be of our program.
+    /// Returns `true` if a connection to the port has not proved within `limit` to be of our program.
     pub(super) fn is_overdue(&self, limit: Duration, now: Instant) -> bool {
         matches!(self.phase, Phase::Unproven(since) if now.since(since) > limit)
     }
@@ -125,7 +125,7 @@ impl Listener {
         }
     }
 
-    /// Records that listening failed. Returns the time after which it is tried again.
+    /// Records that listening on the port failed. Returns the time after which it is tried again.
     pub(super) fn refused(&mut self, now: Instant) -> Duration {
         if self.phase == Phase::Listening {
             self.phase = Phase::Again(now + LISTEN_AGAIN);

@@ -107,7 +107,7 @@ pub(super) struct Reverse {
     /// `true` if `stopj` was sent as text since commanding ended. It is not sent again, whether the program has ended
     /// or is still ending.
     stopped: bool,
-    /// The time at which the newest order was sent.
+    /// The time at which the newest order was sent to the program.
     spoke: Instant,
     /// The controller's software version; `None` without a session.
     software: Option<SoftwareVersion>,
@@ -122,7 +122,8 @@ pub(super) struct Reverse {
     filled: usize,
     /// The counter of the next order to the program.
     counter: u16,
-    /// The times of the orders that are not mirrored yet, oldest first; `oldest` is the counter of the first.
+    /// The times at which the orders were sent that the program has not mirrored yet, oldest first; `oldest` is the
+    /// counter of the first.
     waiting: Deque<Instant, UNANSWERED>,
     oldest: u16,
     /// `true` if the program mirrors the orders that it receives, with the time when it last did.
@@ -186,9 +187,9 @@ pub(super) struct Pause {
 
 /// The output to the controller for the command of one cycle.
 pub(super) enum Wrote {
-    /// An order to the program was made, if `true`.
+    /// An order to the program was made if this is `true`.
     Order(bool),
-    /// `stopj` is to be sent as text.
+    /// A `stopj` is to be sent as text.
     StopText,
 }
 
@@ -271,7 +272,7 @@ impl Reverse {
         self.software.is_some()
     }
 
-    /// Opens a session with this software, whose states have this period.
+    /// Opens a session with a controller of this software, whose states have this period.
     pub(super) fn open(&mut self, software: SoftwareVersion, period: Duration, config: &UrConfig) {
         let path = config.peer.path;
         if path.is_resident() && path.fits(software) {

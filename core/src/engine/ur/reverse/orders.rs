@@ -40,7 +40,7 @@ impl Reverse {
         matches!(self.kind, Kind::ServoJ | Kind::Buffered)
     }
 
-    /// Carries out a verdict.
+    /// Carries out the command of one cycle by an order to the program on the controller.
     ///
     /// # Errors
     /// The reason that ends commanding instead.
@@ -138,22 +138,24 @@ impl Reverse {
         Ok(Wrote::Order(made))
     }
 
-    /// Returns the largest distance of a target from the measured joint \[rad\].
+    /// Returns the largest permitted distance of a target from the measured joint \[rad\].
     fn lead(&self) -> f32 {
         self.config.lead(self.path, self.limits.velocity.iter().fold(0.0, f32::max))
     }
 
-    /// Returns `true` if the ring has as many points as are to wait there: our own time is stopped then.
+    /// Returns `true` if the ring on the controller has as many points as are to wait there: our own time is stopped
+    /// then.
     pub(super) fn is_full(&self) -> bool {
         matches!(self.kind, Kind::Buffered) && self.lag > self.fill
     }
 
-    /// Returns `true` if no point is put into the ring now, so that the arm may be slower than approved.
+    /// Returns `true` if no point is put into the ring of positions now, so that the arm may be slower than approved.
     pub(in crate::engine::ur) fn holds_back(&self) -> bool {
         self.ring() == Some(Duration::ZERO)
     }
 
-    /// Returns the period in which points are taken out of the ring, zero while it is full; `None` without a ring.
+    /// Returns the period in which points are taken out of the ring of positions, zero while it is full; `None` without
+    /// a ring.
     fn ring(&self) -> Option<Duration> {
         matches!(self.kind, Kind::Buffered).then_some(if self.is_full() { Duration::ZERO } else { self.period })
     }
@@ -234,7 +236,8 @@ impl Reverse {
         written.is_ok_and(|len| len > 0)
     }
 
-    /// Makes the output of a mode that is independent of verdicts. Returns `true` if `stopj` is to be sent as text.
+    /// Makes the order to the program that `mode` requires apart from the command of the cycle: a keep-alive, or its
+    /// end. Returns `true` if `stopj` is to be sent as text.
     pub(in crate::engine::ur) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
         match (mode, self.stage) {
             (Mode::Offline | Mode::Monitor, ProgramStage::Ready) if self.stays() => {
@@ -260,7 +263,7 @@ impl Reverse {
     }
 }
 
-/// Returns the approved speeds in the program's unit. No other function makes an order of them.
+/// Returns the approved joint speeds in the program's unit \[µrad/s\]. No other function makes an order of them.
 fn speeds(approved: Approved<'_, 6>) -> [i32; 6] {
     let (JointVelocities(speeds), _authority) = approved.into_parts();
     speeds.map(|speed| {
@@ -269,7 +272,7 @@ fn speeds(approved: Approved<'_, 6>) -> [i32; 6] {
     })
 }
 
-/// Returns the approved torques in the program's unit. No other function makes an order of them.
+/// Returns the approved joint torques in the program's unit \[µNm\]. No other function makes an order of them.
 #[cfg(feature = "motions")]
 fn torques(approved: ApprovedTorques<'_, 6>) -> [i32; 6] {
     let (JointTorques(torques), _authority) = approved.into_parts();

@@ -45,9 +45,9 @@ pub(super) struct Player {
     assigned: Option<Assignment>,
     /// The legs of a move along waypoints.
     pub(super) legs: SegmentQueue,
-    /// The tolerances of the move along waypoints, in addition to its course.
+    /// The tolerances of the move along waypoints, in addition to the limits of its course.
     tolerated: Option<Tolerated>,
-    /// The place that the next move is to lead to.
+    /// The question to the controller about the place that the next move is to lead to, and its answer.
     #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     locating: Option<Locating>,
     /// The program's report, with the time when it last showed that it is running.
@@ -85,7 +85,7 @@ impl Player {
         }
     }
 
-    /// Returns the order unchanged: without the feature `motions` nothing is asked.
+    /// Returns the order unchanged: without the feature `motions` the controller is not asked about a place.
     #[cfg(not(feature = "motions"))]
     pub(super) const fn asking(&self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         order
@@ -101,7 +101,7 @@ impl Player {
         self.progress < 0
     }
 
-    /// Returns `true` if the program shows the move along waypoints.
+    /// Returns `true` if the program reports that it executes, or has executed, the move along waypoints.
     fn led_by(&self, shown: Mirrored) -> bool {
         !self.has_touched()
             && self.assigned.is_some_and(|assigned| {
@@ -368,7 +368,7 @@ impl Reverse {
         Ok(())
     }
 
-    /// Returns the tolerances and the delay of the move along waypoints.
+    /// Returns the tolerances of the move along waypoints, and how well the move keeps them.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn tolerated(&self) -> Option<&Watch<6>> {
         self.player.tolerated.as_ref().map(Tolerated::watch)

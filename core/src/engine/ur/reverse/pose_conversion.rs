@@ -22,27 +22,27 @@ const VALUES: u8 = 6;
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Locating {
     target: Option<MoveTarget<6>>,
-    /// The number of values of the place that are known.
+    /// The number of values of the place that the program has returned so far.
     known: u8,
     values: [f32; 6],
-    /// The counter of the order that asked for the next value.
+    /// The counter of the order that asked for the next value of the place.
     asked: Option<u16>,
     outcome: Option<Result<Destination<6>, LocateError>>,
 }
 
 impl Locating {
-    /// Starts to locate the place `target`, and drops an earlier one.
+    /// Starts to have the controller convert the place `target`, and drops an earlier place.
     pub(super) fn begin(&mut self, target: MoveTarget<6>) {
         // A late answer to an earlier question must not be taken for this one's.
         *self = Self { target: Some(target), outcome: target.known().map(Ok), ..Self::default() };
     }
 
-    /// Returns the result for the newest place that was asked about, once it is known.
+    /// Returns the converted place that was asked about last; `None` before all of its values are known.
     pub(super) const fn outcome(&self) -> Option<Result<Destination<6>, LocateError>> {
         self.outcome
     }
 
-    /// Records that the program has ended, so that no answer will arrive.
+    /// Records that the program has ended, so that no answer about a place will arrive.
     pub(super) const fn forget(&mut self) {
         if self.outcome.is_none() && self.target.is_some() {
             self.outcome = Some(Err(LocateError::ProgramEnded));
@@ -50,7 +50,7 @@ impl Locating {
         self.asked = None;
     }
 
-    /// Adds the question that is due to this order, if the order can carry it.
+    /// Adds the question about the next value of the place to this order, if it is due and the order can carry it.
     pub(super) fn ride(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         let due = self.asked.is_none() && self.outcome.is_none();
         let question = self.target.filter(|_| due).and_then(|target| target.question());
@@ -64,7 +64,7 @@ impl Locating {
         }
     }
 
-    /// Takes a report. Returns `true` if it is the answer to the question.
+    /// Takes a report of the program. Returns `true` if it is the answer to the question about a place.
     pub(super) fn observe(&mut self, said: &PlayerReport) -> bool {
         let (Some(target), Some(counter)) = (&self.target, self.asked) else { return false };
         if said.report.counter != counter {

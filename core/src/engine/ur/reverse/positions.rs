@@ -33,7 +33,7 @@ pub(super) struct Positions {
 pub(super) struct Step {
     /// The joint positions to move to in this step \[µrad\], one per joint.
     pub(super) to: [i32; 6],
-    /// The number of control cycles since the step before.
+    /// The number of control cycles from the step before to this one.
     pub(super) cycles: u16,
 }
 

@@ -7,7 +7,7 @@ use crate::recorder::{Loader, Saver};
 use outrigger_wire::time::Duration;
 
 impl Reverse {
-    /// Returns the order and the points that were made in this call.
+    /// Returns the order to the program and the points of a trajectory that were made in this call of the engine.
     pub(in crate::engine::ur) fn made(&self) -> [&[u8]; 2] {
         #[cfg(feature = "urcap")]
         let points = self.forward.points.made();
@@ -16,7 +16,7 @@ impl Reverse {
         [self.order.made(), points]
     }
 
-    /// Returns the next order that waits, then the points, without any other output.
+    /// Returns the next order to the program that waits, then the points of a trajectory, without any other output.
     pub(in crate::engine::ur) fn next_made(&mut self) -> Option<&[u8]> {
         while self.door.poll_output(LinkId::REVERSE).is_some() {}
         if let Some(fetch) = self.script_mut() {
@@ -108,7 +108,8 @@ impl Reverse {
         to.put(answers)
     }
 
-    /// Restores a saved state of the connection, in a session whose states have this `period`, if there is a session.
+    /// Restores a saved state of the program's connection, in a session whose states have this `period`, if there is a
+    /// session.
     pub(in crate::engine::ur) fn load(&mut self, from: &mut Loader<'_>, period: Option<Duration>) -> Option<()> {
         (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
             from.take()?;

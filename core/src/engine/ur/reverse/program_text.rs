@@ -27,21 +27,22 @@ const NONE: &[u8] = &[];
 /// here is never rejected by the program.
 const BEYOND: f32 = 0.02;
 
-/// One place of a ring: six positions, and the time of their arrival.
+/// The text of one place of a ring in the program: six joint positions, and the time of their arrival.
 const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
 
-/// The size of the longest text but the player's, without the places of a ring \[B\].
+/// The size of the longest program text but the player's, without the places of a ring \[B\].
 const MAX_LEN: usize = 4864;
-/// The size of the longest text of the player, which computes its motion \[B\]. No memory holds a whole text: it is
-/// sent in pieces.
+/// The size of the longest program text of the player, which computes its motion \[B\]. No memory holds a whole text:
+/// it is sent in pieces.
 const PLAYER_LEN: usize = 8192;
-/// The size of the longest text, including the program of External Control \[B\].
+/// The size of the longest program text, including the program of External Control \[B\].
 #[cfg(feature = "urcap")]
 pub(super) const LONGEST: usize = 20_480;
 #[cfg(not(feature = "urcap"))]
 pub(super) const LONGEST: usize = PLAYER_LEN;
 
-/// The parameters that the text of a program is written for.
+/// The values that determine the text of a program for the controller: command path, kind, software version, address
+/// and port, token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Made {
@@ -54,7 +55,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Calls `read` with the text; `None` if it cannot be written, or is too long.
+    /// Calls `read` with the text of the program for the controller; `None` if it cannot be written, or is too long.
     pub(super) fn with_text<T>(
         &self,
         config: &UrConfig,

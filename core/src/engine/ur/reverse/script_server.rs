@@ -8,7 +8,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The bytes with which the URCap requests a program.
 const REQUEST: &[u8] = b"request_program\n";
-/// The time within which a client must have sent its request and closed the connection.
+/// The time within which a client must have sent its request for the program and closed the connection.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The size of the receive buffer \[B\], larger than the URCap's request.
 const ROOM: usize = 32;
@@ -23,7 +23,8 @@ pub(super) struct ScriptServer {
 }
 
 impl ScriptServer {
-    /// Takes a connection. If it is not from the controller, returns the number of such connections so far.
+    /// Takes a connection to the port at which the URCap requests a program. If it is not from the controller, returns
+    /// the number of such connections so far.
     pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> Option<u32> {
         if !self.door.accepted(from, now) {
             self.door.turn_away();
@@ -37,7 +38,7 @@ impl ScriptServer {
         self.window.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// Takes bytes. Returns `true` if they complete the request, and `None` if they are no part of it.
+    /// Takes received bytes. Returns `true` if they complete the URCap's request, and `None` if they are no part of it.
     pub(super) fn commit(&mut self, count: usize) -> Option<bool> {
         let before = self.has_asked();
         self.filled = self.filled.saturating_add(count).min(ROOM);
@@ -54,8 +55,8 @@ impl ScriptServer {
         self.window.get(..self.filled).unwrap_or_default()
     }
 
-    /// Resets a connection that has not sent its request and closed in time. Returns `true` if it has not even sent the
-    /// request.
+    /// Resets a connection that has not sent its request for the program and closed in time. Returns `true` if it has
+    /// not even sent the request.
     pub(super) fn wake(&mut self, now: Instant) -> bool {
         self.door.wake(now);
         let overdue = self.door.is_overdue(PATIENCE, now);

@@ -74,7 +74,8 @@ impl SegmentQueue {
         self.count = self.count.saturating_add(1);
     }
 
-    /// Returns the order of the next leg, if the program has room in addition to the legs that wait there.
+    /// Returns the order that sends the next leg; `None` unless the program has room in addition to the legs that wait
+    /// there.
     pub(super) fn next(&self, waiting: u16) -> Option<PlayerOrderRepr> {
         if usize::from(waiting).saturating_add(self.unanswered.len()) >= WAITING || self.unanswered.is_full() {
             return None;
@@ -110,7 +111,7 @@ impl SegmentQueue {
         let _ = self.unanswered.push_back(counter);
     }
 
-    /// Records that the program has taken the orders up to the one with this counter.
+    /// Records that the program has taken the orders with legs up to the one with this counter.
     pub(super) fn answered(&mut self, counter: u16) {
         let taken = |sent: &u16| counter.wrapping_sub(*sent) < 0x8000;
         while self.unanswered.front().is_some_and(taken) {

@@ -11,7 +11,8 @@ pub(super) fn micro(value: f32) -> i32 {
     (micro + 0.5_f32.copysign(micro)) as i32
 }
 
-/// Returns a force as an order. A compliant axis has a limit above 0, another one below.
+/// Returns the order that starts force mode with the parameters `mode`. A compliant axis has a limit above 0, another
+/// one below.
 pub(super) fn force(mode: &ForceMode, keep: PlayerOrderRepr) -> PlayerOrderRepr {
     let ForceMode { task_frame, selection, wrench, kind, limits, damping, gain_scaling } = *mode;
     let [x, y, z] = task_frame.position;

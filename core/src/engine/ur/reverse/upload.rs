@@ -23,8 +23,8 @@ impl Reverse {
         }
     }
 
-    /// Makes the text of a program and sends it. The URCap gets the same text throughout a session, so that another
-    /// client that requests it cannot replace the program that runs, or is about to connect.
+    /// Makes the text of a program of ours and sends it. The URCap gets the same text throughout a session, so that
+    /// another client that requests it cannot replace the program that runs, or is about to connect.
     pub(super) fn make(&mut self, now: Instant) {
         let (Some(software), Some(address)) = (self.software, self.address()) else { return };
         let again = self.script().is_some() && self.made.is_some();

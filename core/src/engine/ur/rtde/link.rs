@@ -25,12 +25,12 @@ pub trait StateLink: Send + super::sealed::Sealed {
     fn has_output(&self) -> bool;
     /// Returns the latest time for [`Input::Tick`], apart from packages that wait.
     fn next_deadline(&self) -> Option<Instant>;
-    /// Returns `true` if this connection owns this group of inputs, and data flows.
+    /// Returns `true` if this connection owns this group of RTDE inputs, and data flows.
     fn is_ours(&self, claim: Claim) -> bool;
-    /// Sets those of `writes` that belong to our groups of inputs, and the other outputs of these groups as in `image`.
-    /// Returns the groups that were written.
+    /// Sets those of the output `writes` that belong to our groups of RTDE inputs, and the other outputs of these
+    /// groups as in `image`. Returns the groups that were written.
     fn set(&mut self, writes: &[Write], image: &Image) -> Claims;
-    /// Writes the force that a program reads \[N, Nm\]. Returns `true` if it was written.
+    /// Writes the force and torque that a program reads \[N, Nm\]. Returns `true` if they were written.
     fn set_force(&mut self, force: [f64; 6]) -> bool;
     /// Writes the next order of our program, as integers in registers. Returns `true` if it was written.
     #[cfg(feature = "programs")]
@@ -38,7 +38,7 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Returns the report of our program in the newest state: its answer and its token.
     #[cfg(feature = "programs")]
     fn mirrored(&self) -> Option<[i32; 2]>;
-    /// Returns the counts of RTDE packages of this connection.
+    /// Returns the counts of RTDE packages that this connection received.
     fn counts(&self) -> &RtdeCounts;
     /// Returns the counts of missing and late states of this connection.
     fn cadence(&self) -> &Cadence;

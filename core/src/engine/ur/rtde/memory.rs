@@ -36,9 +36,9 @@ pub struct RtdeMemory<'m, const RECEIVE: usize = { LEAST }, const CLAIMS: usize 
     receive: [u8; RECEIVE],
     transmit: [u8; TRANSMIT],
     groups: [[Field<'static>; LONGEST]; CLAIMS],
-    /// The number of bytes of `receive` that are used.
+    /// The number of bytes of the receive memory `receive` that are used.
     used: usize,
-    /// The values made of the fields above, once an engine has the memory.
+    /// The RTDE link's values made of the fields above, once an engine has the memory.
     inputs: Option<[Inputs<'static, 'm>; CLAIMS]>,
     states: Option<RtdeStates<'m>>,
 }

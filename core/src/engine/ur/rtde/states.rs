@@ -81,8 +81,8 @@ impl<'m> RtdeStates<'m> {
         Some(Self { client: client.ok()?, mirrored: None })
     }
 
-    /// Returns the recipe that writes this group of inputs in this connection; `None` if the group is not owned, or
-    /// no data flows.
+    /// Returns the recipe that writes this group of RTDE inputs in this connection; `None` if the group is not owned,
+    /// or no data flows.
     fn recipe(&self, claim: Claim) -> Option<usize> {
         let first = names(claim.inputs()).next();
         let inputs = self.client.inputs();
@@ -125,7 +125,7 @@ pub enum Unusable {
     Missing(StateVariable),
     /// The controller sends this variable with another type than expected.
     OtherType(StateVariable),
-    /// The reply to the set-up of the outputs does not contain one type per variable.
+    /// The controller's reply to the set-up of the outputs does not contain one type per variable.
     BadAnswer,
     /// The controller did not reply to this request of the set-up.
     NoReply(SetupStep),
@@ -330,7 +330,8 @@ fn not_ours(error: RecipeError<'_>) -> Option<UnownedInput> {
     })
 }
 
-/// Converts the values to a state of the control path. An optional variable of another type counts as absent.
+/// Converts the values of RTDE outputs to a state of the control path. An optional variable of another type counts as
+/// absent.
 fn state(outputs: StateOutputs) -> Result<State<6>, WireError> {
     let time = ControllerTime::from_secs(outputs.timestamp);
     let runtime = outputs.runtime_state.map(|raw| ProgramState::from_raw(i32::try_from(raw).unwrap_or(i32::MAX)));
