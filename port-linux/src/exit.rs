@@ -124,7 +124,8 @@ impl Unwritten {
         }
     }
 
-    /// Stores the failures among the results in `written`, and returns `ended`.
+    /// Stores the failed writes among `written` for the end of the process, and returns the outcome `ended` of the
+    /// command.
     fn despite(&self, written: impl IntoIterator<Item = Outcome>, ended: Outcome) -> Outcome {
         let failures = written.into_iter().filter_map(Result::err).map(|failure| failure.to_string());
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(failures);

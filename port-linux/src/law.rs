@@ -1,5 +1,5 @@
 //! A type for control laws of any kind, so that the engine is compiled once per controller in this crate and not for
-//! each law.
+//! each control law.
 
 use std::fmt;
 
@@ -15,30 +15,32 @@ use outrigger_wire::time::Duration;
 /// A control law of any kind, stored on the heap.
 pub struct BoxedLaw<const N: usize> {
     law: Box<dyn Law<N> + Send>,
-    /// The sensors of which each step of the law needs a reading. `None` leaves the choice to the law.
+    /// The sensors of which each step of the control law needs a reading. `None` leaves the choice to the law.
     sources: Option<Vec<SourceId>>,
 }
 
 impl<const N: usize> BoxedLaw<N> {
-    /// Creates a law that receives only the sensor readings it declares itself.
+    /// Creates a control law that receives only the sensor readings it declares itself.
     pub fn new(law: impl Law<N> + Send + 'static) -> Self {
         Self { law: Box::new(law), sources: None }
     }
 
-    /// Creates a law that needs every one of `sources`, in place of those it declares itself.
+    /// Creates a control law that needs a reading of every one of the sensors `sources`, in place of those it declares
+    /// itself.
     pub(crate) fn sensing(law: impl Law<N> + Send + 'static, sources: Vec<SourceId>) -> Self {
         Self { law: Box::new(law), sources: Some(sources) }
     }
 
-    /// Creates a law without motion, for sessions in which nothing is requested, and for recordings, which contain
-    /// their own law.
+    /// Creates a control law without motion, for sessions in which nothing is requested, and for recordings, which
+    /// contain their own law.
     pub fn idle() -> Self {
         Self::new(AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default())))
     }
 }
 
 impl BoxedLaw<6> {
-    /// Creates the law of a configuration. It is compiled in this crate, like all code that runs in each cycle.
+    /// Creates the control law that a configuration describes. It is compiled in this crate, like all code that runs in
+    /// each cycle.
     ///
     /// # Errors
     /// Returns the first setting that the law cannot work with.
@@ -48,7 +50,8 @@ impl BoxedLaw<6> {
 }
 
 impl BoxedLaw<7> {
-    /// Creates the law of a configuration. It is compiled in this crate, like all code that runs in each cycle.
+    /// Creates the control law that a configuration describes. It is compiled in this crate, like all code that runs in
+    /// each cycle.
     ///
     /// # Errors
     /// Returns the first setting that the law cannot work with.

@@ -12,13 +12,13 @@ use crate::host::os::{HANG_UP, INTERRUPT};
 /// The cause of a release, i.e. of a requested end of commanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleasedBy {
-    /// The release resulted from the end of the motion or of the law.
+    /// The release resulted from the completion of the motion or of the control law.
     Finished,
     /// The release resulted from a request to cancel the motion.
     Cancelled,
     /// The release resulted from the decision not to continue a motion after a stop.
     Abandoned,
-    /// The release resulted from the rejection of a motion, or from a goal that could not be located.
+    /// The release resulted from the rejection of a motion, or from a goal pose that the controller could not locate.
     Refused,
     /// The release resulted from a motion that ended before its goal while the arm was still commanded, for this
     /// reason.

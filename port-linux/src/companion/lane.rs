@@ -1,5 +1,5 @@
-//! Passes pictures of a session from the thread that commands to a companion, through a single slot for the newest
-//! picture.
+//! Passes pictures of a session (its displayed values at one instant) from the thread that commands to a companion,
+//! through a single slot for the newest picture.
 
 use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,39 +18,40 @@ use crate::vendor::{SessionStatus, VendorObserve, VendorUi};
 
 /// The time between two pictures of a session that a companion displays: 60 a second.
 const PERIOD: Duration = Duration::from_micros(16_667);
-/// The interval over which the rate of states per second in a picture is measured.
+/// The interval over which the rate of robot states per second, which a picture of a session contains, is measured.
 const RATED_OVER: Duration = Duration::from_millis(500);
 
-/// The interval at which the slowly changing values are stored again. They are also stored at each event of the
-/// controller.
+/// The interval at which the slowly changing values of a session are stored for a companion again. They are also stored
+/// at each event of the controller.
 const SETTLED_FOR: Duration = Duration::from_millis(500);
 
-/// The state that a companion and the thread that commands share: whether pictures are wanted, and how many were not
-/// produced.
+/// The state that a companion and the thread that commands share: whether pictures of the session are wanted, and how
+/// many were not produced.
 #[derive(Debug, Default)]
 struct Demand {
     wanted: AtomicBool,
     left_out: AtomicU64,
 }
 
-/// The pictures of a session, up to 60 a second, for one companion. None are produced before [`want`](Self::want).
+/// The pictures of a session (its displayed values at one instant), up to 60 a second, for one companion. None are
+/// produced before [`want`](Self::want).
 pub struct Views<const N: usize> {
     demand: Arc<Demand>,
     taking: Box<dyn FnMut() -> Option<SessionView<N>> + Send>,
 }
 
 impl<const N: usize> Views<N> {
-    /// Starts or stops the production of pictures. While nobody looks at them, none should be produced.
+    /// Starts or stops the production of pictures of the session. While nobody looks at them, none should be produced.
     pub fn want(&self, wanted: bool) {
         self.demand.wanted.store(wanted, Ordering::Relaxed);
     }
 
-    /// Returns the newest picture, if there is one that was not taken yet. Never waits.
+    /// Returns the newest picture of the session. `None` if it was taken already, or is being stored. Never waits.
     pub fn take(&mut self) -> Option<SessionView<N>> {
         (self.taking)()
     }
 
-    /// Returns the number of pictures that were not produced because another one was being taken.
+    /// Returns the number of pictures of the session that were not produced because another one was being taken.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.demand.left_out.load(Ordering::Relaxed)
@@ -63,7 +64,8 @@ impl<const N: usize> Debug for Views<N> {
     }
 }
 
-/// The data of the newest picture, and the slowly changing values that were stored since the last picture was taken.
+/// The data of the newest picture of a session, and the slowly changing values that were stored since the last picture
+/// was taken.
 #[derive(Debug)]
 struct PictureData<M: VendorUi, const N: usize> {
     newest: Option<(SessionStatus<M::VendorView>, Frame<N>)>,
@@ -72,13 +74,13 @@ struct PictureData<M: VendorUi, const N: usize> {
     vendor: Option<M>,
 }
 
-/// The slot in which the thread that commands stores data for pictures. Neither side ever waits for the other: data
-/// that arrives while the slot is being read is discarded. It is formatted on the companion's thread.
+/// The slot in which the thread that commands stores data for pictures of the session. Neither side ever waits for the
+/// other: data that arrives while the slot is being read is discarded. It is formatted on the companion's thread.
 #[derive(Debug)]
 struct PictureSlot<M: VendorUi, const N: usize>(Arc<Mutex<PictureData<M, N>>>);
 
 impl<M: VendorUi, const N: usize> PictureSlot<M, N> {
-    /// Returns the content of the slot. `None` while it is in use by the other side.
+    /// Locks the slot for pictures of the session, and returns its content. `None` while the other thread uses it.
     fn place(&self) -> Option<MutexGuard<'_, PictureData<M, N>>> {
         self.0.try_lock().ok()
     }
@@ -109,18 +111,19 @@ pub struct Tap<M: VendorUi, const N: usize> {
     demand: Arc<Demand>,
     /// The vendor's description of the controller. It receives every event.
     vendor: M,
-    /// `true` if an event was received since data was last stored for the companion.
+    /// `true` if an event of the controller was received since the slowly changing values were last stored for the
+    /// companion.
     heard: bool,
     due: Instant,
     settle_due: Instant,
     last_fallback: Option<Reason>,
-    /// The time and the number of states when the rate was last measured. `rate` is the result \[1/s\].
+    /// The time and the number of received robot states when their rate was last measured. `rate` is that rate \[1/s\].
     counted: (Instant, u64),
     rate: f32,
 }
 
 impl<M: VendorUi + Clone + Send + 'static, const N: usize> Tap<M, N> {
-    /// Creates the sender and the receiver of pictures, with the vendor's description `vendor`.
+    /// Creates the sender and the receiver of pictures of a session, with `vendor`, the description of the controller.
     pub(crate) fn pair(vendor: M) -> (Self, Views<N>) {
         let place = Arc::new(Mutex::new(PictureData { newest: None, settled: None, vendor: None }));
         let demand = Arc::<Demand>::default();

@@ -83,7 +83,7 @@ pub struct Needs {
     /// The RTDE variables to receive in the feed, in addition to those of the session. Unknown ones are reported and
     /// omitted.
     pub variables: Vec<String>,
-    /// `true` to receive pictures of the session's state: see [`Session::views`].
+    /// `true` to receive pictures of the session (its displayed values at one instant): see [`Session::views`].
     pub views: bool,
     /// `true` to receive a client that may command: see [`Session::client`].
     pub commands: bool,

@@ -23,31 +23,33 @@ pub struct SessionView<const N: usize> {
     /// The session's mode, reasons and figures of the link, which every display shows.
     #[serde(flatten)]
     pub snapshot: Snapshot,
-    /// The newest numbers of the session, which change with each state.
+    /// The values of the session that change with each robot state.
     pub frame: Frame<N>,
-    /// The values of the session that rarely change.
+    /// The values of the session that rarely change: kinematics, settings of sensors, limits.
     pub settled: Settled<N>,
 }
 
-/// The newest numbers of a session.
+/// The values of a session that change with each robot state: commanded speeds, setpoint, values of the control law,
+/// sensor samples.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Frame<const N: usize> {
     /// The joint speeds that were commanded to the arm last \[rad/s\].
     pub commanded: JointVelocities<N>,
-    /// The joint positions of the law's setpoint, while the arm is commanded \[rad\].
+    /// The joint positions of the control law's setpoint \[rad\]. `None` while the arm is not commanded.
     pub wanted: Option<JointPositions<N>>,
-    /// The values that the law shows, while it commands. In JSON they are `values`; those of laws that hold a
-    /// distance or move axes of the tool are also `standoff_error` and `axis_errors`.
+    /// The named values that the control law shows, while it commands. In JSON they are `values`; those of laws that
+    /// hold a distance or move axes of the tool are also `standoff_error` and `axis_errors`.
     #[serde(flatten, serialize_with = "law_values")]
     pub values: Values,
     /// The newest sample of each sensor, by the number of its source.
     pub samples: [Option<Sample>; MAX_SOURCES],
-    /// The reason why the motion is held while the arm is still commanded.
+    /// The reason why the motion is held while the arm is still commanded. `None` if it is not held.
     pub held_by: Option<Reason>,
 }
 
-/// The values of a session that rarely change.
+/// The values of a session that rarely change: kinematics, settings of sensors, age limit of states, joint speed
+/// limits.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Settled<const N: usize> {

@@ -33,7 +33,7 @@ pub struct Connection<S> {
 }
 
 impl<S: Service> Connection<S> {
-    /// Creates a connection to the service at the address `at`. It is not opened yet.
+    /// Creates a connection to the controller's service at the address `at`. It is not opened yet.
     pub const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
         Self { at, url: None, clock, service, stream: None, error: None }
     }

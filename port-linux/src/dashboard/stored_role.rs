@@ -60,7 +60,7 @@ impl StoredRole {
         path.parent().map_or(Ok(()), os::sync_directory)
     }
 
-    /// Deletes the file, because no user role has to be restored any more.
+    /// Deletes the file with the stored user role, because no role of the pendant has to be restored any more.
     pub(super) fn remove(&self) {
         if let Some(path) = &self.path {
             // If the file stays, the next process finds the pendant unlocked, and deletes the file.

@@ -18,7 +18,7 @@ pub trait Transport {
     /// Sends a request to the controller; the reply is received later.
     fn ask(&mut self, request: Request<'_>);
 
-    /// Waits for the reply and passes it to `read`, with the line that contained it.
+    /// Waits for the controller's reply to the last request, and passes it to `read` with the line that contained it.
     ///
     /// # Errors
     /// Returns [`Trouble`] if there is no reply. The next request connects anew.
@@ -27,7 +27,7 @@ pub trait Transport {
         read: impl FnOnce(&Reply<'_>, Text<'_>) -> R,
     ) -> impl Future<Output = Result<R, Trouble>>;
 
-    /// Waits for the reply and passes it to `read`.
+    /// Waits for the controller's reply to the last request, and passes it to `read`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::answer_with_line`].
@@ -83,7 +83,7 @@ pub async fn software(transport: &mut impl Transport) -> Result<SoftwareVersion,
     })
 }
 
-/// Runs a sequence to its end, and passes its steps to `tell`.
+/// Runs a sequence of requests to a controller (e.g. to power it on) to its end, and passes each step to `tell`.
 ///
 /// # Errors
 /// Returns [`Ended`] if it does not reach its goal.

@@ -1,15 +1,15 @@
-//! The table of wire formats: ports, framing, names and topics. Everything that reads streams or recordings of them
-//! uses it.
+//! The table of the wire formats of controllers: ports, framing, names and topics. Everything that reads streams or
+//! recordings of them uses it.
 
 use outrigger_wire::frame::Framing;
 
-/// The number that stands for the single port of a KRC's Fast Research Interface, at any local port its measurements
-/// arrive.
+/// The number by which feeds and recordings identify the stream of a KRC's Fast Research Interface, whichever local
+/// port its measurements arrive at.
 pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;
 
-/// The number that stands for the connection to 30004 that receives the variables of `run.expert.record_variables`.
-/// It is no port of a controller. With the number of the session's own connection, names and types of one would be
-/// used for the data of the other.
+/// The number by which feeds and recordings identify the stream of the RTDE connection for
+/// `run.expert.record_variables`. It is no port of a controller. With the number of the session's own connection, names
+/// and types of one would be used for the data of the other.
 pub const VARIABLES: u16 = 0;
 
 /// The controller's port for RTDE (Real-Time Data Exchange).
@@ -24,7 +24,7 @@ pub enum WireFormat {
     Realtime,
     /// The format of packages of RTDE (Real-Time Data Exchange).
     Rtde,
-    /// Packages of RTDE on the connection for `run.expert.record_variables`.
+    /// The format of RTDE packages on the connection for `run.expert.record_variables`.
     Variables,
     /// The format of datagrams of KUKA's Fast Research Interface, in either direction.
     Fri,
@@ -36,15 +36,17 @@ struct Row {
     /// The numbers of the streams in this format, in feeds and recordings: ports as the controller numbers them, or
     /// [`FRI`] and [`VARIABLES`].
     ports: &'static [u16],
-    /// The controller's ports that send the same messages and accept no commands.
+    /// The controller's ports that send the same messages as `ports`, and accept no commands.
     read_only: &'static [u16],
-    /// The word for the format on a command line, if it is not named by a port.
+    /// The word that names the wire format on a command line. `None` if a port number names it.
     word: Option<&'static str>,
-    /// The word for the connection, if the session has another connection to the same port. `None` otherwise.
+    /// The word for the connection in this wire format, if the session has another connection to the same port. `None`
+    /// otherwise.
     connection: Option<&'static str>,
-    /// The topic of states in recordings. `None` if messages in this format are not states.
+    /// The topic of robot states in recordings. `None` if messages in this wire format are not states.
     states: Option<&'static str>,
-    /// The topic of commands to the controller in recordings. `None` if they are recorded as bytes only.
+    /// The topic of commands to the controller in recordings. `None` if commands in this wire format are recorded as
+    /// bytes only.
     commands: Option<&'static str>,
 }
 

@@ -32,7 +32,7 @@ pub use self::tap::Tap;
 use crate::feed::notice::Notice;
 use crate::host::worker::LOOK;
 
-/// The number of entries kept for slow readers: eight seconds of the fastest stream.
+/// The number of entries that a feed keeps for slow readers: eight seconds of the fastest stream.
 pub const CAPACITY: usize = 4096;
 
 /// The number of entries in a feed of events only: those of some minutes.
@@ -154,7 +154,7 @@ impl Feed {
 pub enum Item {
     /// The next entry of the feed for this reader.
     Entry(Entry),
-    /// This many entries were lost before the next one, because the reader was too slow.
+    /// The number of feed entries that were lost before the next one, because the reader was too slow.
     Lost(u64),
 }
 
@@ -177,7 +177,7 @@ enum NoItem {
 }
 
 impl Reader {
-    /// Waits for the next entry. Returns `None` when the feed has ended. Dropping the future loses nothing.
+    /// Waits for the next entry of the feed. Returns `None` when the feed has ended. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Item> {
         loop {
             match self.now() {
@@ -187,7 +187,7 @@ impl Reader {
         }
     }
 
-    /// Waits for the next entry by blocking the thread. Returns `None` when the feed has ended.
+    /// Waits for the next entry of the feed by blocking the thread. Returns `None` when the feed has ended.
     pub fn next_blocking(&mut self) -> Option<Item> {
         loop {
             match self.now() {
@@ -197,18 +197,18 @@ impl Reader {
         }
     }
 
-    /// Returns the next entry of the feed, if it has already arrived.
+    /// Returns the next entry of the feed. `None` if it has not arrived yet, or if the feed has ended.
     pub fn next_now(&mut self) -> Option<Item> {
         self.now().ok()
     }
 
-    /// Returns `true` if no more entries will be put in; those present are the last.
+    /// Returns `true` if no more entries will be put into the feed; those present are the last.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.sources.strong_count() == 0
     }
 
-    /// Returns the number of entries that this reader has lost so far.
+    /// Returns the number of feed entries that this reader has lost so far, because it was too slow.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost

@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The progress of a consumer. It can be read from any thread.
+/// The progress of a consumer of a feed: messages and bytes written, entries lost, failure. It can be read from any
+/// thread.
 #[derive(Debug)]
 pub struct Progress {
-    /// The word for what the consumer does with a message, such as `recorded`.
+    /// The word for the action of a feed's consumer on each message, such as `recorded`.
     done: &'static str,
     messages: AtomicU64,
     bytes: AtomicU64,
@@ -22,7 +23,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Creates the progress of a consumer that counts messages under the word `done`.
+    /// Creates the progress of a consumer of a feed, which is displayed with the word `done`, such as `recorded`.
     pub const fn of(done: &'static str) -> Self {
         Self {
             done,
@@ -46,7 +47,7 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of entries that were lost because writing was too slow.
+    /// Returns the number of feed entries that were lost because the consumer wrote too slowly.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
@@ -58,7 +59,7 @@ impl Progress {
         self.failed.load(Ordering::Acquire)
     }
 
-    /// Returns the reason why the consumer of the feed failed to write, if it did.
+    /// Returns the reason why the consumer of the feed failed to write. `None` if it did not fail.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -70,14 +71,14 @@ impl Progress {
         self.failed.store(true, Ordering::Release);
     }
 
-    /// Stores the totals of messages and bytes written, and of entries lost.
+    /// Stores the consumer's totals: messages and bytes written, and feed entries lost.
     pub fn note(&self, messages: u64, bytes: u64, lost: u64) {
         self.messages.store(messages, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
         self.lost.store(lost, Ordering::Relaxed);
     }
 
-    /// Returns the names and figures of the progress that a live display shows.
+    /// Returns the rows about the consumer's progress for a live display, such as `recorded` and `12 messages, 0.1 MB`.
     pub(crate) fn shown(&self) -> Vec<(String, String)> {
         let megabytes = self.bytes() as f64 / 1e6;
         let mut shown = vec![(self.done.to_owned(), format!("{} messages, {megabytes:.1} MB", self.messages()))];

@@ -7,8 +7,8 @@ use outrigger_wire::time::Instant;
 
 use super::{Entry, EntryContent};
 
-/// The initial memory of a slot \[B\], enough for a state and the engine's record of it. A longer entry enlarges its
-/// slot for good.
+/// The initial memory of a slot for a feed entry \[B\], enough for a state and the engine's record of it. A longer
+/// entry enlarges its slot for good.
 const ROOM: usize = 1536;
 
 /// A ring of the newest entries of a feed, each with its number.
@@ -16,7 +16,7 @@ const ROOM: usize = 1536;
 pub(super) struct Ring {
     /// The slots of the entries. Their number is a power of two.
     places: Box<[Mutex<RingSlot>]>,
-    /// A lock that is held while an entry is put in, so that there is one writer at a time.
+    /// A lock that is held while an entry is put into the ring, so that there is one writer at a time.
     putting: Mutex<()>,
     /// The number that the next entry of the feed will have.
     next: AtomicU64,
@@ -31,7 +31,7 @@ struct RingSlot {
     bytes: Vec<u8>,
 }
 
-/// The kind of entry in a slot. The bytes of every variant but the last are in the slot.
+/// The kind of feed entry in a slot of the ring. The bytes of every variant but the last are in the slot.
 #[derive(Clone, Debug)]
 pub(super) enum Kept {
     Received { port: u16, first_start: Option<usize> },
@@ -43,14 +43,14 @@ pub(super) enum Kept {
 /// The result of looking for an entry of the feed by its number.
 pub(super) enum Found {
     Entry(Entry),
-    /// The entry was overwritten, and so were the entries after it: this many in all.
+    /// The feed entry was overwritten, and so were entries after it: this many in all.
     Lost(u64),
-    /// The entry with this number has not arrived yet.
+    /// The feed entry with this number has not arrived yet.
     Nothing,
 }
 
 impl Ring {
-    /// Creates slots for `capacity` entries, rounded up to a power of two. Their memory is written to, so that the
+    /// Creates slots for `capacity` feed entries, rounded up to a power of two. Their memory is written to, so that the
     /// kernel does not have to map any of it later.
     pub(super) fn new(capacity: usize) -> Self {
         let place = || {
@@ -70,8 +70,8 @@ impl Ring {
         self.places.get(number as usize & (self.places.len() - 1))
     }
 
-    /// Puts in the next entry, in place of the oldest. Does nothing while there are no readers. If a reader is just
-    /// copying the oldest entry, the new one is lost instead of waited for.
+    /// Puts the next entry into the ring, in place of the oldest. Does nothing while there are no readers. If a reader
+    /// is just copying the oldest entry, the new one is lost instead of waited for.
     pub(super) fn put(&self, at: Instant, what: Kept, bytes: &[u8]) {
         if self.readers.load(Ordering::Acquire) == 0 {
             return;
@@ -91,8 +91,8 @@ impl Ring {
         self.next.store(number + 1, Ordering::Release);
     }
 
-    /// Returns a copy of the entry `number`. A reader that waits for the next entry does not lock the slot of that
-    /// entry.
+    /// Returns a copy of the feed entry with this number, if it is still there. A reader that waits for the next entry
+    /// does not lock the slot of that entry.
     pub(super) fn find(&self, number: u64) -> Found {
         if number >= self.next.load(Ordering::Acquire) {
             return Found::Nothing;
@@ -107,7 +107,7 @@ impl Ring {
         Found::Lost(oldest.max(number + 1) - number)
     }
 
-    /// Adds a reader. Returns the number of the first entry that it will read.
+    /// Adds a reader of the feed to their count. Returns the number of the first entry that it will read.
     pub(super) fn join(&self) -> u64 {
         self.readers.fetch_add(1, Ordering::AcqRel);
         self.next.load(Ordering::Acquire)

@@ -62,7 +62,7 @@ pub struct Streams<'m> {
 struct Stream<'m> {
     assembler: Assembler<'m>,
     state: State,
-    /// The state of an RTDE connection. Unused by other streams.
+    /// The variables and types of the RTDE connection, as observed. Unused by streams of other wire formats.
     conversation: Conversation,
 }
 
@@ -92,7 +92,8 @@ const fn index(format: WireFormat) -> usize {
 }
 
 impl<'m> Streams<'m> {
-    /// Creates streams without any data, in [`memory`]. Returns `None` if the memory is too small.
+    /// Creates the decoders of a controller's streams, without any data yet, in [`memory`]. Returns `None` if the
+    /// memory is too small.
     #[must_use]
     pub fn new(memory: &'m mut [Vec<u8>; 4]) -> Option<Self> {
         let [primary, realtime, rtde, variables] = memory;
@@ -117,7 +118,7 @@ impl<'m> Streams<'m> {
         }
     }
 
-    /// Marks every stream as incomplete, after entries of the feed were lost.
+    /// Marks every stream of the controller as incomplete, after entries of the feed were lost.
     pub fn lost(&mut self) {
         self.streams.iter_mut().for_each(|stream| stream.state = State::Broken);
     }

@@ -14,19 +14,19 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Creates a tap that copies traffic into `feed`.
+    /// Creates a tap that copies the traffic of one connection after another into `feed`. None is open yet.
     #[must_use]
     pub const fn new(feed: Feed) -> Self {
         Self { feed, connection: None }
     }
 
-    /// Creates a tap of a flow of datagrams, which exists from the start to the end.
+    /// Creates a tap that copies the datagrams of a KRC into `feed`. No connection has to be opened before.
     #[must_use]
     pub const fn of_datagrams(feed: Feed) -> Self {
         Self { feed, connection: Some((FRI, None)) }
     }
 
-    /// Reports that a connection to `port` (as the controller numbers it) was established.
+    /// Adds an entry to the feed: a connection to `port` (as the controller numbers it) was established at `at`.
     pub fn opened(&mut self, at: Instant, port: u16) {
         let format = WireFormat::of(port);
         self.connection = format.map(|format| (port, Some(Boundaries::new(format.framing()))));
@@ -35,7 +35,7 @@ impl Tap {
         }
     }
 
-    /// Copies the bytes that one read has received into the feed.
+    /// Copies the bytes that one read of the connection has received into the feed.
     pub fn received(&mut self, at: Instant, bytes: &[u8]) {
         if let Some((port, boundaries)) = &mut self.connection {
             let first_start = boundaries.as_mut().map_or(Some(0), |boundaries| boundaries.first_start(bytes));
@@ -43,14 +43,14 @@ impl Tap {
         }
     }
 
-    /// Copies the bytes that one write has sent into the feed.
+    /// Copies the bytes that one write to the connection has sent into the feed.
     pub fn sent(&mut self, at: Instant, bytes: &[u8]) {
         if let Some((port, _)) = self.connection {
             self.feed.sent(at, port, bytes);
         }
     }
 
-    /// Puts into the feed that the connection was closed.
+    /// Adds an entry to the feed: the copied connection was closed at `at`. Does nothing if none is open.
     pub fn closed(&mut self, at: Instant) {
         if let Some((port, _)) = self.connection.take() {
             self.feed.put(at, EntryContent::Closed { port });

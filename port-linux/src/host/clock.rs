@@ -8,7 +8,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use crate::host::os;
 
-/// The number of times that two clocks are compared. The fastest comparison is used.
+/// The number of times that two system clocks are compared to find their difference. The fastest comparison is used.
 const LOOKS: u32 = 8;
 
 /// A monotonic clock of the process. Its epoch is the moment at which it was created.
@@ -22,10 +22,10 @@ pub struct Clock {
     pace: Option<&'static dyn Pace>,
 }
 
-/// A time that runs at another rate than the system's. A demonstration slows its session and its simulator in the
-/// same way.
+/// A source of time that runs at another rate than the system's clock. A demonstration slows its session and its
+/// simulator in the same way.
 pub trait Pace: std::fmt::Debug + Sync {
-    /// Returns the current time, which runs at another rate than the system's.
+    /// Returns the current time of this source, which runs at another rate than the system's clock.
     fn now(&self) -> Instant;
 
     /// Returns the system's time at which this clock shows `at`. `None` if that time cannot be represented.

@@ -51,7 +51,8 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
     Ok(InForce { busy_poll_micros: settings.busy_poll_micros, ..in_force() })
 }
 
-/// The real-time priority of a loop, of its simulator and of what measures both, unless another one is configured.
+/// The real-time priority of the thread of a control loop, of its simulator and of measurements of both, unless another
+/// one is configured.
 const PRIORITY: u8 = 20;
 
 /// The real-time priority and the locked memory that the system granted to the calling thread. Threads that it starts

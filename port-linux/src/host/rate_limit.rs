@@ -14,12 +14,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Creates a limit of `per_second` actions in the long run, and of `at_once` after a pause.
+    /// Creates a rate limit of `per_second` actions in the long run, and of `at_once` actions after a pause.
     pub const fn new(per_second: f32, at_once: f32, now: Instant) -> Self {
         Self { per_second, at_once, tokens: at_once, at: now }
     }
 
-    /// Takes a token if there is one. Returns `false` if there is none.
+    /// Takes a token, which permits one action, if there is one. Returns `false` if the rate limit is exceeded.
     pub fn take_now(&mut self, now: Instant) -> bool {
         let gained = now.since(self.at).as_secs_f32() * self.per_second;
         self.tokens = (self.tokens + gained).min(self.at_once);
@@ -31,7 +31,8 @@ impl Pace {
         has
     }
 
-    /// Takes a token. Returns the time to wait before it may be used.
+    /// Takes a token, which permits one action. Returns the time to wait before that action, zero within the rate
+    /// limit.
     pub(crate) fn take(&mut self, now: Instant) -> StdDuration {
         let gained = now.since(self.at).as_secs_f32() * self.per_second;
         self.tokens = (self.tokens + gained).min(self.at_once) - 1.0;

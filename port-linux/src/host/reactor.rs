@@ -107,7 +107,7 @@ pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
     }
 }
 
-/// A wake-up call by which other threads end the sleep of this one.
+/// A wake-up event by which other threads end the sleep of this one.
 struct WakeUp {
     event: Event,
     rung: AtomicBool,
@@ -250,8 +250,8 @@ impl Turn {
         true
     }
 
-    /// Returns the requests made since `joins` was replaced, or `None` if there are too many to be stored. Restores
-    /// `due` and `joins`.
+    /// Returns the descriptors and the time that were requested since `joins` was replaced, or `None` if there are too
+    /// many to be stored. Restores `due` and `joins`.
     fn waits(&mut self, due: Option<StdInstant>, joins: usize) -> Option<Waits> {
         let from = std::mem::replace(&mut self.joins, joins);
         let own = self.due;
@@ -264,8 +264,8 @@ impl Turn {
         remembered.map(|()| Waits { number: self.number, asked, count, due: own })
     }
 
-    /// Merges the requests after the index `from` with earlier ones for the same descriptor. So a future that is
-    /// created anew for each input of a turn requests no more than a single one.
+    /// Merges the requests to wait for a descriptor after the index `from` with earlier ones for the same descriptor.
+    /// So a future that is created anew for each input of a turn requests no more than a single one.
     fn join(&mut self, from: usize) {
         let mut kept = from;
         for at in from..self.asked.len() {
@@ -327,7 +327,7 @@ impl<T: AsFd> Watched<T> {
         Self(descriptor)
     }
 
-    /// Performs `call` as soon as the kernel has reported the descriptor.
+    /// Performs the I/O operation `call` as soon as the kernel has reported the descriptor as ready.
     ///
     /// # Errors
     /// Returns the errors of `call`.

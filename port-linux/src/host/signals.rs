@@ -31,7 +31,7 @@ pub enum OnSignal {
     AnArm,
 }
 
-/// A stream of requests to end this process, such as Ctrl-C.
+/// A receiver of requests to end this process, such as Ctrl-C.
 #[derive(Debug)]
 pub struct Signals {
     wishes: UnboundedReceiver<&'static str>,
@@ -72,12 +72,14 @@ impl Signals {
         Ok(Self { wishes })
     }
 
-    /// Returns the origin of a request since the last call, if there was one.
+    /// Returns the origin of a request to end the process, such as `SIGINT`. `None` if there was none since the last
+    /// call.
     pub fn heard(&mut self) -> Option<&'static str> {
         self.wishes.try_recv().ok()
     }
 
-    /// Waits for the next request, and returns its origin. Dropping the future loses nothing.
+    /// Waits for the next request to end the process, and returns its origin, such as `SIGINT`. Dropping the future
+    /// loses nothing.
     pub async fn next(&mut self) -> &'static str {
         match self.wishes.recv().await {
             Some(who) => who,
@@ -104,7 +106,8 @@ pub fn ask(who: &'static str) {
     }
 }
 
-/// Declares that the end is in progress, so that the next request counts as the second one.
+/// Declares that the orderly end of the process is in progress, so that the next request to end it counts as the second
+/// one.
 pub(crate) fn end_is_under_way() {
     if let Some(hub) = &mut *HUB.lock().unwrap_or_else(PoisonError::into_inner) {
         hub.wishes.ending = true;

@@ -18,8 +18,8 @@ pub const LOOK: Duration = Duration::from_millis(20);
 /// `true` if a blocked worker thread of this process was abandoned, i.e. left running.
 static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
 
-/// A thread of normal priority on any processor, regardless of the priority and the processor (`host.cpu`) of the
-/// thread that starts it.
+/// A worker thread of normal priority on any processor, regardless of the priority and the processor (`host.cpu`) of
+/// the thread that starts it.
 #[derive(Debug)]
 pub struct Worker {
     end: Receiver<()>,

@@ -18,7 +18,8 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Creates an object in which numbers without a JSON form are `null`, as schemas require.
+    /// Creates an empty JSON object under construction in which numbers without a JSON form (NaN, infinity) are `null`,
+    /// as schemas require.
     #[must_use]
     pub const fn with_nulls() -> Self {
         Self { text: Vec::new(), open: Vec::new(), nulls: true }
@@ -38,7 +39,8 @@ impl Fields {
         shown
     }
 
-    /// Writes a field with a value of any serializable type. [`FieldVisitor`] has the methods for values of messages.
+    /// Writes a field of a JSON object with a value of any serializable type. [`FieldVisitor`] has the methods for
+    /// values of messages.
     pub fn put(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         self.name(name);
         append(&mut self.text, value);
@@ -63,7 +65,7 @@ impl Fields {
         }
     }
 
-    /// Writes `numbers`, in which a number without a JSON form is a string. If this object is to have `null` for
+    /// Writes `numbers` as a JSON field in which NaN and infinity are strings. If this object is to have `null` for
     /// such numbers, writes `plain` instead.
     fn put_numbers(&mut self, name: &str, numbers: &impl Serialize, plain: &(impl Serialize + ?Sized)) {
         if self.nulls { self.put(name, plain) } else { self.put(name, numbers) }

@@ -13,7 +13,7 @@ use outrigger_wire::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
-/// Returns `value` as one line, without the line end.
+/// Returns `value` as one line of JSON, without the line end.
 ///
 /// Returns `null` for a value that serde cannot write as JSON, such as a map whose keys are not strings. A line is
 /// never cut off.
@@ -25,7 +25,7 @@ pub fn text(value: &impl Serialize) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Appends `value` to `text`, or `null` if it has no JSON form.
+/// Appends `value` to `text` as JSON, or `null` if it has no JSON form.
 fn append(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let before = text.len();
     if value.serialize(&mut serde_json::Serializer::with_formatter(&mut *text, Format)).is_err() {
@@ -67,7 +67,7 @@ impl Formatter for Format {
     }
 }
 
-/// A number that is written as a string if it has no JSON form.
+/// A number that is written to JSON as a string if it has no JSON form (NaN, infinity).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number<T>(pub T);
 
@@ -116,7 +116,7 @@ where
     serializer.collect_map(of.as_ref().iter().map(|(key, value)| (key, value)))
 }
 
-/// Writes a time in [`seconds`].
+/// Writes a time as JSON in [`seconds`] since the start of the process.
 ///
 /// # Errors
 /// Returns the errors of the serializer.

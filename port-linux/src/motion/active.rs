@@ -20,11 +20,11 @@ use super::waypoint_feed::{Task, WaypointFeed};
 /// A reason why a requested motion is not started, or not cancelled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum MotionRefusal {
-    /// The motion is rejected for this reason of the control engine.
+    /// The requested motion is rejected for this reason of the control engine.
     Reason(Reason),
     /// Another motion is active, with the state given here.
     Busy(MotionReport),
-    /// No motion is accepted while freedrive or force mode moves the arm.
+    /// The requested motion is rejected, because freedrive or force mode moves the arm.
     Guided,
     /// The control law of this session follows no joint motion.
     Law,
@@ -37,7 +37,7 @@ pub(crate) enum MotionRefusal {
 }
 
 impl MotionRefusal {
-    /// Returns the word for the reason in answers to clients.
+    /// Returns the word for the motion's rejection in answers to clients.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Reason(_) => "Refused",
@@ -60,7 +60,7 @@ struct Started<const N: usize> {
     /// The joint positions at which a move to one goal started \[rad\].
     from: Option<JointPositions<N>>,
     cancelled: bool,
-    /// The reason for an exceeded tolerance, if it is one of the motion's own.
+    /// The reason for an exceeded tolerance of the motion itself. `None` if none was exceeded.
     missed: Option<Reason>,
 }
 
@@ -95,7 +95,7 @@ impl<const N: usize> ActiveMotion<N> {
         self.begun.as_ref().map(|begun| begun.standing)
     }
 
-    /// Returns the current setpoint of the active motion. `None` if it is unknown.
+    /// Returns the current setpoint (joint positions and speeds) of the active motion. `None` if it is unknown.
     pub(crate) fn wanted<P: Controller<N>, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Setpoint<N>> {
         match self.task.as_ref()? {
             Task::Feed(_) => engine.law().motion().and_then(Motion::setpoint).copied(),
@@ -119,7 +119,7 @@ impl<const N: usize> ActiveMotion<N> {
         self.standing().is_some_and(|standing| self.own || standing.stage.goes_on())
     }
 
-    /// Ends a suspended motion for good, because the law follows another reference from now on.
+    /// Drops a suspended motion for good, because the law follows another reference from now on.
     pub(crate) fn give_up(&mut self) {
         if let Some(begun) = self.begun.as_mut().filter(|begun| begun.standing.stage == MotionStage::Suspended) {
             begun.standing.stage = MotionStage::Stopped;
@@ -248,7 +248,8 @@ impl<const N: usize> ActiveMotion<N> {
         }
     }
 
-    /// Observes the engine after each of its inputs, and gives it the waypoints that it has room for.
+    /// Observes the engine after each of its inputs, and gives it the next waypoints of the motion, as many as it has
+    /// room for.
     pub(crate) fn observe<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let (Some(task), Some(begun)) = (&mut self.task, &mut self.begun) else { return };
         match task {

@@ -27,7 +27,7 @@ pub(super) struct Columns {
     pub(super) is_degrees: [bool; 3],
 }
 
-/// The number of the faulty column of a table, from 1, and the error.
+/// The number of the faulty column of a motion's table, from 1, and the error text.
 pub(super) type Wrong = (usize, String);
 
 const TIMES: [&str; 3] = ["t", "time", CLOCK];
@@ -39,9 +39,9 @@ const PREFIXES: [&[&str]; 3] = [
     &["qd", "qd_", "actual_qd_", "target_qd_"],
     &["qdd", "qdd_", "target_qdd_"],
 ];
-/// The words for degrees in comments of a table. See also [`mentions_degrees`].
+/// The words for degrees in comments of a motion's table. See also [`mentions_degrees`].
 const DEGREES: [&str; 4] = ["deg", "degs", "degree", "degrees"];
-/// The words for radians in comments of a table.
+/// The words for radians in comments of a motion's table.
 const RADIANS: [&str; 3] = ["rad", "radian", "radians"];
 /// The degree sign, and two other characters that look like it.
 const DEGREE_SIGNS: [char; 3] = ['°', 'º', '˚'];
@@ -83,9 +83,9 @@ const OTHER_UNITS: [&str; 32] = [
 /// Unsupported units that are also words of a text. They count as units only in brackets, or after "in", `/` or `_`.
 const UNITS_IN_PLACE: [&str; 9] =
     ["us", "ns", "minutes", "minuten", "hours", "stunden", "revolutions", "turns", "umdrehungen"];
-/// The first words of units that are written as two words, such as `milli second`.
+/// The first words of unsupported units that are written as two words, such as `milli second`.
 const MULTIPLES: [&str; 3] = ["milli", "micro", "nano"];
-/// The second words of units that are written as two words, such as `milli second`.
+/// The second words of unsupported units that are written as two words, such as `milli second`.
 const MULTIPLIED: [&str; 11] =
     ["second", "seconds", "sec", "secs", "sekunden", "radian", "radians", "rad", "degree", "degrees", "deg"];
 /// The advice for numbers that are cut in two by decimal commas.
@@ -94,15 +94,16 @@ pub(super) const DECIMAL_COMMAS: &str = "; for decimal commas, separate columns 
 pub(super) const NO_SEPARATOR: &str = "; remove the separator at the end of the line";
 const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
                       remove other columns, or leave out the header";
-/// The advice for a first name that may be a time in another unit, such as `timeMs`.
+/// The advice for a first column name that may be a time in another unit, such as `timeMs`.
 const OF_TIME: &str = "times are read in s: convert the numbers if they are in another unit, and name the column t";
 
-/// The advice for a name with another unit. Without its header the numbers would be interpreted in the wrong unit.
+/// The advice for a column name with another unit. Without its header the numbers would be interpreted in the wrong
+/// unit.
 pub(super) const OF_UNIT: &str =
     "times are read in s, angles in rad, or in degrees with the suffix _deg: convert the numbers";
 
 impl Columns {
-    /// Returns the columns of a table without a header.
+    /// Returns the columns of a motion's table without a header, from their number `count`.
     ///
     /// # Errors
     /// Returns an error if the count does not fit.
@@ -111,7 +112,7 @@ impl Columns {
         Ok(Self { count, is_clock: false, is_degrees: [false; 3] })
     }
 
-    /// Returns the columns of a table with this header.
+    /// Returns the columns of a motion's table with these `names` in its header.
     ///
     /// # Errors
     /// Returns the first unknown or misplaced name.
@@ -214,8 +215,8 @@ impl Comment {
     }
 }
 
-/// Returns the first unsupported unit in a text. A unit after a number is a quantity, and says nothing about the
-/// columns.
+/// Returns the first unsupported unit in the text of a table's comment or column name. A unit after a number is a
+/// quantity, and says nothing about the columns.
 fn other_unit(text: &str) -> Option<String> {
     let words = words(text);
     words.iter().enumerate().find_map(|(place, word)| {
@@ -238,7 +239,7 @@ fn other_unit(text: &str) -> Option<String> {
     })
 }
 
-/// Returns `true` if a text seems to say that angles are in degrees.
+/// Returns `true` if the text of a table's comment seems to say that angles are in degrees.
 fn mentions_degrees(text: &str) -> bool {
     let words = words(text);
     let has_radians = words.iter().any(|word| RADIANS.contains(&word.text.to_lowercase().as_str()));

@@ -24,9 +24,10 @@ const FARTHEST: f32 = 5.0;
 pub struct MoveRequest<const N: usize> {
     /// The goal of the move: joint positions or a pose.
     pub target: MoveTarget<N>,
-    /// The highest speed: of the joint with the longest way \[rad/s\], or of the tool on a line \[m/s\].
+    /// The highest speed of the move: of the joint with the longest way \[rad/s\], or of the tool on a line \[m/s\].
     pub speed: f32,
-    /// The acceleration at the start and at the end: of joints \[rad/s²\], or of the tool on a line \[m/s²\].
+    /// The acceleration at the start and at the end of the move: of joints \[rad/s²\], or of the tool on a line
+    /// \[m/s²\].
     pub acceleration: f32,
     /// The duration of the move at full speed, in place of speed and acceleration. Only for joint angles that are not
     /// linear.
@@ -116,7 +117,7 @@ const ARRIVED: f32 = 0.01;
 /// The largest distance of a tool from its goal at which it has arrived \[m\], and its largest rotation \[rad\].
 const TOOL_ARRIVED: [f32; 2] = [0.002, 0.01];
 
-/// The distance of an arm from the goal of a move, by its joints and by its tool.
+/// The distance of an arm from the goal of a move: of each joint \[rad\], and of the tool \[m, rad\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Off<const N: usize> {
     /// The distance of each joint from the goal \[rad\]. `None` if the joint angles of the goal are unknown.
@@ -127,8 +128,8 @@ pub(crate) struct Off<const N: usize> {
 }
 
 impl<const N: usize> Off<N> {
-    /// Returns the distance of an arm with its joints `at` and its `tool` from `target`, which the controller has
-    /// located at `destination`.
+    /// Returns the distance of each joint \[rad\] and of the tool \[m, rad\] from the goal `target` of a move, for
+    /// joints `at` and a `tool` at this pose. The controller has located the goal at `destination`.
     pub(crate) fn of(
         target: &MoveTarget<N>,
         destination: Option<&Destination<N>>,
@@ -147,15 +148,15 @@ impl<const N: usize> Off<N> {
         }
     }
 
-    /// Returns `true` if the distance is within the accuracy of drives. For a line the tool decides, and the joints
-    /// may have other angles.
+    /// Returns `true` if the distance from the goal of the move is within the accuracy of drives. For a line the tool
+    /// decides, and the joints may have other angles.
     pub(crate) fn is_arrived(&self, is_linear: bool) -> bool {
         let joints = is_linear || self.joints.is_some_and(|joints| joints.max_abs() < ARRIVED);
         joints && self.tool.is_none_or(|off| is_within(off, TOOL_ARRIVED))
     }
 }
 
-/// Returns `true` if the distance of a tool and its rotation are both within the given limits.
+/// Returns `true` if a tool's distance \[m\] and rotation \[rad\] from its goal are both within the given limits.
 pub(crate) fn is_within([off, turned]: [f32; 2], [most, most_turned]: [f32; 2]) -> bool {
     off <= most && turned <= most_turned
 }
@@ -164,7 +165,7 @@ pub(crate) fn is_within([off, turned]: [f32; 2], [most, most_turned]: [f32; 2]) 
 #[derive(Debug)]
 pub(crate) struct MoveExecutor<const N: usize> {
     asked: MoveRequest<N>,
-    /// `true` if the controller was requested to locate the goal. Its answer is in `destination`.
+    /// `true` if the controller was requested to locate the goal of the move. Its answer is in `destination`.
     is_asked: bool,
     destination: Option<Destination<N>>,
     number: Option<MoveNumber>,
@@ -181,7 +182,7 @@ pub(crate) struct MoveExecutor<const N: usize> {
 /// The progress of a move that the controller executes.
 #[derive(Clone, Copy, Debug)]
 pub struct MoveProgress<const N: usize> {
-    /// The newest measured joint positions \[rad\].
+    /// The newest measured joint positions \[rad\]. `None` without a robot state.
     pub at: Option<JointPositions<N>>,
     pub(crate) tool: Option<Pose>,
     /// The joint angles and the pose of the goal, as located by the controller. `None` until they are known.
@@ -196,7 +197,7 @@ pub struct MoveProgress<const N: usize> {
     pub(crate) cancelled: bool,
     /// `true` if a contact of the tool has ended the move.
     pub(crate) touched: bool,
-    /// The reason for which the move is held. It continues by itself.
+    /// The reason for which the move is held, after which it continues by itself. `None` if it is not held.
     pub held: Option<Reason>,
 }
 
@@ -249,7 +250,7 @@ impl<const N: usize> MoveExecutor<N> {
         }
     }
 
-    /// Returns the goal position of each joint \[rad\], once it is known.
+    /// Returns the goal position of each joint in the move \[rad\]. `None` until the controller has located it.
     pub(super) const fn goal(&self) -> Option<&JointPositions<N>> {
         match &self.destination {
             Some(Destination { joints, .. }) => Some(joints),
@@ -267,7 +268,7 @@ impl<const N: usize> MoveExecutor<N> {
         self.touched = true;
     }
 
-    /// Returns the stage of the motion, given whether the arm is `commanded`.
+    /// Returns the stage of the move (e.g. waiting, running, done), given whether the arm is `commanded`.
     pub(super) fn stands(&self, commanded: bool) -> MotionStage {
         match self.step {
             MoveStep::Ended if self.touched => MotionStage::Touched,

@@ -11,14 +11,15 @@ use super::columns::{Columns, Comment, DECIMAL_COMMAS, NO_SEPARATOR, OF_UNIT, ma
 use super::reading::{Zero, number, quoted};
 use super::{MOST_POINTS, Motion, MotionError, Reading, Row, micros, of_rows};
 
-/// The longest accepted line \[B\], far beyond that of any table. The limit is checked before the line is split.
+/// The longest accepted line of a motion's table \[B\], far beyond that of any table. The limit is checked before the
+/// line is split.
 const LONGEST_LINE: usize = 1 << 16;
 
 const OTHER_NAMES: &str = "found column names again, expected one header before the first row";
 
-/// Reads a table. The first line may be a header, also as a `#` comment. Blank lines and remarks are skipped. A
-/// comment that seems to name columns or a unit and is not valid is rejected, because the numbers could have another
-/// meaning.
+/// Reads a motion from the `text` of a table. The first line may be a header, also as a `#` comment. Blank lines and
+/// remarks are skipped. A comment that seems to name columns or a unit and is not valid is rejected, because the
+/// numbers could have another meaning.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
     let mut rows: Vec<Row<N>> = Vec::new();
     // The line of each row, for errors that are found only in the context of other rows.
@@ -240,7 +241,8 @@ impl Separator {
         })
     }
 
-    /// Rejects a number with another decimal mark than those before it. `mark` is the first one, with its line.
+    /// Rejects a number of a table with another decimal mark than the numbers before it. `mark` is the first one, with
+    /// its line.
     fn one_mark(self, fields: &[&str], line: usize, mark: &mut Option<(char, usize)>) -> Result<(), (usize, String)> {
         if self == Self::Comma {
             return Ok(());
@@ -318,7 +320,7 @@ fn row<const N: usize>(
     Ok(Row { at, positions, velocities, accelerations })
 }
 
-/// Returns the advice for a line that consists of units. `None` for any other line.
+/// Returns the advice for a line of a table that consists of units. `None` for any other line.
 fn of_units(fields: &[&str]) -> Option<String> {
     let (mut are_read, mut has_brackets) = (true, true);
     for field in fields {

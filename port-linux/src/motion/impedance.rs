@@ -12,7 +12,7 @@ pub const WORD: &str = "impedance ";
 /// The text of the answer to an accepted change of stiffness or damping.
 pub(crate) const SET: &str = "in every command from now on";
 
-/// New values for stiffness and damping. A value that is `None` is not changed.
+/// The requested new values for the stiffness and damping of the arm. A value that is `None` is not changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impedance {
     /// The new stiffness, in the unit of the control scheme in force.
@@ -21,7 +21,7 @@ pub struct Impedance {
     pub damping: Option<Numbers>,
 }
 
-/// One number for all joints or axes, or one number for each joint or each axis of the tool.
+/// A requested stiffness or damping: a single number for all joints or axes of the tool, or a number for each of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Numbers {
     values: [f32; MOST],
@@ -44,12 +44,12 @@ pub enum ImpedanceRefusal {
     Count {
         /// The name of the wrong value: `stiffness` or `damping`.
         what: &'static str,
-        /// The number of values that the control scheme expects, one per axis or joint.
+        /// The number of stiffness or damping values that the control scheme expects, one per axis or joint.
         expected: usize,
-        /// The number of values in the client's request.
+        /// The number of stiffness or damping values in the client's request.
         found: usize,
     },
-    /// The value is not sent to the KRC, because the KRL program decides it.
+    /// The value with this name (stiffness or damping) is not sent to the KRC, because the KRL program decides it.
     #[error("{0} is set by the KRL program (robot.expert.left_to_krl)")]
     LeftToKrl(&'static str),
     /// A stiffness or damping value is outside of its range.
@@ -61,7 +61,7 @@ pub enum ImpedanceRefusal {
 }
 
 impl Impedance {
-    /// Parses the values of a request.
+    /// Parses the stiffness and damping in a request: `stiffness=800 damping=0.7`.
     ///
     /// # Errors
     /// Returns a description of what was expected.
@@ -85,7 +85,7 @@ impl Impedance {
     }
 }
 
-/// Formats the values in the form of a request: `impedance stiffness=800 damping=0.7`.
+/// Formats stiffness and damping in the form of a request: `impedance stiffness=800 damping=0.7`.
 impl fmt::Display for Impedance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(WORD.trim_end())?;
@@ -112,7 +112,7 @@ impl Numbers {
         Ok(read)
     }
 
-    /// Returns one number for each of `N` joints or axes. `what` is the name of the value, for errors.
+    /// Returns the stiffness or damping of each of `N` joints or axes. `what` is the name of the value, for errors.
     ///
     /// # Errors
     /// Returns [`ImpedanceRefusal::Count`] if there are neither one nor `N` numbers.

@@ -157,7 +157,7 @@ fn planned(level: &Level) -> Result<(), String> {
     }
 }
 
-/// Rejects tolerances that an enclosing object has too. `given` are the names found so far.
+/// Rejects tolerances of a motion in JSON that an enclosing object has, too. `given` are the names found so far.
 fn once(level: &Level, given: &mut Vec<&str>) -> Result<(), String> {
     let all = [
         ("path_tolerance", !of(&level.path_tolerance).is_empty()),

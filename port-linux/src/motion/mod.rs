@@ -149,7 +149,7 @@ impl<const N: usize> Motion<N> {
         Self::read_as(path, Reading::default())
     }
 
-    /// Reads a file with options for its unit and its start.
+    /// Reads a motion from a file, with options for the unit of angles and the start of times.
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read), and [`Failure::Usage`] for options that do not apply to a
@@ -311,7 +311,8 @@ fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {
     positions.is_finite() && velocities.is_finite() && accelerations
 }
 
-/// A waypoint as other sources give it: time and position, and optionally speed and acceleration.
+/// A waypoint of a motion as files and other sources give it: time and joint positions, and optionally speed and
+/// acceleration.
 pub struct Row<const N: usize> {
     /// The time of the waypoint since the start of the motion \[s\].
     pub at: f64,
@@ -323,10 +324,10 @@ pub struct Row<const N: usize> {
     pub accelerations: Option<[f32; N]>,
 }
 
-/// The largest file that is read as text \[B\]: more than a million waypoints with all numbers.
+/// The size of the largest motion file that is read as text \[B\]: more than a million waypoints with all numbers.
 const LARGEST: u64 = 512 << 20;
 
-/// The number of bytes of a file that are checked before more of it is read.
+/// The number of bytes of a motion file that are checked before more of it is read.
 const BEGINNING: u64 = 64 << 10;
 
 /// The maximum number of waypoints in a text file, and in a client's motion: those of the largest JSON file with

@@ -41,7 +41,7 @@ pub(crate) enum Piece<'t, const N: usize> {
 }
 
 impl<'t, const N: usize> Piece<'t, N> {
-    /// Parses a line of a motion that is sent in pieces. Returns `None` for any other text.
+    /// Parses a line with a piece of a motion that a client sends. Returns `None` for any other text.
     ///
     /// # Errors
     /// Returns what was expected, for a beginning that is not valid.
@@ -95,7 +95,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Ok(micros(known))
 }
 
-/// Parses a waypoint.
+/// Parses a waypoint of a motion that a client sends: `time,angles,speeds` or `time,angles,speeds,accelerations`.
 ///
 /// # Errors
 /// Returns what was found, and what was expected.

@@ -18,7 +18,7 @@ const SOON: f64 = 60.0;
 /// such numbers are finite.
 const MOST: f64 = 1e6;
 
-/// Converts a number of a file to an angle, speed or acceleration in rad.
+/// Converts a number of a motion file to an angle, speed or acceleration \[rad, rad/s, rad/s²\].
 ///
 /// # Errors
 /// Returns a message if it is not finite or larger than [`MOST`].
@@ -32,7 +32,7 @@ pub(super) fn number(found: f64, is_degrees: bool) -> Result<f32, String> {
     Ok(if is_degrees { found.to_radians() } else { found } as f32)
 }
 
-/// Formats a number of a file for a message, without hundreds of digits.
+/// Formats a number of a motion file for an error message, without hundreds of digits.
 pub(super) fn short(found: f64) -> String {
     let is_short = found == 0.0 || (1e-9..1e15).contains(&found.abs()) || !found.is_finite();
     if is_short { found.to_string() } else { format!("{found:e}") }
@@ -41,8 +41,8 @@ pub(super) fn short(found: f64) -> String {
 /// Letters and symbols without a glyph that [`char::escape_debug`] treats as printable.
 const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
-/// Formats text of a file for a message: at most `most` characters. Characters that are invisible or move others are
-/// escaped.
+/// Formats text of a motion file for an error message: at most `most` characters. Characters that are invisible or move
+/// others are escaped.
 pub(super) fn quoted(text: &str, most: usize) -> String {
     let escaped = |c: char| match c {
         '\'' | '"' | '\\' => c.to_string(),
@@ -56,7 +56,7 @@ pub(super) fn quoted(text: &str, most: usize) -> String {
     shown
 }
 
-/// The time in a file from which the times of its waypoints are counted.
+/// The time in a motion file from which the times of its waypoints are counted \[s\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zero {
     /// `true` if times in the file are counted from the first one.

@@ -9,12 +9,12 @@ use crate::exit::Failure;
 use crate::feed::recorded::each_raw;
 use crate::feed::{Message, Streams, WireFormat, stream_memory};
 
-/// The time between two waypoints \[s\]: long enough that noise of the measurement causes no speed, short enough for
-/// an arm.
+/// The time between two waypoints of a motion read from a recording \[s\]: long enough that noise of the measurement
+/// causes no speed, short enough for an arm.
 const STEP: f64 = 0.04;
-/// The distance from the first or last position within which a joint counts as being there \[rad\].
+/// The distance from its first or last recorded position within which a joint counts as being there \[rad\].
 const STILL: f32 = 1e-3;
-/// The maximum number of waypoints: those of the longest motion, a day.
+/// The maximum number of waypoints of a motion read from a recording: those of the longest motion, a day.
 const MOST: usize = (LONGEST / STEP) as usize;
 
 /// Reads a motion from the states of the most precise interface in a recording.
@@ -29,7 +29,7 @@ pub(super) fn read<const N: usize>(path: &Path) -> Result<Motion<N>, Failure> {
     Err(wrong(format!("found no states with the positions of {N} joints, expected those of an arm")))
 }
 
-/// Returns a state per [`STEP`] of the controller's clock, starting with the first.
+/// Returns a waypoint of the recorded motion per [`STEP`] of the controller's clock, starting with the first state.
 fn rows<const N: usize>(path: &Path, port: u16) -> Result<Vec<Row<N>>, Failure> {
     let mut memory = stream_memory();
     let Some(mut streams) = Streams::new(&mut memory) else { return Ok(vec![]) };

@@ -31,22 +31,22 @@ pub enum MotionExecutor {
     Controller,
 }
 
-/// The kinds of client motions that a law never accepts. The default is that of a law that accepts all kinds.
+/// The kinds of client motions that a control law never accepts. The default is that of a law that accepts all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RejectedMotions {
     /// `true` if the control law follows no trajectory.
     pub trajectories: bool,
-    /// The reason why the law rejects every stream of speeds. `None` if it accepts them.
+    /// The reason why the control law rejects every stream of joint speeds. `None` if it accepts them.
     pub speeds: Option<ForwardError>,
-    /// The reason why the law rejects every stream of positions. `None` if it accepts them.
+    /// The reason why the control law rejects every stream of joint positions. `None` if it accepts them.
     pub positions: Option<ForwardError>,
-    /// The reason why every stream of torques is rejected. `None` if they are accepted.
+    /// The reason why every stream of joint torques is rejected. `None` if they are accepted.
     pub torques: Option<ForwardError>,
 }
 
 impl RejectedMotions {
-    /// Determines which client motions are rejected by a law that is not armed yet, for a path that `takes_torques`
-    /// or not. The query uses streams with a validity of zero, so that nothing is changed.
+    /// Determines which client motions are rejected by a control law that is not armed yet, for a command path that
+    /// `takes_torques` or not. The query uses streams with a validity of zero, so that nothing is changed.
     pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>, takes_torques: bool) -> Self {
         let path = if takes_torques { None } else { Some(ForwardError::NoTorques) };
         let Some(motion) = law.motion_mut() else {
@@ -65,27 +65,28 @@ impl RejectedMotions {
     }
 }
 
-/// The facts about a session that are needed to prepare a motion for it.
+/// The facts about a session that are needed to prepare a motion for it: limits of the arm, executor, rejected kinds.
 #[derive(Clone, Debug)]
 pub struct Moving<const N: usize> {
     /// The limits of the arm's joint positions, speeds and accelerations.
     pub limits: Limits<N>,
-    /// The component that executes the motions: the law or the controller.
+    /// The component that executes the requested motions: the control law or the controller.
     pub by: MotionExecutor,
     /// The kinds of motions that the control law rejects.
     pub refuses: RejectedMotions,
 }
 
-/// The position and speed of the arm, the active setpoint, and the period of its states.
+/// The measured joint positions and speeds of the arm, the setpoint of the active motion, and the period of robot
+/// states.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmMotionState<const N: usize> {
-    /// The newest measured joint positions \[rad\].
+    /// The newest measured joint positions \[rad\]. `None` without a robot state.
     pub at: Option<JointPositions<N>>,
     /// The newest measured joint speeds of the arm \[rad/s\].
     pub speed: JointVelocities<N>,
     /// The setpoint (joint positions and speeds) of the active motion, if there is one.
     pub wanted: Option<Setpoint<N>>,
-    /// The time between two states of the arm.
+    /// The time between two robot states. `None` if it is unknown.
     pub cycle: Option<Duration>,
 }
 
@@ -99,7 +100,7 @@ impl<const N: usize> Default for ArmMotionState<N> {
 #[derive(Debug)]
 pub struct Ready<const N: usize> {
     pub(super) how: PreparedExecution<N>,
-    /// `true` if the motion may replace another one that the law is following.
+    /// `true` if the motion may replace another one that the control law is following.
     pub replaces: bool,
     /// The duration of the motion at full speed. Zero if it is unknown.
     pub(super) whole: Duration,
@@ -107,14 +108,14 @@ pub struct Ready<const N: usize> {
 
 #[derive(Debug)]
 pub(super) enum PreparedExecution<const N: usize> {
-    /// Let the law follow the motion: the waypoints that are due after 0 s; the required start position, if there is
-    /// one; and the motion's own tolerances, if it has some.
+    /// The control law follows the motion: the waypoints that are due after 0 s; the required start position, if there
+    /// is one; and the motion's own tolerances, if it has some.
     Follow { waypoints: Vec<Waypoint<N>>, begins: Option<JointPositions<N>>, tolerances: Option<Tolerances<N>> },
-    /// Let the controller execute the motion waypoint by waypoint.
+    /// The controller executes the requested motion waypoint by waypoint.
     Play(Box<PlaybackExecutor<N>>),
-    /// Let the controller execute the motion as a single move to one goal.
+    /// The controller executes the requested motion as a single move to one goal.
     Give { giving: MoveExecutor<N>, from: JointPositions<N> },
-    /// Send nothing: the motion has no length and the arm is at its position.
+    /// Nothing is sent: the requested motion has no length and the arm is at its position.
     Stay,
 }
 
@@ -138,7 +139,7 @@ pub enum MotionRequest<const N: usize> {
 }
 
 impl<const N: usize> MotionRequest<N> {
-    /// Parses a request for a move to one goal. A file named in it is never opened.
+    /// Parses a client's request for a move to one goal. A file named in it is never opened.
     ///
     /// # Errors
     /// Returns what was expected.

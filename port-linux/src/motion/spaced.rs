@@ -25,7 +25,7 @@ impl fmt::Display for Missed {
     }
 }
 
-/// Returns the waypoints that are kept. The thinned motion passes through all others closely enough.
+/// Returns the waypoints that are kept when a motion is thinned. The thinned motion passes all others closely enough.
 ///
 /// # Errors
 /// Returns the waypoint that would be missed.

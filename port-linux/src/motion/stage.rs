@@ -26,7 +26,7 @@ pub enum MotionStage {
     Missed(Reason),
     /// The requested motion was not started, for this reason.
     Refused(Reason),
-    /// The move was not started, because the controller could not locate its goal.
+    /// The requested move was not started, because the controller could not locate its goal, for this reason.
     NotFound(LocateError),
 }
 

@@ -19,7 +19,7 @@ const GENTLEST: f64 = 1e-5;
 /// The usual acceleration of a move in a given time, if it does not need more \[rad/s²\].
 const RAMP: f64 = 0.8;
 
-/// Parses the requested time of a move \[s\].
+/// Parses the requested duration of a move \[s\].
 ///
 /// # Errors
 /// Returns a description of what was expected.
@@ -30,7 +30,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl<const N: usize> MoveRequest<N> {
-    /// Sets the requested duration of the move at full speed, if `time` is given.
+    /// Sets the requested duration of the move at full speed. `None` leaves it to the requested speed and acceleration.
     #[must_use]
     pub const fn lasting(self, time: Option<Duration>) -> Self {
         Self { time, ..self }

@@ -6,10 +6,10 @@ use outrigger_core::trajectory::Progress;
 use outrigger_wire::robot::{ControllerTime, JointPositions};
 use outrigger_wire::time::Duration;
 
-/// The maximum number of samples in the record. When it is reached, every second sample is removed.
+/// The maximum number of samples in the record of a motion. When it is reached, every second sample is removed.
 const KEPT: usize = 16_384;
 
-/// A record of how closely an arm follows a motion.
+/// A record of how closely an arm follows a motion: samples of setpoints and measured joint positions.
 #[derive(Clone, Debug)]
 pub struct Trace<const N: usize> {
     /// The samples: the reference and the measured positions, with the controller's time since the first of them.

@@ -14,7 +14,7 @@ use super::controller_move::MoveExecutor;
 use super::playback::PlaybackExecutor;
 use super::trace::{Moment, Trace};
 
-/// The waypoints that are still to be fed, and the record of the motion.
+/// The waypoints of a motion that are still to be fed to the engine, and the record of how the arm follows it.
 #[derive(Debug)]
 pub(crate) struct WaypointFeed<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
@@ -28,7 +28,8 @@ pub(crate) struct WaypointFeed<const N: usize> {
     missed: Option<Reason>,
 }
 
-/// A motion that is executed in a session, by one of three ways.
+/// A motion that is executed in a session: by the control law, or by the controller as a single move or waypoint by
+/// waypoint.
 #[derive(Debug)]
 pub(crate) enum Task<const N: usize> {
     /// The waypoints of the motion are fed to the engine's law.
@@ -69,7 +70,7 @@ impl<const N: usize> WaypointFeed<N> {
         self.watch.as_ref().is_none_or(Watch::has_arrived)
     }
 
-    /// Returns the reason for the tolerance that was exceeded. `None` if none was.
+    /// Returns the reason for the motion's tolerance that was exceeded. `None` if none was.
     pub(super) const fn missed(&self) -> Option<Reason> {
         self.missed
     }

@@ -47,7 +47,7 @@ impl Datagrams {
 }
 
 impl drive::Datagrams for Datagrams {
-    /// Returns a constant: the local port was chosen when the socket was created.
+    /// Returns `true` without doing anything: the local port was chosen when the socket was created.
     fn listen(&mut self, _: u16) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Predicts when the next state is due, for a loop that must be awake by then.
+//! Predicts when the next robot state is due, for a control loop that must be awake by then.
 
 use outrigger_wire::time::{Duration, Instant};
 
@@ -8,13 +8,14 @@ use crate::host::reactor;
 /// The time within which arrivals of data count as one state of the robot.
 const TOGETHER: Duration = Duration::from_micros(200);
 
-/// Keeps the loop awake around the time at which each state is due: from `margin` before it to `margin` after it.
+/// Keeps the control loop awake around the time at which each robot state is due: from `margin` before it to `margin`
+/// after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     clock: Clock,
     margin: Option<Duration>,
     newest: Option<Instant>,
-    /// The last interval between two states. The expected period is the smoothed minimum of two successive
+    /// The last interval between two robot states. The expected period is the smoothed minimum of two successive
     /// intervals.
     interval: Duration,
     period: Option<Duration>,

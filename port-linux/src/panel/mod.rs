@@ -28,15 +28,17 @@ use crate::show::reason_text::Observer;
 use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables, is_verbose};
 use crate::vendor::{EventDisplay, VendorObserve, VendorUi};
 
-/// The longest time to wait for the first session. A session that is lost later is awaited without limit.
+/// The longest time to wait for the first session with the controller. A session that is lost later is awaited without
+/// limit.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
-/// The part of a session's state that its engine does not have.
+/// The facts about a session that its engine does not have: whether it is about to end, and the cause of its last
+/// release.
 pub(crate) trait Ends {
     /// Returns `true` if the session is about to end.
     fn is_ending(&self) -> bool;
 
-    /// Returns the cause of the last release since commanding started.
+    /// Returns the cause of the last release since commanding started. `None` if there was none.
     fn released(&self) -> Option<ReleasedBy>;
 }
 
@@ -63,7 +65,7 @@ pub struct Panel<M> {
     needed: Grade,
     /// The cause of a low link grade, for the event that follows.
     low: Option<GradeLow>,
-    /// `true` if each change of the grade is also displayed to people.
+    /// `true` if each change of the link's grade is also displayed to people.
     verbose: bool,
     /// The newest event of a kind that may be frequent, and the time at which one was last displayed.
     newest: Option<Notice>,

@@ -57,7 +57,7 @@ impl<M: VendorUi> SessionObserver<M> {
         self.panel.has_begun()
     }
 
-    /// Ends the display.
+    /// Ends the display of the observed session.
     ///
     /// # Errors
     /// Returns [`Failure::Connection`](crate::exit::Failure::Connection) if there never was a session.

@@ -1,5 +1,5 @@
-//! The values that every state has under the same names, whichever port it came from: joints, tool, modes, inputs and
-//! outputs.
+//! The values that every recorded robot state has under the same names, whichever port it came from: joints, tool,
+//! modes, inputs and outputs.
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::robot::{Generation, Pose, RobotMode, SafetyMode};
@@ -45,7 +45,7 @@ fn six(value: Value<'_>) -> Option<[f64; 6]> {
     }
 }
 
-/// Converts a number of any type. Port 30003 sends all numbers as doubles.
+/// Converts a mode's number of any type to an integer. `None` if it is none. Port 30003 sends all numbers as doubles.
 fn number(value: Value<'_>) -> Option<i32> {
     match value {
         Value::F64(value) if value.is_finite() => Some(value.round() as i32),
@@ -182,7 +182,7 @@ fn quaternion(vector: [f64; 3]) -> [f64; 4] {
 }
 
 impl Modes {
-    /// Passes the modes, as numbers and by the controller's names, to `visitor`.
+    /// Passes robot mode, safety mode and program state to `visitor`, as numbers and by the controller's names.
     pub(super) fn visit(&self, visitor: &mut dyn FieldVisitor) {
         let generation = if self.cb2 { Generation::Cb2 } else { Generation::Cb3 };
         let mut named = |key: &str, name_key: &str, raw: Option<i32>, name: &dyn Fn(i32) -> String| {
@@ -204,7 +204,7 @@ impl Modes {
 }
 
 impl Io {
-    /// Passes the bit masks, and each input and output separately, to `visitor`.
+    /// Passes the digital inputs and outputs to `visitor`, as bit masks and each one separately.
     pub(super) fn visit(&self, visitor: &mut dyn FieldVisitor) {
         /// The number of digital inputs or outputs: standard 0–7, configurable 8–15, tool 16–17.
         const COUNT: u32 = 18;

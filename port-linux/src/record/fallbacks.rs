@@ -18,9 +18,9 @@ pub use self::retention::RecordingOwner;
 use crate::exit::Failure;
 use crate::host::worker::{Joined, Worker};
 
-/// The number of recordings that can wait for the disk or be written at a time.
+/// The number of recordings of fallbacks that can wait for the disk or be written at a time.
 const WAITING: usize = 2;
-/// The time for writing the remaining recordings at the end of the process.
+/// The time for writing the remaining recordings of fallbacks at the end of the process.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The suffix of the file name of a finished recording.
 const SUFFIX: &str = ".outrigger";
@@ -33,7 +33,7 @@ const UNFINISHED: &str = ".outrigger.part";
 #[derive(Debug)]
 pub struct Recordings {
     sender: SyncSender<Job>,
-    /// The memory buffers that are free for further recordings.
+    /// The memory buffers that are free for further recordings of fallbacks.
     spare: Receiver<Vec<u8>>,
     reports: UnboundedReceiver<Report>,
     worker: Worker,

@@ -53,7 +53,7 @@ pub(super) struct File<W: Write + Seek> {
     fields: Fields,
     /// The time at the start of the process's clock, since 1970 \[ns\].
     origin: u64,
-    /// The size of the messages written so far, before compression \[B\].
+    /// The size of the messages written to the recording so far, before compression \[B\].
     bytes: u64,
     messages: u64,
 }
@@ -75,12 +75,12 @@ impl<W: Write + Seek> File<W> {
         self.origin.saturating_add(at.as_micros().saturating_mul(1_000))
     }
 
-    /// Returns the number of messages written, and their size before compression \[B\].
+    /// Returns the number of messages written to the recording, and their size before compression \[B\].
     pub(super) const fn written(&self) -> (u64, u64) {
         (self.messages, self.bytes)
     }
 
-    /// Writes a message with the fields that `visit` passes. `schema` is the name of its kind.
+    /// Writes a message with the fields that `visit` passes to the recording. `schema` is the name of its kind.
     pub(super) fn message(
         &mut self,
         topic: &str,
@@ -96,7 +96,8 @@ impl<W: Write + Seek> File<W> {
         written
     }
 
-    /// Writes bytes of traffic. An empty message says that a connection starts, or that earlier bytes are missing.
+    /// Writes bytes of a connection's traffic to the recording. An empty message says that a connection starts, or that
+    /// earlier bytes are missing.
     pub(super) fn raw(&mut self, topic: &str, at: Instant, bytes: &[u8]) -> Result<(), McapError> {
         if !self.channels.contains_key(topic) {
             self.add_channel(topic, 0, "application/octet-stream")?;
@@ -131,8 +132,8 @@ impl<W: Write + Seek> File<W> {
         self.writer.finish().map(drop)
     }
 
-    /// Adds a channel, with a schema for messages like the one that `visit` passes, unless the topic already has a
-    /// channel.
+    /// Adds a channel to the recording, with a schema for messages like the one that `visit` passes, unless the topic
+    /// already has a channel.
     pub(super) fn described(
         &mut self,
         topic: &str,

@@ -18,13 +18,15 @@ use crate::feed::recorded::{CONFIGURATION, ENGINE, raw_topic, sent_topic};
 use crate::feed::{Entry, EntryContent, Message, Streams, WireFormat, name_of};
 use crate::show::Notice;
 
-/// The recording that is being written, and the decoder of its streams.
+/// The recording that is being written, and the decoder of the controller's streams.
 pub(super) struct Recording<'m, W: Write + Seek> {
     file: File<W>,
     streams: Streams<'m>,
-    /// The port whose states are written to the topics that both state ports share.
+    /// The port whose robot states are written to the topics that both state ports share. `None` before the first
+    /// state.
     source: Option<u16>,
-    /// The values last written. Modes, inputs and outputs are written when they change.
+    /// The modes, and the inputs and outputs (`io`), that were last written to the recording. Modes, inputs and outputs
+    /// are written when they change.
     modes: Option<Modes>,
     io: Option<Io>,
     /// The time of the previous entry of the feed in the recording.

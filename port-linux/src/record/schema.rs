@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::json;
 
-/// Returns the schema, with this `title`, of the message that `visit` passes.
+/// Returns the JSON Schema, with this `title`, of the recorded message that `visit` passes.
 ///
 /// It contains the fields of that message. Later messages may have additional fields, and may lack some.
 pub(super) fn schema_of(title: &str, visit: &dyn Fn(&mut dyn FieldVisitor)) -> String {
@@ -29,11 +29,11 @@ struct Schema<'s> {
     root: Option<Node>,
 }
 
-/// The description of a value in a message, or of an array of values.
+/// The description, for a JSON Schema, of a value in a recorded message, or of an array of values.
 enum Node {
-    /// A value of this type, with its unit if it is known.
+    /// A value of this JSON type in a message, with its unit if it is known.
     Value(&'static str, Option<&'static str>),
-    /// An array of this type, with its unit if it is known.
+    /// An array of values of this JSON type in a message, with their unit if it is known.
     Array(&'static str, Option<&'static str>),
     Record(Vec<(String, Self)>),
     /// A list of groups of fields. The first item describes all of them.

@@ -52,7 +52,7 @@ pub(super) enum Verdict {
     Dashboard(Outcome),
     /// The request was rejected, because it causes motion and had no challenge that is still valid.
     NotFresh,
-    /// The request was withdrawn by its sender.
+    /// The client's request was withdrawn by its sender, before the control loop took it.
     Withdrawn,
     /// An earlier request of the sender was withdrawn.
     Withdrew(Effect),
@@ -92,13 +92,14 @@ pub(super) struct Answer {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "an answer is made in the loop, which allocates nothing for it")]
 pub(super) enum Line {
-    /// An answer of the control loop, which is formatted when it is sent.
+    /// An answer of the control loop to a request, which is formatted when it is sent.
     Answer(Answer),
-    /// A text for the client that is complete already.
+    /// A line for the client that is already formatted, and is sent as it is.
     Text(String),
 }
 
-/// The JSON object of a line. A member that is `None` is omitted, except those that every answer has.
+/// The JSON object of a line that is sent to a client. A member that is `None` is omitted, except those that every
+/// answer has.
 #[derive(Default, Serialize)]
 struct Object<'l> {
     id: Option<u32>,
@@ -450,7 +451,7 @@ pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
 }
 
 impl<'l> Object<'l> {
-    /// Creates an answer with this number and this status of the run.
+    /// Creates an answer to the request with the number `id`, with this status of the run.
     fn of(id: Option<u32>, status: &Status) -> Self {
         Self { id, epoch: Some(status.epoch.number()), mode: Some(name(status.mode)), ..Self::default() }
     }

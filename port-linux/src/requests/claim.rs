@@ -23,14 +23,14 @@ const TAKEN: u8 = 1;
 /// The state of a motion request that its client has withdrawn.
 const WITHDRAWN: u8 = 2;
 
-/// The identity of a request: the number of its client, and its own number among the requests of that client.
+/// The identity of a client's request: the number of its client, and its own number among the requests of that client.
 pub(super) type Named = (ClientNumber, u32);
 
 /// A client's request that causes motion, with its state and the end of its validity.
 #[derive(Clone, Debug)]
 pub(super) struct MotionClaim {
     pub(super) named: Named,
-    /// The end of the request's validity. `None` after the validity was checked.
+    /// The time at which the client's request becomes invalid. `None` after the validity was checked.
     until: Option<Instant>,
     state: Arc<AtomicU8>,
 }
@@ -40,8 +40,8 @@ impl MotionClaim {
         Self { named, until: Some(until), state: Arc::new(AtomicU8::new(WAITS)) }
     }
 
-    /// Checks that the request is still valid, and returns it without a time limit, because the checks that follow
-    /// take time.
+    /// Checks that the motion request is still valid, and returns it without a time limit, because the checks that
+    /// follow take time.
     pub(super) fn judged(self, now: Instant) -> Result<Self, Verdict> {
         if self.until.is_some_and(|until| now > until) {
             return Err(Verdict::NotFresh);
@@ -49,7 +49,7 @@ impl MotionClaim {
         Ok(Self { until: None, ..self })
     }
 
-    /// Takes the request. After that it cannot be withdrawn any more.
+    /// Takes the motion request for the control loop. After that its client cannot withdraw it any more.
     ///
     /// # Errors
     /// Returns [`Verdict::Withdrawn`] or [`Verdict::NotFresh`].
@@ -60,7 +60,8 @@ impl MotionClaim {
         if self.until.is_some_and(|until| now > until) { Err(Verdict::NotFresh) } else { Ok(()) }
     }
 
-    /// Withdraws the request. Returns `false` if it is too late, because the control loop has taken the request.
+    /// Withdraws the client's motion request. Returns `false` if it is too late, because the control loop has taken the
+    /// request.
     fn withdraw(&self) -> bool {
         self.state.compare_exchange(WAITS, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire) != Err(TAKEN)
     }
@@ -78,7 +79,7 @@ impl Issued {
         Self(Mutex::new(Challenges::new((mixed >> 32) as u32)))
     }
 
-    /// Issues a challenge, which makes one later request of the client valid.
+    /// Issues a challenge, which makes one later motion request of the client valid.
     pub(super) fn issue(&self, now: Instant) -> Challenge {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).issue(now)
     }
@@ -114,7 +115,7 @@ impl<'c> Claims<'c> {
         Self { asker, issued, next: 0, newest: VecDeque::new() }
     }
 
-    /// Issues a challenge, which makes one later request of the client valid.
+    /// Issues a challenge, which makes one later motion request of the client valid.
     pub(super) fn issue(&self, now: Instant) -> Challenge {
         self.issued.issue(now)
     }

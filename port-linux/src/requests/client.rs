@@ -37,13 +37,14 @@ const LAST_ANSWERS: StdDuration = StdDuration::from_secs(11);
 /// The delay after a piece of a motion was due until its absence is handled.
 const LATE: StdDuration = StdDuration::from_millis(1);
 
-/// The subscription of a client to changes of the status: `None` without one, otherwise the `id` for its messages.
+/// The subscription of a client to changes of the run's status: `None` without one, otherwise the `id` for its
+/// messages.
 type Watching = watch::Sender<Option<Option<u32>>>;
 
 /// The use that a client makes of its connection. The client's task updates it.
 #[derive(Debug, Default)]
 pub(super) struct Presence {
-    /// The time of its newest complete line \[µs\], plus one. 0 before the first line.
+    /// The time of the client's newest complete line \[µs\], plus one. 0 before the first line.
     spoke: AtomicU64,
     watches: AtomicBool,
     /// `true` after the client has requested a motion, which then depends on its connection.

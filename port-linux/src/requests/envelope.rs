@@ -123,7 +123,8 @@ impl<const N: usize> Envelope<N> {
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) id: Option<u32>,
-    /// `None` if the sender accepts no answers. The request is carried out all the same.
+    /// The reserved place for the answer. `None` if the client accepts no answers; its request is carried out all the
+    /// same.
     pub(super) to: Option<OwnedPermit<Line>>,
 }
 

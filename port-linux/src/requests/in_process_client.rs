@@ -90,7 +90,7 @@ impl<const N: usize> Client<N> {
         self.shared.newest()
     }
 
-    /// Returns the position of the arm, the active setpoint and the period of states.
+    /// Returns the measured joint positions and speeds of the arm, the active setpoint and the period of robot states.
     pub fn stands(&self) -> ArmMotionState<N> {
         self.shared.stands()
     }
@@ -135,7 +135,8 @@ impl<const N: usize> Client<N> {
         self.pass_on(asked, motion, to)
     }
 
-    /// Queues a request. `to` is the reserved place for its answer, if it gets one.
+    /// Queues a request for the control loop. `to` is the reserved place for its answer. Returns its number, or `None`
+    /// if it was not queued.
     fn pass_on(&mut self, asked: RequestKind, motion: Option<Ready<N>>, to: Option<OwnedPermit<Line>>) -> Option<u32> {
         let id = self.next;
         // No challenge is needed, because nothing but this process can delay the request. A long wait in the queue is

@@ -64,9 +64,9 @@ pub fn causes_motion(ask: &ClientRequest<'_>) -> bool {
 
 /// The number of requests that can wait for the control loop. A client waits if there is no room.
 const WAITING: usize = 64;
-/// The wait after no file could be opened for a new connection.
+/// The wait for the next attempt after this process could open no more files for a client's connection.
 const NO_FILES: Duration = Duration::from_millis(5);
-/// The time at the end for clients to receive their remaining answers.
+/// The time at the end of a run for clients to receive their remaining answers.
 const FAREWELL: Duration = Duration::from_millis(100);
 
 /// The access of clients in the same process to the requests of a run.

@@ -26,13 +26,13 @@ impl Notify {
         }
     }
 
-    /// Returns `true` if the flag is set, so that a request may be queued.
+    /// Returns `true` if the flag is set: a request to the control loop may be in the queue.
     pub(super) fn is_rung(&self) -> bool {
         self.0.rung.load(Ordering::SeqCst)
     }
 
-    /// Clears the flag after the queues were found empty. The caller must check them once more, because a request
-    /// may have been queued in the meantime.
+    /// Clears the flag after the queues of requests were found empty. The caller must check them once more, because a
+    /// request may have been queued in the meantime.
     pub(super) fn still(&self) {
         self.0.rung.store(false, Ordering::SeqCst);
     }

@@ -12,8 +12,8 @@ use crate::motion::motion_text::Piece;
 use crate::motion::request::MotionRequest;
 
 impl<const N: usize> Shared<N> {
-    /// Handles a piece of a motion, received at `at`. A motion is answered twice: at its beginning, and at its end or
-    /// its first error.
+    /// Handles a piece of a client's motion, received at `at`, and returns the action that follows. A motion is
+    /// answered twice: at its beginning, and at its end or its first error.
     pub(super) fn planned(
         &self,
         planner: &mut Planner<'_, N>,
@@ -54,7 +54,7 @@ impl<const N: usize> Shared<N> {
         })
     }
 
-    /// Drops this client's motion if it is late. Returns the answer for that.
+    /// Drops this client's incomplete motion if its next piece is late. Returns the answer for that.
     pub(super) fn expired(&self, planner: &mut Planner<'_, N>, now: Instant) -> Option<String> {
         let plan = planner.expire(now)?;
         Some(answer::unfit(plan.id, &self.slot.get(), LATE))

@@ -14,7 +14,7 @@ use crate::motion::motion_text::{Heading, waypoint};
 
 /// The longest time between two pieces of a motion's plan from a client.
 const SILENT: Duration = Duration::from_secs(5);
-/// The longest time for a whole plan: a fixed part, and a part for each waypoint.
+/// The longest time for sending a whole plan (a motion in pieces): a fixed part, and a part for each waypoint.
 const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_micros(500));
 /// The error text for a plan that was not complete in time.
 pub(super) const LATE: &str = "the waypoints did not arrive in time: send each piece within 5 s, and all of them at \

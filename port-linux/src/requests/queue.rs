@@ -37,13 +37,13 @@ use crate::show::Variables;
 
 /// The interval for updating the unmet preconditions of commanding if nothing else changes.
 const UNMET: Duration = Duration::from_millis(50);
-/// The longest wait for the result of an output. It is longer than the engine's own timeout.
+/// The longest wait for the result of setting an output of the controller. It is longer than the engine's own timeout.
 const NEWS: Duration = Duration::from_secs(10);
 
-/// Memory that is no longer needed, and is freed on another thread.
+/// The memory of a finished motion, which is freed on another thread.
 pub(super) type Spent = Box<dyn Any + Send>;
 
-/// An output that was passed to the engine, and whose result is not known yet.
+/// An assignment to an output of the controller that was passed to the engine, and whose result is not known yet.
 #[derive(Debug)]
 struct PendingReply {
     write: Write,
@@ -57,11 +57,11 @@ pub(crate) struct RequestQueue<const N: usize> {
     clock: Clock,
     releases: Receiver<Envelope<N>>,
     asks: Receiver<Envelope<N>>,
-    /// The flag that is set for each new request, and the waker that it uses.
+    /// The flag that is set for each new request of a client, and the waker that it uses.
     bell: Notify,
     waker: Option<Waker>,
     slot: LatestStatus,
-    /// The status after the engine's last input. `told` is `true` if it has been published to clients.
+    /// The status of the run after the engine's last input. `told` is `true` if it has been published to clients.
     status: Status,
     told: bool,
     /// The time of the next update of the unmet preconditions of commanding.
@@ -195,7 +195,8 @@ impl<const N: usize> RequestQueue<N> {
         }
     }
 
-    /// Waits for the next input for the engine. Dropping the future loses nothing.
+    /// Waits for the next input of the engine from a client: from a request or a streamed command. Dropping the future
+    /// loses nothing.
     async fn next(&mut self) -> Input {
         poll_fn(|context| {
             self.bell.wake(&mut self.waker, context);
@@ -286,14 +287,14 @@ impl<const N: usize> RequestQueue<N> {
         Some(input)
     }
 
-    /// Must be called when the input from [`next`](Self::next) is given to the engine.
+    /// Records that the input from [`next`](Self::next) is given to the engine. Must be called each time.
     pub(crate) fn handed_over(&mut self) {
         self.handed_over = self.deciding.is_some();
         self.streamed.1 = true;
         self.refused = None;
     }
 
-    /// Carries out requests that are not inputs of the engine (e.g. starting a motion), after
+    /// Carries out requests of clients that are not inputs of the engine (e.g. starting a motion), after
     /// [`handed_over`](Self::handed_over).
     pub(crate) fn act<P: Controller<N>, L: Law<N>>(
         &mut self,
@@ -376,7 +377,7 @@ impl<const N: usize> RequestQueue<N> {
         Ok(())
     }
 
-    /// Observes the position of the arm, the period of its states, and the streams.
+    /// Observes the joint positions of the arm, the period of robot states, and the clients' streams of commands.
     pub(crate) fn look<P: Controller<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>) {
         self.streaming.look(engine.motion_status().forwarding);
         let (stands, newest) = &mut self.seen;

@@ -66,7 +66,7 @@ pub(super) struct Shared<const N: usize> {
     clock: Clock,
     pub(super) slot: LatestStatus,
     bell: Notify,
-    /// The position of the arm a short time ago, and the limits of its motions.
+    /// The joint positions of the arm a short time ago, and the limits of its motions.
     stands: Arc<Mutex<ArmMotionState<N>>>,
     /// The permits for clients that upload third-party programs.
     upload_permits: UploadPermits,
@@ -140,14 +140,15 @@ impl<const N: usize> Shared<N> {
         of.lock().map(|mut pace| pace.take(self.now())).unwrap_or_default()
     }
 
-    /// Queues a request for the control loop, and waits for room. Returns `false` if the loop has ended.
+    /// Queues a client's request for the control loop, and waits for room in the queue. Returns `false` if the loop has
+    /// ended.
     pub(super) async fn pass_on(&self, lane: &mpsc::Sender<Envelope<N>>, letter: Envelope<N>) -> bool {
         let sent = lane.send(letter).await.is_ok();
         self.bell.ring();
         sent
     }
 
-    /// Queues a request for the control loop if there is room. Returns `false` if there is none.
+    /// Queues a client's request for the control loop if the queue has room. Returns `false` if there is none.
     pub(super) fn pass_on_now(&self, lane: &mpsc::Sender<Envelope<N>>, letter: Envelope<N>) -> bool {
         let sent = lane.try_send(letter).is_ok();
         self.bell.ring();
@@ -164,7 +165,8 @@ impl<const N: usize> Shared<N> {
         !self.releases.is_closed() && self.releases.capacity() < self.releases.max_capacity()
     }
 
-    /// Queues a request at once if there is room and the rate permits. Returns `false` otherwise.
+    /// Queues a client's request for the control loop at once if there is room and the rate limit permits. Returns
+    /// `false` otherwise.
     pub(super) fn hand_over(&self, letter: Envelope<N>) -> bool {
         let ends = letter.asked.stops() || matches!(letter.asked, RequestKind::Gone(_));
         let lane = if letter.asked.stops() { &self.releases } else { &self.asks };
@@ -224,8 +226,8 @@ impl<const N: usize> Shared<N> {
         read.map_err(Some)
     }
 
-    /// Runs `read` on a thread of its own. Returns `None` while an earlier call is running, whether or not the
-    /// client of that call still waits for it.
+    /// Runs `read`, the check of a motion, on a thread of its own. Returns `None` while an earlier call is running,
+    /// whether or not the client of that call still waits for it.
     async fn read_alone<T: Send + 'static>(
         &self,
         read: impl FnOnce() -> Result<T, String> + Send + 'static,
@@ -286,7 +288,7 @@ impl<const N: usize> Shared<N> {
         }
     }
 
-    /// Returns the next step for a parsed message, without a check of its challenge.
+    /// Returns the action that follows from a client's parsed message, without a check of its challenge.
     fn meant(
         &self,
         (planner, claims): (&mut Planner<'_, N>, &Claims<'_>),
@@ -437,7 +439,7 @@ pub(super) mod tests {
     }
 
     impl Bench {
-        /// Publishes the current position of the arm, from which requested motions are checked.
+        /// Publishes the current joint positions of the arm, from which requested motions are checked.
         pub(in crate::requests) fn stand(&self) {
             self.shared.stands.lock().unwrap().at = Some(JointPositions([0.0; 6]));
         }

@@ -8,16 +8,16 @@ use crate::motion::request::MotionRequest;
 
 /// The action that follows from a line of text that a client has sent.
 pub(super) enum ClientAction<const N: usize> {
-    /// Send this answer to the client.
+    /// The client receives this answer, and nothing else follows.
     Say(String),
-    /// Send no answer, because the line was a piece of a motion.
+    /// The client receives no answer, because the line was a piece of a motion.
     Collected,
-    /// Send this answer to a client that withdraws an earlier request.
+    /// The client receives this answer to its withdrawal of an earlier request.
     Withdrew(String),
-    /// Check the client's motion, then let the control loop decide about it.
+    /// The client's motion is checked, then the control loop decides about it.
     Move(Option<u32>, Epoch, MotionRequest<N>, Option<MotionClaim>),
-    /// Send each change of the run's status to the client from now on.
+    /// The client receives each change of the run's status from now on.
     Watch(Option<u32>),
-    /// Let the control loop decide about the client's request.
+    /// The client's request is queued, and the control loop decides about it.
     PassOn(Option<u32>, RequestKind, Option<MotionClaim>),
 }

@@ -29,7 +29,7 @@ impl<const N: usize> Default for LatestCommand<N> {
 }
 
 impl<const N: usize> LatestCommand<N> {
-    /// Stores a command in the slot, in place of an earlier one.
+    /// Stores a client's streamed command in the slot, in place of an earlier one.
     pub(super) fn put(&self, streamed: Streamed<N>) {
         // No code that holds the lock can panic.
         if let Ok(mut slot) = self.0.lock() {
@@ -37,7 +37,8 @@ impl<const N: usize> LatestCommand<N> {
         }
     }
 
-    /// Takes the stored command. Returns `None` while another one is being stored; its sender then rings the bell.
+    /// Takes the client's streamed command out of the slot. Returns `None` while another one is being stored; its
+    /// sender then rings the bell.
     pub(super) fn take(&self) -> Option<Streamed<N>> {
         self.0.try_lock().ok()?.take()
     }
@@ -48,13 +49,13 @@ impl<const N: usize> LatestCommand<N> {
 pub enum StreamRejection {
     /// The control law rejects the streamed command, for this reason.
     Law(ForwardError),
-    /// A motion is active, or the run is for a single motion.
+    /// The streamed command is ignored, because a motion is active, or the run is for a single motion.
     Motion,
     /// The streamed command is ignored while freedrive or force mode moves the arm.
     Guided,
-    /// The mode of the session has changed since the command was sent.
+    /// The session's epoch has changed since the client sent the streamed command.
     Epoch,
-    /// The validity of the command has expired before the control loop took it.
+    /// The validity of the streamed command has expired before the control loop took it.
     Late,
 }
 
@@ -103,7 +104,7 @@ impl Streaming {
         self.why = Some(why);
     }
 
-    /// Records the kind of stream that the law follows at present, and counts streams that have lapsed.
+    /// Records the kind of stream that the control law follows at present, and counts streams that have lapsed.
     pub(super) fn look(&mut self, stage: Forwarding) {
         if stage == Forwarding::Lapsed && self.stage != Forwarding::Lapsed {
             self.lapses = self.lapses.saturating_add(1);

@@ -29,7 +29,7 @@ const LONGEST: CoreDuration = CoreDuration::from_millis(100);
 /// An arm that was stopped during a motion, and is at standstill.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopped {
-    /// The reason why the arm was stopped, if it is known.
+    /// The reason why the arm was stopped. `None` if it is not known.
     pub reason: Option<Reason>,
     /// The cause of the release, if the arm was stopped by a requested release.
     pub released: Option<ReleasedBy>,

@@ -20,7 +20,7 @@ use crate::run::RunResult;
 use crate::run::tee::{SessionState, Subscriber};
 use crate::show::Key;
 
-/// The number of events that can wait for a reader. Events beyond it are only counted.
+/// The number of a session's events that can wait for a reader. Events beyond it are only counted.
 const EVENTS: usize = 1024;
 
 /// The end of a session. The arm is at standstill, unless the link to the robot was lost.

@@ -58,7 +58,7 @@ pub(super) trait SessionRunner<const N: usize, P: Controller<N>>: Send + Sync {
 /// The functions that create a controller for each session of one robot.
 struct Making<C, J> {
     controller: C,
-    /// A function that returns the settings of an engine that only observes the robot.
+    /// A function that returns the settings of an engine which only observes the robot and judges its link.
     judging: J,
 }
 

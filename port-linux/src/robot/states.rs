@@ -17,7 +17,7 @@ use crate::released::ReleasedBy;
 use crate::run::tee::Subscriber;
 use crate::show::{Format, Key};
 
-/// The number of states that can wait for their reader: an eighth of a second at 500 Hz.
+/// The number of robot states that can wait for their reader: an eighth of a second at 500 Hz.
 const WAITING: usize = 64;
 
 /// The states of a robot as they arrive, from [`Robot::states`](super::Robot::states). A reader that is behind by

@@ -53,19 +53,19 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Tracks the cause of each release, by the input that it results from.
+/// The tracker of the cause of each release of the arm, by the input that it results from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Releases {
-    /// The cause of the input that is about to be given to the engine.
+    /// The cause of the releasing input that is about to be given to the engine. `None` for any other input.
     waiting: Option<ReleasedBy>,
-    /// The cause of the operator's input that the engine is handling.
+    /// The cause of the releasing input that the engine is handling. `None` for any other input.
     handled: Option<ReleasedBy>,
     /// The cause of the last release of the arm since commanding started.
     last: Option<ReleasedBy>,
 }
 
 impl Releases {
-    /// Records that `input` is about to be given to the engine. `by` is the cause if it releases.
+    /// Records that `input` is about to be given to the engine. `by` is its cause if it releases the arm.
     pub(super) fn pass_on(&mut self, input: &Input, by: Option<ReleasedBy>) {
         self.waiting = by.filter(|_| matches!(input, Input::Release | Input::Shutdown));
     }
@@ -75,7 +75,7 @@ impl Releases {
         self.handled = self.waiting.take();
     }
 
-    /// Records that the engine has handled the operator's input.
+    /// Records that the engine has handled its last input.
     pub(super) const fn looked(&mut self) {
         self.handled = None;
     }

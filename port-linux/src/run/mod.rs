@@ -144,7 +144,7 @@ impl Feeds {
     }
 }
 
-/// The participants of a session beside its engine: operators, companions and requests.
+/// The participants of a session beside its engine: operators, companions and clients' requests.
 struct Sides<const N: usize, E> {
     operators: Operators,
     watcher: Option<Subscriber<N, E>>,

@@ -13,9 +13,9 @@ use crate::record::fallbacks::{Kept, RecordingOwner, Recordings};
 use crate::requests::{Local, RequestQueue, Requests};
 use crate::show::Format;
 
-/// The size of the recorder \[B\]: several seconds of the fastest stream in each half.
+/// The size of the engine's recorder of inputs and outputs \[B\]: several seconds of the fastest stream in each half.
 pub(super) const RECORDER: usize = 8 << 20;
-/// The size of a recording's header and end \[B\].
+/// The maximum size of the header and the end of a fallback's recording together \[B\].
 pub(super) const AROUND: usize = 4096;
 
 /// The settings of a run with any controller, and its companions.

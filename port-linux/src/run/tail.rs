@@ -11,7 +11,7 @@ use crate::feed::Feed;
 pub struct Tail {
     feed: Feed,
     begun: bool,
-    /// The number of bytes of the recorder's newer half that were copied.
+    /// The number of bytes of the engine recorder's newer half that were copied into the feed.
     taken: usize,
 }
 
@@ -21,8 +21,8 @@ impl Tail {
         Self { feed, begun: false, taken: 0 }
     }
 
-    /// Copies the data recorded since the last call. Must be called after every input, so that at most one half of
-    /// the recorder was completed since.
+    /// Copies the engine's inputs and outputs recorded since the last call into the feed. Must be called after every
+    /// input, so that at most one half of the recorder was completed since.
     pub fn put<const N: usize, P: Controller<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         let [older, newer] = engine.recorder().halves();
         if !self.begun {

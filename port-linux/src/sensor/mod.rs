@@ -21,8 +21,8 @@ use crate::host::os::serial;
 use crate::host::reactor::{self, Datagrams};
 use crate::show;
 
-/// The number of readings that can wait for the engine, far more than can be fresh. If the queue is full the newest
-/// is discarded, and the engine detects the source's age.
+/// The number of sensor readings that can wait for the engine, far more than can be fresh. If the queue is full the
+/// newest is discarded, and the engine detects the source's age.
 const WAITING: usize = 64;
 /// The longest accepted datagram or line on standard input \[B\]. Longer ones are skipped to their end.
 const LONGEST: usize = 512;
@@ -46,9 +46,9 @@ pub enum Arrival {
         /// The reason why the data is not a valid reading, with the invalid word.
         why: String,
     },
-    /// A source has ended: its device was removed, or standard input was closed.
+    /// A sensor's source has ended: its device was removed, or standard input was closed.
     Ended {
-        /// The index of the ended source in the configuration.
+        /// The index of the ended sensor source in the configuration.
         source: usize,
         /// The operating system's error that ended the source. `None` for a normal end.
         why: Option<std::io::Error>,
@@ -81,7 +81,8 @@ impl fmt::Debug for Sources {
 }
 
 impl Sources {
-    /// Opens every source. Opens standard input if the `operator` uses its lines, or a source does.
+    /// Opens every sensor of the configuration. Opens standard input if the `operator` uses its lines, or a sensor
+    /// does.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] with the source and the error of the operating system.
@@ -113,7 +114,8 @@ impl Sources {
         &self.listening
     }
 
-    /// Waits for the next arrival. Returns `None` when every source has ended. Dropping the future loses nothing.
+    /// Waits for the next sensor reading or operator's line. Returns `None` when every source has ended. Dropping the
+    /// future loses nothing.
     pub async fn next(&mut self) -> Option<Arrival> {
         let Self { arrivals, reading, .. } = self;
         poll_fn(|context| {
@@ -265,7 +267,7 @@ impl Feed {
     }
 }
 
-/// Describes what is wrong with a message, and in which word of it.
+/// Describes what is wrong with a sensor's message, and in which word of it.
 fn explain(message: &[u8], why: NotAReading) -> String {
     let at_fault = match why {
         NotAReading::NotANumber { word: place } => word(message, place),

@@ -11,7 +11,8 @@ use outrigger_wire::time::Instant;
 use super::reason_text::Observer;
 use super::{Notice, grade, reason_text};
 
-/// The data that the description of an event needs in addition to the event.
+/// The data that the description of an event needs beside it: time, place of the controller, addresses, errors of
+/// links.
 pub struct Surroundings<'a> {
     /// The time of the described event since the start of the process.
     pub at: Instant,

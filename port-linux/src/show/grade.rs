@@ -15,12 +15,13 @@ use super::advice::{self, Observer};
 use super::sheet::Sheet;
 use crate::json;
 
-/// The interval at which the figures are sampled. The shortest-lived figure, the age, is valid for about as long.
+/// The interval at which the figures of a link are sampled. The shortest-lived figure, the age, is valid for about as
+/// long.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// The number of seconds for which the figures of a link are stored.
 const SECONDS: usize = 10;
 
-/// Formats a duration with three digits, in a suitable unit.
+/// Formats a duration with three digits, in a suitable unit (µs, ms or s).
 pub(crate) fn span(span: Duration) -> String {
     let micros = span.as_micros();
     let (value, unit) = match micros {
@@ -57,12 +58,12 @@ pub(crate) fn key(cause: &GradeCause) -> Option<String> {
     Some(format!("session.expert.grade.{}.{field}", cause.grade.name().to_lowercase()))
 }
 
-/// Formats a time as in the first column of an output line.
+/// Formats a time since the start of the process as in the first column of an output line.
 fn moment(at: Instant) -> String {
     format!("{:.3} s", at.since(Instant::ZERO).as_secs_f64())
 }
 
-/// Describes the figure that lowered the grade, with the measured value and the limit that it exceeded.
+/// Describes the figure that lowered the link's grade, with the measured value and the limit that it exceeded.
 pub(crate) fn fell_by(fell: &GradeChange, observer: Observer) -> String {
     let GradeCause { metric, grade, measured, limit } = fell.cause;
     let (is, most, grade) = (value(metric, measured), value(metric, limit), grade.name());
@@ -192,8 +193,8 @@ pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet:
     sheet.fix(format!("{text}{key}; {}{more}", remedy(&low, false, Observer::Process)));
 }
 
-/// Returns the decisive figure: the one that the next grade needs, or, if its condition is met, the one that lowered
-/// the grade.
+/// Returns the decisive figure of a low link grade: the one that the next grade needs, or, if its condition is met, the
+/// one that lowered the grade.
 fn deciding(low: &GradeLow) -> &GradeCause {
     match &low.fell {
         Some(fell) if low.next.is_within() => &fell.cause,
@@ -281,9 +282,10 @@ struct Second {
     delay: Duration,
     age: Duration,
     misses: u32,
-    /// The share of expected states that were received, in parts of 10 000.
+    /// The share of expected robot states that were received in this second, in parts of 10 000.
     received: u16,
-    /// The share of answered states, in parts of 10 000. `None` if answers are not reported.
+    /// The share of robot states that were answered in this second, in parts of 10 000. `None` if answers are not
+    /// reported.
     answered: Option<u16>,
 }
 
@@ -328,7 +330,7 @@ impl Second {
     }
 }
 
-/// Returns the totals: states received, lost and late, and how often this device was not scheduled.
+/// Returns the totals of a link: robot states received, lost and late, and how often this device was not scheduled.
 fn totals(figures: &Figures) -> [u64; 4] {
     [figures.sequence.accepted, figures.sequence.lost, figures.late, figures.local_stalls.into()]
 }
@@ -359,7 +361,7 @@ pub struct LastSeconds {
 }
 
 impl LastSeconds {
-    /// Returns `true` if the next sample of the link's figures is due.
+    /// Returns `true` if the next sample of the link's figures is due at `now`.
     pub fn is_due(&self, now: Instant) -> bool {
         self.next.is_none_or(|next| now >= next)
     }

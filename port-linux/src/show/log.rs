@@ -8,11 +8,11 @@ use outrigger_wire::time::{Duration, Instant};
 use super::reason_text::{self, Observer};
 use super::{Notice, Snapshot, grade};
 
-/// The minimum interval at which events that may be frequent are displayed to people.
+/// The minimum interval at which frequent events of a session are displayed to people.
 pub(crate) const PACE: Duration = Duration::from_secs(1);
-/// The interval at which lines about unmet preconditions are repeated.
+/// The interval at which lines about unmet preconditions of commanding are repeated.
 const AGAIN: Duration = Duration::from_secs(5);
-/// The duration after which an episode of a low grade is reported once while it lasts.
+/// The duration after which an episode of a low link grade is reported once while it lasts.
 const LONG: Duration = Duration::from_secs(5);
 
 /// Collects the times in which the link's grade was below the one that commanding needs (episodes). Each is one
@@ -43,7 +43,7 @@ enum End {
 }
 
 impl Episodes {
-    /// Records a change of the grade. `needed` is the grade that commanding needs.
+    /// Records a change of the link's grade. `needed` is the grade that commanding needs.
     pub fn note(&mut self, change: &GradeChange, needed: Grade) {
         if change.to >= needed {
             if let Some(episode) = &mut self.open {
@@ -67,8 +67,8 @@ impl Episodes {
         }
     }
 
-    /// Returns the line about an episode that is due at `now`, if there is one. `last` is `true` at the end of the
-    /// command.
+    /// Returns the line about an episode of a low link grade. `None` if none is due at `now`. `last` is `true` at the
+    /// end of the command.
     pub fn next(&mut self, now: Instant, last: bool, here: bool, observer: Observer) -> Option<Notice> {
         let episode = self.open.as_mut()?;
         let over = match episode.end {

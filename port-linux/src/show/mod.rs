@@ -115,11 +115,11 @@ pub use crate::eprintln_lossy;
 pub enum Format {
     /// A full-screen view on the terminal.
     View,
-    /// One line of text per event and per second, for people.
+    /// A line of text per event and per second, for people.
     Lines,
-    /// One JSON object per event and per second, for scripts.
+    /// A JSON object per event and per second, for scripts.
     Json,
-    /// One line per event on standard error. Standard output is left to the application.
+    /// A line of text per event on standard error. Standard output is left to the application.
     Remarks,
     /// No output of the command at all.
     Silent,
@@ -138,12 +138,12 @@ impl Format {
         }
     }
 
-    /// Returns this form, or lines in place of a view if this process [has none](use_screen).
+    /// Returns this form of output, or lines in place of a full-screen view if this process [has none](use_screen).
     pub(crate) fn possible(self) -> Self {
         if self == Self::View && SCREEN.get().is_none() { Self::Lines } else { self }
     }
 
-    /// Returns the time between two snapshots of the session in this form.
+    /// Returns the time between two snapshots of the session in this form of output.
     #[must_use]
     pub const fn pace(self) -> outrigger_wire::time::Duration {
         outrigger_wire::time::Duration::from_millis(if matches!(self, Self::View) { 100 } else { 1_000 })
@@ -190,7 +190,7 @@ pub enum Message {
 pub struct Messages(Receiver<Dated>);
 
 impl Messages {
-    /// Waits for the next message, at most for `wait`. Returns it with the session's epoch, or `None`.
+    /// Waits for the next message to display, at most for `wait`. Returns it with the session's epoch, or `None`.
     ///
     /// # Errors
     /// Returns [`Over`] when the session has ended.
@@ -248,7 +248,8 @@ pub struct Show {
     unread: Arc<AtomicBool>,
 }
 
-/// The messages that were not printed because the reader of the output was too slow, or because of an error.
+/// The messages to the output that were not printed because the reader of the output was too slow, or because of an
+/// error.
 #[derive(Debug, Default)]
 struct Lost {
     count: AtomicU64,

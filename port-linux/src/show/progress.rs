@@ -41,7 +41,7 @@ impl Progress {
         }
     }
 
-    /// Clears the stored line after the operator has ended it by entering an answer.
+    /// Clears the stored progress line after the operator has ended it by entering an answer.
     pub fn answered(&mut self) {
         let _ = LINE.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

@@ -14,7 +14,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Creates an empty result of an examination, with details if they were requested.
+    /// Creates an empty result of an examination such as `outrigger doctor`, with details if they were requested.
     pub fn new() -> Self {
         Self { verbose: is_verbose(), ..Self::default() }
     }
@@ -41,7 +41,7 @@ impl Sheet {
         }
     }
 
-    /// Formats the result: the verdict, problems to fix, suggestions, then the lines.
+    /// Formats the result of the examination: the verdict, problems to fix, suggestions, then the lines.
     pub fn text(&self) -> String {
         let suggestions = match self.suggestions.as_slice() {
             [] => None,
@@ -61,7 +61,7 @@ impl Sheet {
         std::iter::once(verdict).chain(fixes).chain(advice).chain(self.lines.iter().map(line)).collect()
     }
 
-    /// Prints the result.
+    /// Prints the result of the examination.
     ///
     /// # Errors
     /// Returns [`Failure::Fault`] if there is a problem to fix.

@@ -12,7 +12,7 @@ use super::reason_text::{self, Observer};
 use super::{States, Terminals, Variables, grade};
 use crate::json::{self, Number};
 
-/// The data of a session at one instant that displays show.
+/// The data of a session at one instant for displays: mode, reasons, link, arm and terminals.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The time of the snapshot since the start of the process.
@@ -29,23 +29,23 @@ pub struct Snapshot {
     pub mode: Mode,
     /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The latched reason of the last fallback.
+    /// The latched reason of the last fallback (end of commanding by a fault). `None` if it was acknowledged.
     pub latch: Option<Reason>,
     /// The reason that was latched last, even if it was acknowledged since.
     pub last_fallback: Option<Reason>,
     /// The unmet preconditions of commanding the arm.
     pub unmet: ReasonSet,
-    /// The state of the arm in the newest message. `None` without a state.
+    /// The state of the arm in the controller's newest message. `None` without a state.
     pub state: Option<Arm>,
-    /// The figures of the link that carries states. `None` without a session.
+    /// The figures of the link that carries robot states, such as losses and intervals. `None` without a session.
     pub figures: Option<Figures>,
-    /// The source of states. `None` if it is not known to this program.
+    /// The connection that carries robot states. `None` if it is not known to this program.
     pub states: Option<States>,
-    /// The histogram of the time between states since the start of the link: bins that are not empty.
+    /// The histogram of the time between robot states since the start of the link: bins that are not empty.
     pub intervals: Vec<Bin>,
     /// The number of robot states per second since the previous snapshot.
     pub rate: f32,
-    /// The operating system's last error of a link that is down.
+    /// The operating system's last error of a link that is down. `None` without an error.
     pub trouble: Option<String>,
     /// Further named values of the session, for people.
     pub values: Vec<(String, String)>,
@@ -53,11 +53,11 @@ pub struct Snapshot {
     pub counters: Vec<(&'static str, u64)>,
     /// The variables that a program on the controller sends. `None` if this kind of controller shares none.
     pub variables: Option<Variables>,
-    /// The inputs and outputs. `None` if the controller does not show them.
+    /// The controller's electrical inputs and outputs. `None` if they are not reported.
     pub terminals: Option<Terminals>,
     /// The temperatures of the motors, base joint first \[°C\]. `None` if they are not known to this program.
     pub temperatures: Option<Vec<f32>>,
-    /// The distance of the arm from the law's setpoint, while it commands.
+    /// The distance of the arm from the control law's setpoint. `None` while the arm is not commanded.
     pub law_error: Option<LawError>,
 }
 
@@ -92,18 +92,19 @@ impl Snapshot {
     }
 }
 
-/// The control error of a law: how far the arm is from its setpoint.
+/// The control error of a control law: how far the arm is from the law's setpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LawError {
     /// The largest difference of a joint position from its setpoint \[rad\].
     Joint(f32),
-    /// The largest of the law's errors that have the unit of the first one. Values in different units cannot be
+    /// The largest of the control law's errors that have the unit of the first one. Values in different units cannot be
     /// compared.
     Value(Value),
 }
 
 impl LawError {
-    /// Returns the error of `law` at `state`. `None` for a law that controls neither readings nor positions.
+    /// Returns the control error of `law` at the robot state `state`. `None` for a law that controls neither readings
+    /// nor positions.
     #[must_use]
     pub fn of<const N: usize>(law: &impl Law<N>, state: &State<N>) -> Option<Self> {
         let joints = || {
@@ -142,7 +143,7 @@ pub struct Arm {
     pub payload: Option<Payload>,
     /// The position of the controller's speed slider, 0 … 1.
     pub speed_slider: Option<f32>,
-    /// The factor by which slider and limiter reduce speeds, 0 … 1.
+    /// The factor by which speed slider and limiter reduce the arm's speeds, 0 … 1.
     pub speed_scaling: Option<f32>,
     /// The state of the program on the controller, if it is known.
     pub program: Option<ProgramState>,
@@ -393,7 +394,7 @@ impl Link {
     }
 }
 
-/// The JSON members for the joints. A value that is not known for every joint is `None`.
+/// The JSON members for the joints of an arm. A value that is not known for every joint is `None`.
 #[derive(Serialize)]
 struct Joints {
     #[serde(skip_serializing_if = "Option::is_none")]

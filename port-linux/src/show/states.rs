@@ -7,7 +7,7 @@ use outrigger_wire::frame::StreamCounts;
 
 use serde::{Serialize, Serializer};
 
-/// The connection that carries states, the reason for its choice, and its counters.
+/// The connection that carries robot states, the reason for its choice, and its counters of messages.
 #[derive(Clone, Debug)]
 pub struct States {
     /// The connection that carries robot states: the real-time interface or RTDE.
@@ -16,7 +16,8 @@ pub struct States {
     pub why: String,
     /// The counters of messages on the current connection for robot states.
     pub stream: StreamCounts,
-    /// The number of bytes that were skipped, because they were part of no valid message.
+    /// The number of bytes that were skipped on the connection for robot states, because they were part of no valid
+    /// message.
     pub dropped_bytes: u64,
     /// For RTDE: the counters of packages by kind, and of missing and late cycles by the controller's clock.
     pub rtde: Option<(RtdeCounts, Cadence)>,

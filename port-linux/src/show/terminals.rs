@@ -10,7 +10,8 @@ use serde::{Serialize, Serializer};
 
 use crate::json::Number;
 
-/// The current state of the terminals. A value is `None` if this controller does not publish it, or has not yet.
+/// The current state of the controller's electrical terminals. A value is `None` if this controller does not publish
+/// it, or has not yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terminals {
     /// The version of the controller's software.
@@ -19,7 +20,7 @@ pub struct Terminals {
     pub inputs: u32,
     /// The levels of the digital outputs, one per bit as in `digital_bit`. `None` if they are not known.
     pub outputs: Option<u32>,
-    /// The analog inputs and outputs, and the supply, of the control box.
+    /// The analog inputs and outputs, and the power supply, of the control box.
     pub board: Option<BoardIo>,
     /// The analog inputs and the supply at the tool's connector.
     pub tool: Option<ToolIo>,

@@ -21,8 +21,8 @@ pub const fn shown(unit: Unit) -> (f32, &'static str) {
     }
 }
 
-/// Formats a value for people, with the name of its part if it has one: `+0.120 mm`, `rx -1.200 mrad`. Returns
-/// `None` if the value is unknown.
+/// Formats a control law's value for people, with the name of its part if it has one: `+0.120 mm`, `rx -1.200 mrad`.
+/// Returns `None` if the value is unknown.
 #[must_use]
 pub fn worded(value: &Value) -> Option<String> {
     let (factor, symbol) = shown(value.unit);
@@ -30,7 +30,7 @@ pub fn worded(value: &Value) -> Option<String> {
     Some(value.part.map_or_else(|| number.trim_end().to_owned(), |part| format!("{part} {}", number.trim_end())))
 }
 
-/// Formats the values for people. Those with the same name are on one line.
+/// Formats a control law's values for people. Those with the same name are on one line.
 #[must_use]
 pub fn lines(values: &Values) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = vec![];
@@ -44,7 +44,7 @@ pub fn lines(values: &Values) -> Vec<(String, String)> {
     lines
 }
 
-/// Returns the numbers of the values with the name `name`, each with the name of its part.
+/// Returns the numbers of a control law's values with the name `name`, each with the name of its part.
 pub fn named<'v>(values: &'v Values, name: &'static str) -> impl Iterator<Item = (Option<&'static str>, f32)> + 'v {
     values.iter().filter(move |value| value.name == name).filter_map(|value| Some((value.part, value.value?)))
 }

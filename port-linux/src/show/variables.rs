@@ -4,10 +4,10 @@ use serde::{Serialize, Serializer};
 
 use crate::json::Number;
 
-/// The values of all variables, as received: sixteen of each kind, the first one first.
+/// The values of all variables that a program on the controller sends: sixteen of each kind, the first one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variables {
-    /// The values of the boolean variables. Bit 0 is the first one.
+    /// The values of the boolean variables of a program on the controller. Bit 0 is the first one.
     pub bools: u16,
     /// The values of the integer variables of a program on the controller.
     pub ints: [i32; 16],
@@ -16,7 +16,8 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Formats the variables that are not zero, numbered like in the program. Returns `None` if all are zero.
+    /// Formats the variables of a controller's program that are not zero, numbered like in the program. Returns `None`
+    /// if all are zero.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         let mut said = vec![];
@@ -28,7 +29,7 @@ impl Variables {
         (!said.is_empty()).then(|| said.join(" "))
     }
 
-    /// Returns the variables as three arrays for scripts. `number` converts each real number.
+    /// Returns the variables of a controller's program as three arrays for scripts. `number` converts each real number.
     pub(crate) fn arrays<R: Serialize>(&self, number: impl Fn(f32) -> R) -> Arrays<R> {
         Arrays {
             bools: std::array::from_fn(|at| self.bools >> at & 1 != 0),
@@ -38,7 +39,7 @@ impl Variables {
     }
 }
 
-/// The variables as a JSON object with an array for each kind.
+/// The variables of a controller's program as a JSON object with an array for each kind.
 #[derive(Serialize)]
 pub(crate) struct Arrays<R> {
     #[serde(rename = "bool")]

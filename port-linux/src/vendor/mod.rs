@@ -44,17 +44,18 @@ pub trait VendorUi {
     /// Returns `true` if the controller runs on this machine, without a network in between.
     fn is_here(&self) -> bool;
 
-    /// Describes an event of the session for people and scripts. Returns `None` if the event is not shown.
+    /// Describes an event of the session with the controller for people and scripts. Returns `None` if the event is not
+    /// shown.
     fn notice(&self, event: &Event<Self::Event>, at: Instant) -> Option<Notice>;
 
-    /// Stores the content of `event`, which has the description `notice`. Returns the way in which the event is
-    /// shown.
+    /// Stores the content of the controller's `event`, which has the description `notice`. Returns the way in which the
+    /// event is shown.
     fn take(&mut self, event: &Self::Event, notice: &Notice) -> EventDisplay;
 
     /// Returns the error for a session that never started, with what to check.
     fn nothing_came(&self) -> Failure;
 
-    /// Converts the engine's data `seen` to the values that a view shows.
+    /// Converts the engine's data `seen` to the vendor's part of a snapshot: identity, arm, counters, variables.
     fn facts(&self, seen: &Self::VendorView) -> VendorFacts;
 
     /// Converts the state of a session to a snapshot for a view or a page. Data that only the caller has is empty.
@@ -104,7 +105,7 @@ pub struct SessionStatus<S> {
     pub(crate) last_fallback: Option<Reason>,
     /// The unmet preconditions of commanding the arm. Empty while commanding.
     pub(crate) unmet: ReasonSet,
-    /// The figures of the link that carries states. `None` without a session.
+    /// The figures of the link that carries robot states, such as losses and intervals. `None` without a session.
     pub(crate) figures: Option<Figures>,
     /// The number of robot states per second \[1/s\].
     pub(crate) rate: f32,
@@ -132,12 +133,12 @@ pub trait VendorObserve<const N: usize, P: Controller<N, Event = Self::Event>>: 
         None
     }
 
-    /// Returns the current inputs and outputs. `None` if this kind of controller does not show them.
+    /// Returns the current electrical inputs and outputs of the controller. `None` if they are not reported.
     fn terminals<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Terminals> {
         None
     }
 
-    /// Changes stiffness and damping from the next command on.
+    /// Changes the arm's stiffness and damping from the next command on.
     ///
     /// # Errors
     /// Returns the reason why the values are not changed.
@@ -212,7 +213,7 @@ pub trait Vendor<const N: usize>:
         None
     }
 
-    /// Opens the sockets, which [`run`](Self::run) then uses.
+    /// Opens the sockets to the controller, which [`run`](Self::run) then uses.
     ///
     /// # Errors
     /// Returns the errors of [`Net::listening`].
@@ -275,11 +276,11 @@ pub enum Wanted {
 pub struct VendorFacts {
     /// The identity of the controller, e.g. `ur5e, software 5.15.0`. `None` without a session.
     pub identity: Option<String>,
-    /// The state of the arm in the newest message. `None` without a state.
+    /// The state of the arm in the controller's newest message. `None` without a state.
     pub arm: Option<Arm>,
-    /// The connection that carries states, if this kind of controller has several.
+    /// The connection that carries robot states. `None` without a session, and for a kind of controller that has one.
     pub states: Option<States>,
-    /// The reason why there is no session with the controller.
+    /// The reason why there is no session with the controller. `None` during a session, or if it is not known.
     pub trouble: Option<String>,
     /// Further named values of the controller, for people.
     pub values: Vec<(String, String)>,
@@ -374,10 +375,10 @@ pub trait Summary: Default {
     /// Counts an event of the run.
     fn event(&mut self, event: &Event<Self::Event>);
 
-    /// Counts a written reply to a state. `turnaround` is the time since the state was read.
+    /// Counts a command that was written in reply to a robot state. `turnaround` is the time since the state was read.
     fn answered(&mut self, turnaround: Duration);
 
-    /// Returns a summary for people, without a line end. Empty if there is nothing to report.
+    /// Returns a summary of the run for people, without a line end. Empty if there is nothing to report.
     fn text(&self) -> String;
 
     /// Returns the summary of a run for scripts: members of a JSON object.

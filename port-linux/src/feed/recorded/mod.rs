@@ -19,7 +19,7 @@ pub const ENGINE: &str = "/engine/recording";
 /// The topic, in a recording, of the session's log lines.
 pub const LOG: &str = "/log";
 
-/// The error text for a path that is a pipe, a device or a directory.
+/// The error text for a recording's path that leads to a pipe, a device or a directory.
 const NO_FILE: &str = "it is no regular file";
 
 /// Bytes of recorded traffic, with the port and the time.
@@ -58,7 +58,7 @@ pub fn is_none(path: &Path) -> Option<Failure> {
     })
 }
 
-/// Calls `take` with all traffic of `ports`, in order.
+/// Calls `take` with all traffic of the controller's `ports` in the recording at `path`, in the order of the file.
 ///
 /// # Errors
 /// Returns [`Failure::BadInput`] if the file cannot be read or ends early, after everything before that; and any
@@ -76,7 +76,7 @@ pub fn each_raw(
     })
 }
 
-/// Calls `take` with topic, time since 1970 \[ns\] and data of every message, in order.
+/// Calls `take` with topic, time since 1970 \[ns\] and data of every message in the recording at `path`, in order.
 ///
 /// # Errors
 /// Returns the errors of [`each_raw`].
@@ -127,7 +127,7 @@ fn open(path: &Path) -> std::io::Result<(File, u64)> {
     if found.is_file() { Ok((file, found.len())) } else { Err(std::io::Error::other(NO_FILE)) }
 }
 
-/// Returns `true` if `file` ends like a completed file. Afterwards the position is at the beginning.
+/// Returns `true` if `file` ends like a completed MCAP file. Afterwards its reading position is at the beginning.
 fn is_whole(file: &mut File, length: u64) -> std::io::Result<bool> {
     let mut end = MAGIC;
     let is_whole = match length.checked_sub(2 * end.len() as u64) {

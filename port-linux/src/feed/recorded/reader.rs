@@ -36,18 +36,18 @@ const DATA_END: u8 = 15;
 /// A reason why reading a recording ended before the end of the file.
 #[derive(Debug)]
 pub(crate) enum Fault<E> {
-    /// The caller of the reader rejected a message.
+    /// The caller of the reader rejected a message of the recording, for this reason.
     Refused(E),
-    /// The file cannot be read, for this error of the operating system.
+    /// The recording's file cannot be read, for this error of the operating system.
     Unreadable(io::Error),
-    /// The chunk at byte `at` has a compression that this program was built without.
+    /// The chunk of the MCAP file at byte `at` has a compression that this program was built without.
     Compression {
         /// The byte offset of the chunk in the MCAP file.
         at: u64,
         /// The name of the chunk's compression method.
         name: String,
     },
-    /// The record at byte `at` does not end within the file.
+    /// The record at byte `at` of the MCAP file does not end within the file.
     CutOff {
         /// The byte offset of the record in the file.
         at: u64,
@@ -65,7 +65,7 @@ pub(crate) enum Fault<E> {
     },
 }
 
-/// A function that receives messages: topic, time since 1970 \[ns\] and data of each.
+/// A function that receives the messages of a recording: topic, time since 1970 \[ns\] and data of each.
 pub(crate) type Take<'t, E> = dyn FnMut(&str, u64, &[u8]) -> Result<(), E> + 't;
 
 /// Calls `take` with topic, time since 1970 \[ns\] and data of every message in the first `length` bytes of `input`,
@@ -82,7 +82,7 @@ fn damaged<E>(at: u64, what: impl Into<String>) -> Fault<E> {
     Fault::Damaged { at, what: what.into() }
 }
 
-/// A file that is read, with the reading position and a running checksum.
+/// An MCAP file that is read, with the reading position \[B\] and a running checksum.
 struct Source<R> {
     input: io::Take<R>,
     at: u64,
@@ -137,7 +137,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         }
     }
 
-    /// Reads a record, and delivers its messages. Returns `false` for the footer.
+    /// Reads the next record of an MCAP file, and delivers its messages. Returns `false` for the footer.
     fn record(&mut self) -> Result<bool, Fault<E>> {
         let at = self.source.at;
         let sum_before = self.source.sum.clone();
@@ -200,7 +200,8 @@ impl<R: Read, E> Walk<'_, R, E> {
         if extent.is_whole && skipped == rest { Ok(true) } else { Err(cut_off) }
     }
 
-    /// Reads a checksum, and compares it with `sum`. A checksum of zero is not compared.
+    /// Reads the checksum in a record of an MCAP file, and compares it with `sum`, that of the bytes before it. Zero is
+    /// not compared.
     fn check(&mut self, extent: Extent, sum: &Hasher, of: &str) -> Result<(), Fault<E>> {
         let expected = u32::from_le_bytes(self.field(extent)?);
         if expected != 0 && sum.clone().finalize() != expected {
@@ -212,7 +213,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Reads the record of a channel or message that is outside of chunks.
+    /// Reads the record of a channel or message that is outside of the chunks of an MCAP file.
     fn entry_outside_of_chunks(&mut self, extent: Extent, kind: u8, size: u64) -> Result<(), Fault<E>> {
         let mut content = mem::take(&mut self.content);
         content.clear();
@@ -225,7 +226,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Reads a chunk, checks it if it is whole, and delivers its messages.
+    /// Reads a chunk of an MCAP file, checks its checksum if it is whole, and delivers its messages.
     fn chunk(&mut self, extent: Extent) -> Result<(), Fault<E>> {
         let at = extent.at;
         self.has_chunks = true;
@@ -293,7 +294,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Delivers the messages of a chunk to the caller.
+    /// Delivers the messages of an MCAP file's chunk to the caller.
     fn entries(&mut self, at: u64, content: &[u8], is_whole: bool) -> Result<(), Fault<E>> {
         let mut rest = content;
         while let Some((kind, body, behind)) = first_record(rest) {
@@ -306,7 +307,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Processes a record: stores a channel, or delivers a message to the caller.
+    /// Processes a record of an MCAP file: stores the topic of a channel, or delivers a message to the caller.
     fn entry(&mut self, at: u64, kind: u8, body: &[u8]) -> Result<(), Fault<E>> {
         match kind {
             CHANNEL => {
@@ -331,14 +332,14 @@ impl<R: Read, E> Walk<'_, R, E> {
         }
     }
 
-    /// Reads the next `N` bytes of a record.
+    /// Reads the next `N` bytes of a record in an MCAP file.
     fn field<const N: usize>(&mut self, extent: Extent) -> Result<[u8; N], Fault<E>> {
         let mut bytes = [0; N];
         self.fill(extent, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Reads bytes of a record into `room`. Bytes after the end of the record are not read.
+    /// Reads bytes of a record in an MCAP file into `room`. Bytes after the end of the record are not read.
     fn fill(&mut self, extent: Extent, room: &mut [u8]) -> Result<(), Fault<E>> {
         let left = extent.end.saturating_sub(self.source.at);
         if extent.is_whole && left < room.len() as u64 {
@@ -363,7 +364,8 @@ impl<R: Read, E> Walk<'_, R, E> {
     }
 }
 
-/// Returns the first record of a chunk: its kind, its content and the bytes behind it.
+/// Returns the first record in `bytes` of an MCAP chunk: its kind, its content and the bytes behind it. `None` without
+/// a whole record.
 fn first_record(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let ([kind, size @ ..], rest) = bytes.split_first_chunk::<9>()?;
     let size = usize::try_from(u64::from_le_bytes(*size)).ok()?;

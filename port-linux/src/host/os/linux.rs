@@ -171,7 +171,7 @@ pub(crate) fn acknowledge_at_once(socket: impl AsFd) -> io::Result<()> {
     Ok(set_tcp_quickack(socket, true)?)
 }
 
-/// Returns the process at the other end: its id if the kernel reports it, and its user.
+/// Returns the process at the other end of a local socket: its id if the kernel reports it, and its user id.
 ///
 /// # Errors
 /// Returns the error of the operating system.

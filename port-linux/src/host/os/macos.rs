@@ -95,7 +95,7 @@ pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Returns the process at the other end: its id if the kernel reports it, and its user.
+/// Returns the process at the other end of a local socket: its id if the kernel reports it, and its user id.
 ///
 /// # Errors
 /// Returns the error of the operating system.

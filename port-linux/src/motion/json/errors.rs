@@ -8,10 +8,10 @@ use super::AROUND;
 /// The longest excerpt of an error text that repeats parts of the file \[characters\].
 const EXCERPT: usize = 400;
 
-/// The maximum number of bytes kept at each end of an error.
+/// The maximum length of each end of a JSON error text that is kept, its middle being removed \[B\].
 const MOST_OF_ENDS: usize = 2048;
 
-/// Returns the error with its place first and advice last, limited to the length of a message.
+/// Returns the text of a JSON error with line and column first and advice last, limited to the length of a message.
 pub(super) fn placed(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     let what = excerpt(error);
@@ -20,7 +20,7 @@ pub(super) fn placed(error: &serde_json::Error) -> String {
     format!("line {line}, column {}: {}{remedy}", column.max(1), quoted(&what, EXCERPT))
 }
 
-/// The first and the last characters of a text, without those between.
+/// The first and the last characters of an error text, without those between.
 #[derive(Default)]
 struct Ends {
     first: String,
@@ -40,7 +40,7 @@ impl fmt::Write for Ends {
     }
 }
 
-/// Returns the text of an error without the middle of a long one. An error can repeat a text as long as the file.
+/// Returns the text of a JSON error, without the middle of a long text. An error can repeat a text as long as the file.
 fn excerpt(error: &impl fmt::Display) -> String {
     let mut ends = Ends::default();
     // Writing to memory does not fail.
@@ -102,7 +102,7 @@ fn in_words(what: &str) -> (String, &'static str) {
     (words.to_owned(), remedy)
 }
 
-/// Translates the error that a value has another type, and returns a remedy.
+/// Translates the error that a value in JSON has another type than expected, and returns a remedy.
 fn of_another_type(found: &str, expected: &str) -> (String, &'static str) {
     let is_text = found.starts_with("string ");
     let expected = noun(expected);

@@ -15,7 +15,7 @@ const WHEN: &[u8] = b"0000-00-00-00-00-00-UTC-";
 /// The age from which an unfinished recording's file counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(3_600);
 
-/// The limits on recordings in a directory. If one is exceeded, the oldest recording is deleted first.
+/// The limits on recordings of fallbacks in a directory. If one is exceeded, the oldest recording is deleted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The maximum number of recordings in the directory.

@@ -6,7 +6,8 @@ use outrigger_wire::time::Duration;
 use super::event_text;
 use crate::vendor::effect_lines::{Line, joints};
 
-/// Returns lines about the robot, whose measurements arrive at `listen`, and lines about the worst-case coast.
+/// Returns lines about the KRC, whose measurements arrive at `listen`, and lines about the arm's worst-case coast (its
+/// motion after commanding has failed).
 pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     let mut robot = vec![];
     let mut say = |name, text| robot.push((name, text));

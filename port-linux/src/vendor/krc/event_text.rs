@@ -89,7 +89,7 @@ pub(crate) fn rating(state: Option<FriState>, quality: Option<Quality>) -> [Repo
     ]
 }
 
-/// Returns a value with its JSON key, its name and its number, or with the name `absent` if there is none.
+/// Returns a state or rating of a KRC with its JSON key, name and number, or with the value `absent` if there is none.
 fn word(
     key: &'static str,
     name: &'static str,

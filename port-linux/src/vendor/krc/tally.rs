@@ -21,9 +21,9 @@ pub struct KrcTally {
     answered: bool,
     commands: u64,
     commanding: u64,
-    /// The number of commands by grade of the link, the best grade first, according to this process.
+    /// The number of commands to the KRC at each grade of the link, as this process judges it, the best grade first.
     ours: [u64; 4],
-    /// The number of commands by grade of the link, the best grade first, according to the KRC.
+    /// The number of commands to the KRC at each grade of the link, as the KRC judges it, the best grade first.
     krcs: [u64; 4],
     fallbacks: Vec<(Reason, u64)>,
     end: End,

@@ -7,8 +7,8 @@ use outrigger_core::mode::PendantStop;
 use outrigger_wire::robot::{Pose, RobotModel, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// Describes both worst cases on a controller with this software: a fault that this process detects, and the death of
-/// this process.
+/// Describes both worst cases of the arm's coast on a controller with this software: a fault that this process detects,
+/// and the death of this process.
 ///
 /// If the robot's model is not configured, the description says that the tool's travel is unknown.
 #[must_use]

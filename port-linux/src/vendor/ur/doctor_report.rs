@@ -121,7 +121,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
     }
 }
 
-/// Formats a reported value, or returns `none` if there is no value.
+/// Formats a value that the controller has reported, or returns `none` if it has reported none.
 fn given(what: Option<impl std::fmt::Display>, none: &str) -> String {
     what.map_or_else(|| none.into(), |what| what.to_string())
 }
@@ -145,7 +145,7 @@ impl UrExamined {
     }
 }
 
-/// Describes the form in which text commands are sent, and the reason for it.
+/// Describes what stops the arm if this process dies: the form of its commands, or the program on the controller.
 fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
     if config.peer.path.is_resident() {
         return "the program on the controller ends in stopj when no command arrives for session.expert.hold";

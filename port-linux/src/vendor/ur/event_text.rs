@@ -164,7 +164,7 @@ fn established(identity: &Identity) -> String {
     format!("session: controller with software {}{how}, {source} at {hertz:.0} Hz", identity.software)
 }
 
-/// Returns a description of what should have been received on a link.
+/// Returns a description of the message that should have been received on a link.
 fn expected(link: LinkId) -> &'static str {
     match link {
         LinkId::REALTIME => "a controller's real-time packets",

@@ -27,7 +27,7 @@ impl Default for Windows<'_> {
 }
 
 impl<'m> Windows<'m> {
-    /// Allocates the empty memory that an engine needs for its messages.
+    /// Allocates the empty memory that an engine needs for received messages.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

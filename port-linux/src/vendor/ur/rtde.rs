@@ -31,7 +31,7 @@ const BACK_OFF: (std::time::Duration, std::time::Duration) =
     (std::time::Duration::from_secs(1), std::time::Duration::from_secs(30));
 
 impl Wanted {
-    /// Returns the number of the stream in a feed that receives the data.
+    /// Returns the number of the stream in a feed that receives the recorder's RTDE data.
     const fn port(&self) -> u16 {
         match self {
             Self::Everything => PORT,
@@ -40,7 +40,7 @@ impl Wanted {
     }
 }
 
-/// The parameters of the connection: its address, the data to receive and the receivers of it.
+/// The parameters of the recorder's RTDE connection: its address, the data to receive and the receivers of it.
 pub(super) struct Following {
     /// The address of the controller's RTDE port 30004.
     pub(super) at: SocketAddr,
@@ -86,8 +86,8 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
     }
 }
 
-/// Opens one connection and receives data until it ends. Returns `true` if data was received, and the reason for the
-/// end.
+/// Opens a connection to RTDE and receives data until the connection ends. Returns `true` if data was received, and the
+/// reason for the end.
 async fn converse(following: &Following, software: SoftwareVersion) -> (bool, String) {
     let Following { at, wanted, clock, feed, remarks, .. } = following;
     let name = name_of(wanted.port());

@@ -27,7 +27,7 @@ pub(super) struct Tracking {
     reaction: Reaction,
 }
 
-/// The longest way of each joint from its start position \[rad\].
+/// The longest distance of each joint from its start position \[rad\].
 #[derive(Clone, Copy, Debug, Default)]
 struct Excursion([f32; 6]);
 
@@ -58,7 +58,7 @@ struct Reaction {
 }
 
 impl Tracking {
-    /// Evaluates the tracking in the newest state, after the law has answered it.
+    /// Evaluates the joints' tracking errors in the newest robot state, after the law has answered it.
     pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, law: &impl Law<6>, progress: Progress) {
         let Some(Setpoint { positions, velocities }) = law.motion().and_then(Motion::setpoint) else { return };
         if self.newest == Some(state.controller_time) {

@@ -154,7 +154,7 @@ fn is_ready(file: &impl AsFd, flags: PollFlags, patience: Option<Duration>) -> i
 pub struct Line(File);
 
 impl Line {
-    /// Opens a serial device at the rate `baud` \[Bd\].
+    /// Opens a line to a board at a serial device with the rate `baud` \[Bd\].
     ///
     /// # Errors
     /// Returns the errors of [`serial::open`].
@@ -162,7 +162,7 @@ impl Line {
         serial::open(path, baud).map(Self)
     }
 
-    /// Connects to a Unix socket.
+    /// Opens a line to a board by connecting to a Unix socket.
     ///
     /// # Errors
     /// Returns the error of the operating system.
@@ -170,7 +170,7 @@ impl Line {
         UnixStream::connect(path).map(|stream| Self(OwnedFd::from(stream).into()))
     }
 
-    /// Returns `true` if data arrives within the time `within`.
+    /// Returns `true` if data of the board arrives on the line within the time `within`.
     ///
     /// # Errors
     /// Returns the error of the operating system.

@@ -89,7 +89,7 @@ fn is_left(name: &Path, device: &Path) -> bool {
     std::fs::read_link(name).is_ok_and(|to| to == device || (to.starts_with("/dev/pts") && !to.exists()))
 }
 
-/// Returns the number of bytes that were written and not yet transmitted.
+/// Returns the number of bytes that were written to a serial device and not yet transmitted.
 ///
 /// # Errors
 /// Returns the error of the operating system, and of a driver that does not count them.
@@ -103,7 +103,8 @@ pub fn is_unheard(pseudo: &File) -> bool {
     super::is_hung_up(pseudo)
 }
 
-/// Discards bytes that were written and not yet transmitted, because closing the device would wait for them.
+/// Discards bytes that were written to a serial device and not yet transmitted, because closing the device would wait
+/// for them.
 pub fn forget(port: &File) {
     let _ = tcflush(port, QueueSelector::OFlush);
 }

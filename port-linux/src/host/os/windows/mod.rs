@@ -245,7 +245,7 @@ impl Line {
         Err(not_here())
     }
 
-    /// Returns `true` if data arrives within the time `within`.
+    /// Returns `true` if data of the board arrives on the line within the time `within`.
     ///
     /// # Errors
     /// Returns the error of the operating system.
