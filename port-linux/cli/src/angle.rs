@@ -43,7 +43,8 @@ impl FromStr for Rate {
     }
 }
 
-/// Returns the value of the option `name`. `linear` is `true` if it is one of the tool.
+/// Returns the speed or acceleration given by the option `name`, for a joint \[rad/s, rad/s²\] or, if `linear` is
+/// `true`, for the tool \[m/s, m/s²\]. `None` if the option is not given.
 ///
 /// # Errors
 /// [`Failure::Usage`] for a value of the tool in degrees.

@@ -20,7 +20,7 @@ use outrigger::feed::recorded::{each_raw, is_none, is_recording};
 use outrigger::feed::{Conversation, WireFormat, name_of};
 use outrigger::json::fields::Fields;
 
-/// Runs the command.
+/// Runs `outrigger decode`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] if the file cannot be read or does not contain what the port sends.
@@ -141,7 +141,7 @@ impl<'m> Messages<'m> {
         Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
     }
 
-    /// Writes the members for the next message into `line`. Returns `false` if more bytes are needed.
+    /// Writes the JSON members that describe the next message into `line`. Returns `false` if more bytes are needed.
     fn next(&mut self, line: &mut Fields) -> Result<bool, Failure> {
         let offset = self.offset;
         let message = match self.assembler.next_frame() {
@@ -168,7 +168,7 @@ impl<'m> Messages<'m> {
         })
     }
 
-    /// Prints every complete message of the stream. Returns `false` if the reader of the output has closed it.
+    /// Prints every complete message of the recorded stream. Returns `false` if the reader of the output has closed it.
     fn print(&mut self, line: &mut Fields, output: &mut impl Write) -> Result<bool, Failure> {
         loop {
             match self.next(line) {
@@ -186,7 +186,7 @@ impl<'m> Messages<'m> {
         }
     }
 
-    /// Starts with a new connection; an incomplete message of the previous one is dropped.
+    /// Begins with a new connection of the recording; an incomplete message of the previous one is dropped.
     fn begin(&mut self) {
         self.offset = self.offset.saturating_add(self.assembler.buffered() as u64);
         self.assembler.reset();
@@ -215,8 +215,8 @@ fn print_realtime(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Writes the members for a datagram of the Fast Research Interface. A recording may contain both directions; the
-/// header distinguishes them.
+/// Writes the JSON members that describe a datagram of the Fast Research Interface. A recording may contain both
+/// directions; the header distinguishes them.
 fn print_fri(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     let header = message.first_chunk().map_or(Ok(fri::Datagram::Measurement), fri::Datagram::of)?;
     match header {
@@ -232,8 +232,8 @@ fn print_fri(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Writes the members for a message of the primary interface. Forms that depend on the software are decoded from the
-/// version message on, and printed as raw bytes before it.
+/// Writes the JSON members that describe a message of the primary interface. Forms that depend on the software are
+/// decoded from the version message on, and printed as raw bytes before it.
 fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &mut Fields) -> Result<(), WireError> {
     let message = primary::Message::new_checked(message)?;
     if let MessageKind::RobotMessage(robot_message) = message.kind()

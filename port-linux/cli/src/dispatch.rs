@@ -382,7 +382,7 @@ fn move_beside_krc(configuration: KrcConfiguration, args: &MoveArgs) -> Outcome 
     )
 }
 
-/// Returns the law, or the failure that names the configuration `file` if the law's settings are not valid.
+/// Returns the control law, or the failure that names the configuration `file` if the law's settings are not valid.
 fn law<const N: usize>(law: Result<BoxedLaw<N>, BadValue>, file: &Path) -> Result<BoxedLaw<N>, Failure> {
     law.map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
 }

@@ -22,7 +22,7 @@ use outrigger::show::eprintln_lossy;
 /// The largest size of a program, far beyond any that a controller takes \[bytes\].
 const FILE_MAX: u64 = 64 << 20;
 
-/// Runs the command.
+/// Runs `outrigger script`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that is not a program, [`Failure::Connection`] if the controller cannot be

@@ -23,8 +23,8 @@ pub struct Control<I = SourceInput> {
     pub limits: Limits<6>,
     /// The settings of the control law that moves the arm.
     pub law: LawConfig<6>,
-    /// The waypoints of the law's motion beyond those that fit into the engine's memory. They are fed to the engine
-    /// while the motion runs.
+    /// The waypoints of the control law's motion beyond those that fit into the engine's memory. They are fed to the
+    /// engine while the motion runs.
     pub rest: Vec<Waypoint<6>>,
     /// The sensors. The index of a sensor in this list is its number in the engine.
     pub sources: Vec<SourceSettings<I>>,

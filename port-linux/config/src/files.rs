@@ -25,7 +25,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
 }
 
-/// Reads `from` to its end, at most `most` bytes.
+/// Reads the file or stream `from` to its end, at most `most` bytes.
 ///
 /// # Errors
 /// Returns the error of the operating system, or [`ErrorKind::FileTooLarge`] if there are more than `most` bytes.

@@ -108,8 +108,8 @@ pub struct KrcBoard {
     pub engine: KrcConfig,
     /// The settings of the control law that moves the arm.
     pub law: LawConfig<7>,
-    /// The waypoints of the law's motion beyond those that fit into the engine's memory. They are fed to the engine
-    /// while the motion runs.
+    /// The waypoints of the control law's motion beyond those that fit into the engine's memory. They are fed to the
+    /// engine while the motion runs.
     pub rest: Vec<Waypoint<7>>,
     /// The sensors. The index of a sensor in this list is its number in the engine.
     pub sources: Vec<SourceSettings<BoardInput>>,

@@ -23,8 +23,8 @@ pub(crate) struct Surroundings<'a, const N: usize> {
     pub(crate) endless: Option<usize>,
 }
 
-/// A law, and the waypoints of its motion beyond those that fit into the engine's memory. They are fed to the engine
-/// while the motion runs.
+/// A control law, and the waypoints of its motion beyond those that fit into the engine's memory. They are fed to the
+/// engine while the motion runs.
 pub(crate) type Read<const N: usize> = (LawConfig<N>, Vec<Waypoint<N>>);
 
 /// Reads the table `[law]`. Returns `None` and records a problem if a key without a default is missing or wrong.
@@ -51,7 +51,7 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surrou
     law.map(|law| (law, rest))
 }
 
-/// Returns the names of all laws for an error message: `"joint-servo", … or "axes"`.
+/// Returns the names of all kinds of control laws for an error message: `"joint-servo", … or "axes"`.
 fn names() -> String {
     let names: Vec<_> = LawKind::ALL.iter().map(|kind| format!("\"{}\"", kind.name())).collect();
     match names.as_slice() {
@@ -235,8 +235,8 @@ fn axis<const N: usize>(
     judged.filter(|_| free && has.is_none())
 }
 
-/// Returns the default settings of a law that moves the tool. Their limit for all joints is the velocity limit of
-/// the slowest joint.
+/// Returns the default settings of a control law that moves the tool. Their limit for all joints is the velocity limit
+/// of the slowest joint.
 fn tool_space<const N: usize>(around: &Surroundings<'_, N>) -> ToolSpaceConfig {
     ToolSpaceConfig { joint_speed: slowest(around.limits), ..ToolSpaceConfig::default() }
 }
@@ -258,7 +258,7 @@ fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'
     Some(SensorFeedForward { source: source?, gain: gain.unwrap_or(1.0) })
 }
 
-/// Returns the number of the source that is named at `key`. The source must have `values` values per reading.
+/// Returns the number of the sensor (source) that is named at `key`. The source must have `values` values per reading.
 pub(crate) fn source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
@@ -273,7 +273,7 @@ pub(crate) fn source<const N: usize>(
     Some(id)
 }
 
-/// Returns the number of the source that is named at `key`, and the number of values in its readings.
+/// Returns the number of the sensor (source) that is named at `key`, and the number of values in its readings.
 fn any_source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,

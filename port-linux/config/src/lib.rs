@@ -231,8 +231,8 @@ pub fn expert_keys(source: &str) -> Result<Vec<SetExpertKey>, Vec<Problem>> {
         .collect())
 }
 
-/// Reads a document to its end, so that the returned document has every key that it may contain. Problems of the
-/// values are not returned.
+/// Reads a configuration document to its end, so that the returned document has every key that it may contain. Problems
+/// of the values are not returned.
 fn examined(source: &str) -> Result<Document<'_>, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();
@@ -262,7 +262,7 @@ pub struct Compiled {
     pub requests: Option<(u16, [u8; 32])>,
     /// The path of the file from which the key for requests was read.
     pub key_file: Option<PathBuf>,
-    /// The waypoints of the law's motion beyond those in the settings, encoded for
+    /// The waypoints of the control law's motion beyond those in the settings, encoded for
     /// [`Stored`](outrigger_core::trajectory::Stored). Empty if the settings have all of them.
     pub motion: Vec<u8>,
 }
@@ -334,8 +334,8 @@ fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Resu
     parse(&source).map_err(|problems| Failure::Faulty { path: path.to_path_buf(), problems })
 }
 
-/// Reads a whole document by `take`, and returns its result or every problem. `take` returns `None` only after it
-/// has recorded a problem.
+/// Reads a whole configuration document by `take`, and returns its result or every problem. `take` returns `None` only
+/// after it has recorded a problem.
 fn read<T>(source: &str, take: impl FnOnce(&mut Section<'_, '_>) -> Option<T>) -> Result<T, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();

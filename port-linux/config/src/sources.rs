@@ -40,7 +40,7 @@ impl SourceSettings {
     }
 }
 
-/// The properties of a source that a law needs: its name, and the number of values in its readings.
+/// The properties of a sensor (source) that a control law needs: its name, and the number of values in its readings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Named<'d> {
     pub(crate) name: &'d str,

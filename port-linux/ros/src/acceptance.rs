@@ -77,7 +77,7 @@ pub struct Run {
     pub latch: Option<Reason>,
     /// The unmet preconditions, for which a request to command the arm would be refused.
     pub unmet: ReasonSet,
-    /// The side that generates motions: the law, or a program on the controller.
+    /// The side that generates motions in the run: the control law, or a program on the controller.
     pub by: MotionSource,
 }
 
@@ -86,15 +86,15 @@ pub struct Run {
 pub enum MotionSource {
     /// A program on the controller generates the arm's motions.
     Controller,
-    /// The law generates motions; some kinds of trajectories and streams it always refuses.
+    /// The control law generates the arm's motions; some kinds of trajectories and streams it always refuses.
     Law {
         /// `true` if the control law follows trajectories.
         follows: bool,
-        /// The reason why the law refuses every stream of speeds; `None` if it accepts them.
+        /// The reason why the control law refuses every stream of joint speeds; `None` if it accepts them.
         speeds: Option<ForwardError>,
-        /// The reason why the law refuses every stream of positions; `None` if it accepts them.
+        /// The reason why the control law refuses every stream of joint positions; `None` if it accepts them.
         positions: Option<ForwardError>,
-        /// The reason why every stream of torques is refused; `None` if they are accepted.
+        /// The reason why every stream of joint torques is refused; `None` if they are accepted.
         torques: Option<ForwardError>,
     },
 }
@@ -107,13 +107,13 @@ pub enum Rejection {
     /// The session cannot execute a trajectory that is passed through, because only a program on the controller
     /// could.
     PassesThrough,
-    /// The controller generates motions by itself, so no law follows a stream.
+    /// The controller generates motions by itself, so no control law follows a stream of joint speeds or positions.
     ByController,
     /// The command needs a program on the controller, which this session does not use.
     NeedsProgram(Command),
     /// The control law does not follow joint targets.
     NoJointLaw,
-    /// The law, or the path to the controller, refuses every stream of this kind.
+    /// The control law, or the command path to the controller, refuses every stream of joint commands of this kind.
     Law(ForwardError),
     /// The controller's software, of this version, does not report contacts of the tool.
     NoContacts(SoftwareVersion),
@@ -123,7 +123,7 @@ pub enum Rejection {
     Latched(Reason),
     /// A request to command the arm would be refused for these unmet preconditions.
     Unmet(ReasonSet),
-    /// The arm is commanded, but must be at rest and not commanded for this.
+    /// The arm is commanded, but this command requires that the arm is at rest and not commanded.
     Commanding,
     /// The node has no session with the controller.
     NotConnected,
@@ -150,7 +150,8 @@ impl Rejection {
 }
 
 impl Rejection {
-    /// Returns the text of the reason with its name in parentheses after it, as logs and results contain it.
+    /// Returns the text of the reason for the rejection, followed by its name in parentheses, as logs and results
+    /// contain it.
     #[must_use]
     pub fn with_name(self) -> String {
         format!("{self} ({})", self.name())
@@ -197,14 +198,14 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Returns `true` if this software reports contacts of the tool (`core/docs/protocol/ur-external-control.md`,
-/// `tool_contact`).
+/// Returns `true` if controllers with the software version `software` report contacts of the tool
+/// (`core/docs/protocol/ur-external-control.md`, `tool_contact`).
 fn reports_contacts(software: SoftwareVersion) -> bool {
     if software.major < 5 { software.at_least(3, 14) } else { software.at_least(5, 4) }
 }
 
 impl SessionFacts {
-    /// Checks that a command of this kind is accepted at present.
+    /// Checks that the session accepts a goal or command of this kind at present.
     ///
     /// # Errors
     /// The reason for the rejection. Reasons that need another configuration precede reasons that a call can clear.
@@ -233,7 +234,7 @@ impl SessionFacts {
         }
     }
 
-    /// Checks that the side that generates motions supports the command, regardless of the mode.
+    /// Checks that the side that generates motions, `by`, supports the command, regardless of the session's mode.
     fn can_make(&self, command: Command, by: MotionSource) -> Result<(), Rejection> {
         match (command, by) {
             (Command::Follow, MotionSource::Law { follows: false, .. }) => Err(Rejection::NoJointLaw),

@@ -120,7 +120,8 @@ pub static FREEDRIVE: &Subscription = &Subscription {
     does: "true: freedrive by hand, for `ros.expert.freedrive_timeout` (1 s) after each message; false: the arm holds; while commanding",
 };
 
-/// Reads a call of `offer`, in the message layouts of `distro`, and converts poses and vectors by `frames`.
+/// Reads a call of the service `offer`, in the message layouts of the release `distro`, and converts poses and vectors
+/// by `frames`.
 ///
 /// # Errors
 /// [`Refused`] with the reason why the call is not executed.
@@ -162,7 +163,7 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, frames: Frames<
     found.map_or_else(|| wrong("service", "one that is offered", offer.name), Ok)
 }
 
-/// Returns the response to a call of `offer`: whether it succeeded, and the reason as text if not.
+/// Returns the response to a call of the service `offer`: the success, and the reason as text if the call failed.
 #[must_use]
 pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
@@ -205,7 +206,7 @@ fn digital(pin: i8) -> Option<DigitalOutput> {
     })
 }
 
-/// The number of the last flag of a controller, counted from 0.
+/// The highest number of a flag (a variable of one bit) of the controller; the first flag has the number 0.
 const LAST_FLAG: u8 = 31;
 
 /// Reads a request to set an output. Flags are accepted only if `flags` is `true`, because the driver of 2015 had
@@ -253,7 +254,7 @@ fn set_analog(request: &SetAnalogOutputRequest) -> Result<Write, Refused> {
     analog(i8::try_from(data.pin).unwrap_or(i8::MAX), Some(domain), data.state)
 }
 
-/// The range of a payload's mass, if there is a payload \[kg\].
+/// The accepted range of the mass of a payload \[kg\], for a payload that is not zero.
 const MASSES: std::ops::RangeInclusive<f64> = 1e-6..=1000.0;
 /// The largest moment and product of inertia of a payload that is written to a controller \[kg·m²\].
 const INERTIA: f32 = 50.0;
@@ -330,7 +331,7 @@ fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
     Ok(Write::TargetPayload { mass, center_of_gravity: center, inertia, transition_time })
 }
 
-/// Returns the time until a payload is in force; `None` if it exceeds the range of the controller's function.
+/// Returns the transition time until a new payload is in force; `None` if it is negative or longer than [`TRANSITION`].
 fn transition(Span { sec, nanosec }: Span) -> Option<Duration> {
     let micros = u64::try_from(sec).ok()?.checked_mul(1_000_000)?.checked_add(u64::from(nanosec) / 1_000)?;
     let time = Duration::from_micros(micros);

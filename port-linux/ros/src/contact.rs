@@ -70,7 +70,7 @@ pub enum Next {
     Wait,
     /// Switch the watch for contacts off. This step is returned again if an earlier attempt had no effect.
     SwitchOff,
-    /// The goal ends in this way.
+    /// The goal that waits for a contact ends with this outcome.
     End(Ended),
 }
 

@@ -10,8 +10,8 @@ use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_ros2_messages::{ControllerState, ControllerStateHumble, Header};
 
-/// Returns the message for one state, with the scaling in force (0 … 1). Returns `None` if the robot does not report
-/// its targets.
+/// Returns the controller's state message for one robot state, with the scaling of speed in force (0 … 1). Returns
+/// `None` if the robot does not report its targets.
 #[must_use]
 pub(crate) fn controller_state(
     readings: &Readings,

@@ -144,7 +144,7 @@ static CONTROLLERS: &[Controller] = &[
 ];
 
 impl Controller {
-    /// Returns the reason why the controller is inactive; `None` if it is active.
+    /// Returns the reason why a controller of `controller_manager` is inactive; `None` if it is active.
     fn rejection(&self, standing: &SessionFacts) -> Option<Rejection> {
         standing.accepts(self.command?).err()
     }
@@ -181,7 +181,8 @@ fn of_arm(arm: &Arm) -> impl Iterator<Item = &'static Controller> {
     CONTROLLERS.iter().filter(move |controller| ur || !controller.ur)
 }
 
-/// Returns the response to a call of `offer`, in the layouts of `distro`.
+/// Returns the response to a call of the service `offer` of a `controller_manager`, in the message layouts of the
+/// release `distro`.
 ///
 /// # Errors
 /// [`Refused`] if the bytes are not a valid call.

@@ -111,8 +111,8 @@ impl DashboardOperation {
         )
     }
 
-    /// Checks that a controller with this software supports the operation. A PolyScope X is known to be [`FIRST`] or
-    /// [`WITH_QUESTIONS`].
+    /// Checks that a controller with the software version `software` supports the dashboard operation. A PolyScope X is
+    /// known to be [`FIRST`] or [`WITH_QUESTIONS`].
     ///
     /// [`FIRST`]: outrigger_wire::robot_api::FIRST
     ///
@@ -272,7 +272,7 @@ fn entry(offer: &Offer) -> Option<&'static Entry> {
     ENTRIES.iter().copied().find(|entry| std::ptr::eq(&raw const entry.offer, offer))
 }
 
-/// Reads a call of the service `offer`.
+/// Reads a call of the dashboard service `offer`.
 ///
 /// # Errors
 /// [`Refused`] with the field that is wrong and the reason.
@@ -280,8 +280,8 @@ pub fn ask(offer: &'static Offer, bytes: &[u8]) -> AskResult {
     entry(offer).map_or_else(|| wrong("service", "one of the dashboard", offer.name), |entry| (entry.ask)(bytes))
 }
 
-/// Returns the response to a call of `offer`, one of [`DASHBOARD_OFFERS`]. A value that the response has no field
-/// for, or that does not belong there, is left out.
+/// Returns the response to a call of the dashboard service `offer`, one of [`DASHBOARD_OFFERS`]. A value that the
+/// response has no field for, or that does not belong there, is left out.
 #[must_use]
 pub fn answer(offer: &'static Offer, outcome: &Outcome) -> Vec<u8> {
     entry(offer).map_or_else(|| trigger(outcome), |entry| (entry.answer)(outcome))

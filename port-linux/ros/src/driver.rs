@@ -88,7 +88,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Creates a publisher for an arm, in the layouts of this release.
+    /// Creates a publisher for an arm, with the message layouts of the ROS 2 release `distro`.
     #[must_use]
     pub const fn new(arm: Arm, distro: Distro) -> Self {
         Self {

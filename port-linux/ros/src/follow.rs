@@ -71,7 +71,7 @@ pub static LEGACY_ACTION: Follower = Follower {
     command: Command::Follow,
 };
 
-/// One point of a trajectory to follow, with the joints in the order of the arm.
+/// A point of a trajectory to follow, with the joints in the order of the arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The time of the point after the start of the trajectory \[s\].
@@ -277,7 +277,8 @@ fn tolerances(of: &[JointTolerance], joints: &[String], name: &str) -> Result<Ve
     joints.iter().map(one).collect()
 }
 
-/// Returns a trajectory point with these values; unknown values are left empty.
+/// Returns a trajectory point with these positions \[rad\], velocities \[rad/s\] and this time \[s\]; unknown values
+/// are left empty.
 #[must_use]
 pub fn point(positions: Vec<f64>, velocities: Vec<f64>, at: f64) -> JointTrajectoryPoint {
     JointTrajectoryPoint { positions, velocities, time_from_start: Span::from_seconds(at), ..Default::default() }

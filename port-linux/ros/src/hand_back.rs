@@ -7,11 +7,11 @@
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The longest time from the call to the end of Outrigger's program, or to the refusal of the call. A stop takes 5 s
-/// at most unless configured otherwise.
+/// The longest time from a call of `hand_back_control` to the end of Outrigger's program, or to the refusal of the
+/// call. A stop takes 5 s at most unless configured otherwise.
 pub const WITHIN: Duration = Duration::from_secs(10);
 
-/// The facts about a session that decide the next step of a call.
+/// The facts about a session that decide the next step of a call of `hand_back_control`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionState {
     /// The session's epoch, a counter of connections and losses of authority.
@@ -25,13 +25,13 @@ pub struct SessionState {
 /// The next step of a call of `hand_back_control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// No step is due, so the call waits.
+    /// No step is due, so the call of `hand_back_control` waits.
     Wait,
     /// Commanding is to end, which brings the arm to standstill.
     Release,
-    /// Hand control back. The session reports any precondition that is not met.
+    /// Control is to be handed back to the pendant's program. The session reports any precondition that is not met.
     HandBack,
-    /// The call is to end without success, for this reason.
+    /// The call of `hand_back_control` is to end without success, for this reason.
     GiveUp(&'static str),
 }
 
@@ -61,7 +61,7 @@ impl HandBack {
         self.released.is_some()
     }
 
-    /// Returns the next step of the call and records it as done.
+    /// Returns the next step of the call of `hand_back_control` and records it as done.
     pub fn step(&mut self, SessionState { epoch, mode, rests }: SessionState, now: Instant) -> Next {
         let over = now >= self.until;
         match (mode, self.released) {

@@ -63,8 +63,8 @@ pub(crate) struct Legacy {
 }
 
 impl Legacy {
-    /// Publishes the topics of a new state, received at `stamp`. `io_states` is the message of the topic with that
-    /// name, if there is one.
+    /// Publishes the topics of the driver of 2015 that change with a new robot state, received at `stamp`. `io_states`
+    /// is the message of the topic with that name, if there is one.
     pub(crate) fn state(
         &mut self,
         readings: &Readings,

@@ -220,11 +220,11 @@ pub fn whole_name(topic: &'static Topic, names: &Names, at_root: bool) -> String
 /// The form of a namespace made from a serial number (`core/docs/protocol/ros2-surface.md` 10.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Serial {
-    /// The form with `UR` before the number, `/UR20225300015`, as UR documents it.
+    /// The form of a namespace with `UR` before the serial number, `/UR20225300015`, as UR documents it.
     #[default]
     WithUr,
-    /// The form `/20225300015`, as in S2's example of a container. Clients refuse it, because no name in ROS 2 begins
-    /// with a digit.
+    /// The form of a namespace with the serial number alone, `/20225300015`, as in S2's example of a container. Clients
+    /// refuse it, because no name in ROS 2 begins with a digit.
     Bare,
 }
 

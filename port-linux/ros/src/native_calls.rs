@@ -40,7 +40,7 @@ pub static EXTERNAL_WRENCH: &Subscription = &Subscription {
 /// The rejection text for a measured force that no configured sensor (source) accepts.
 pub const NO_SOURCE: &str = "no source accepts it: set outputs.expert.force = \"NAME\", of a [[source]] with input = \"requests\" and values = 6";
 
-/// Returns the values of [`EXTERNAL_WRENCH`]: force, then torque.
+/// Returns the measured wrench in a message of [`EXTERNAL_WRENCH`]: force \[N\], then torque \[Nm\].
 ///
 /// # Errors
 /// [`Refused`] if the bytes are not such a message or a value is not finite.
@@ -54,16 +54,17 @@ pub fn external_wrench(bytes: &[u8]) -> Result<[f32; 6], Refused> {
     }
 }
 
-/// The range of a current output, for levels 0 to 1 \[A\]. UR's definition also allows 0.002 A, which no other
-/// interface can set.
+/// The range of an analog output that is a current, for levels 0 to 1 \[A\]. UR's definition also allows 0.002 A, which
+/// no other interface can set.
 const CURRENT: RangeInclusive<f64> = 0.004..=0.02;
-/// The range of a voltage output, for levels 0 to 1 \[V\].
+/// The range of an analog output that is a voltage, for levels 0 to 1 \[V\].
 const VOLTAGE: RangeInclusive<f64> = 0.0..=10.0;
-/// The amount by which a level may exceed its range; it is then taken as the end of the range. A request carries
-/// single precision, and a value measured at one output may be requested for another.
+/// The amount by which the level of an analog output, a number from 0 to 1, may be outside this range; it is then taken
+/// as the end of the range. A request carries single precision, and a level measured at one output may be requested for
+/// another.
 const SLACK: f64 = 1e-4;
 
-/// Returns the writes that a call of `offer` requests, in their order.
+/// Returns the outputs and values that a call of the service `offer` requests to set on the controller, in their order.
 ///
 /// # Errors
 /// [`Refused`] with the reason why nothing is written.
@@ -89,7 +90,7 @@ pub fn writes(offer: &'static Offer, bytes: &[u8]) -> Result<Vec<Write>, Refused
     }
 }
 
-/// Returns the response to a call of `offer`. No response of these services has a field for a reason.
+/// Returns the response to a call of the service `offer`. No response of these services has a field for a reason.
 #[must_use]
 pub fn answer(offer: &'static Offer, success: bool) -> Vec<u8> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
@@ -106,8 +107,8 @@ fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) ->
     Err(Refused::Value { name, expected: expected.into(), found: found.to_string() })
 }
 
-/// Checks that no pin exceeds `last` and that each pin occurs once. Of two levels for one pin, the second would
-/// contradict or supersede the first, which would then be reported as failed.
+/// Checks that no pin number in a request exceeds `last` and that each pin occurs once. Of two levels for one pin, the
+/// second would contradict or supersede the first, which would then be reported as failed.
 fn each_once(pins: impl Iterator<Item = u8>, range: &'static str, last: u8) -> Result<(), Refused> {
     let mut seen = 0_u8;
     for (at, pin) in pins.enumerate() {

@@ -68,7 +68,7 @@ pub(crate) struct Endpoint {
     pub(crate) topic: String,
     /// The name that the topic's type has on DDS, such as `sensor_msgs::msg::dds_::JointState_`.
     pub(crate) kind: String,
-    /// The quality of service that it requests or offers; its depth is not announced.
+    /// The quality of service that the other participant's endpoint requests or offers; its depth is not announced.
     pub(crate) qos: Qos,
     /// The hash of the type, `RIHS01_…`, which releases from Iron on announce.
     pub(crate) type_hash: Option<String>,
@@ -160,7 +160,7 @@ pub(crate) enum About {
     SecondProvider,
     /// The qualities of service of two endpoints do not match, so messages between them are never delivered.
     Qos,
-    /// One name is used with two types, or with two layouts of one type.
+    /// A name is used with two types, or with two layouts of one type.
     Type,
     /// Another node uses another release of ROS 2 than this node.
     Distro,

@@ -61,8 +61,8 @@ impl Default for Readings {
 }
 
 impl Readings {
-    /// Stores the fields of a state received on `port` at `at` \[µs\]; `visit` passes them. Returns `true` if topics
-    /// are to be published from it, because no better port provides states.
+    /// Stores the fields of a robot state received on `port` at `at` \[µs\]; `visit` passes them. Returns `true` if
+    /// topics are to be published from the state, because no better port provides states.
     pub fn state(&mut self, port: Port, at: u64, visit: impl FnOnce(&mut dyn FieldVisitor)) -> bool {
         let mut taking = Taking { readings: self, port, at, package: "", joints: false };
         visit(&mut taking);
@@ -100,7 +100,7 @@ impl Readings {
         self.software = Some(software);
     }
 
-    /// Discards everything at the end of a session, because no value is valid any more.
+    /// Discards all stored readings at the end of a session, because none is valid any more.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
@@ -126,8 +126,8 @@ impl Readings {
         Some(self.robot_type? == SMALL)
     }
 
-    /// Returns the model by the type of the arm and the generation of the controller: the oldest of those that share
-    /// a type. Returns `None` for a type without a name, and until both are known.
+    /// Returns the robot's model by the type of the arm and the generation of the controller: the oldest of those that
+    /// share a type. Returns `None` for a type without a name, and until both are known.
     #[must_use]
     pub fn model(&self) -> Option<RobotModel> {
         let configuration = ArmConfiguration {
@@ -222,7 +222,8 @@ impl Readings {
         *slot = Some(VariableReadings { values: kept, count: count as u8, by, at });
     }
 
-    /// Stores one of several values that arrive separately, and keeps the others.
+    /// Stores the value with the index `index` of a variable whose values arrive separately, and keeps its other
+    /// values.
     fn put_one(&mut self, of: Variable, index: usize, value: f64, by: Port, at: u64) {
         let mut values = [0.0; MOST];
         let mut count = index + 1;
@@ -407,7 +408,7 @@ fn many(values: &mut [f64; MOST], of: impl ExactSizeIterator<Item = f64>) -> usi
     count
 }
 
-/// Returns the number that messages use for a mode, which is that of CB3 and later. Modes that only CB2 has are
+/// Returns the number that messages use for a robot mode, which is that of CB3 and later. Modes that only CB2 has are
 /// mapped to the nearest one.
 pub(crate) fn robot_mode_number(mode: RobotMode) -> Option<i8> {
     Some(match mode {

@@ -3,7 +3,8 @@
 
 use crate::readings::{Readings, Variable};
 
-/// The amount by which the scaling rises with each state after a pause (`core/docs/protocol/ros2-surface.md` 7.1).
+/// The amount by which the speed scaling rises with each robot state after a pause
+/// (`core/docs/protocol/ros2-surface.md` 7.1).
 const RISE: f64 = 0.01;
 
 /// The values of the controller's `runtime_state`: playing, paused and resuming.
@@ -34,8 +35,8 @@ impl Scaling {
         Self { stands: ProgramPhase::Runs }
     }
 
-    /// Returns the scaling (0 … 1) for a new state; `None` if the controller reports neither the scaling nor the
-    /// slider.
+    /// Returns the speed scaling (0 … 1) for a new robot state; `None` if the controller reports neither the scaling
+    /// nor the slider.
     pub(crate) fn observe(&mut self, readings: &Readings) -> Option<f64> {
         let (own, slider) = (readings.number(Variable::SpeedScaling), readings.number(Variable::TargetSpeedFraction));
         let product = match (own, slider) {

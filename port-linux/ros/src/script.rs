@@ -56,7 +56,7 @@ pub struct Program {
     pub fails_on_reports: bool,
 }
 
-/// Returns the text of a message on the topic, unchanged.
+/// Returns the URScript program in a message on the topic for programs, unchanged.
 ///
 /// # Errors
 /// [`Refused`] if the text contains nothing that a controller would run, or is too long.
@@ -78,8 +78,8 @@ fn check(text: &str) -> Result<(), Refused> {
     }
 }
 
-/// Reads a goal. A text that begins with `def` or `sec` is a complete program; any other text becomes the body of
-/// one.
+/// Reads a goal of the action that runs a URScript program. A text that begins with `def` or `sec` is a complete
+/// program; any other text becomes the body of one.
 ///
 /// # Errors
 /// [`Refused`] with the fault of the goal.
@@ -155,7 +155,7 @@ enum ScriptStage {
     Over,
 }
 
-/// The course of one program, from the request for permission to its end.
+/// The course of one URScript program, from the request for permission to upload it to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Course {
     stage: ScriptStage,

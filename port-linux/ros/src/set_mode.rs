@@ -42,7 +42,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Returns the mode that `goal` requests.
+    /// Returns the robot mode that `goal` requests.
     ///
     /// # Errors
     /// [`Refused`] for a mode that cannot be requested.
@@ -71,8 +71,8 @@ enum ModeChangeStage {
     Play,
 }
 
-/// One goal of the action, from its acceptance to its result. When it is dropped, it sends no more requests and
-/// undoes nothing.
+/// The course of one goal of the action `SetMode`, from its acceptance to its result. When it is dropped, it sends no
+/// more requests and undoes nothing.
 pub struct ModeChange {
     software: SoftwareVersion,
     target: Target,
@@ -84,7 +84,7 @@ pub struct ModeChange {
 }
 
 impl ModeChange {
-    /// Creates the course of a goal for a controller with this software.
+    /// Creates the course of a goal of `SetMode` for a controller with the software version `software`.
     ///
     /// # Errors
     /// The errors of [`Target::of`].
@@ -126,7 +126,7 @@ impl ModeChange {
         }
     }
 
-    /// Starts the next stage of the goal. Returns `false` if there is none.
+    /// Starts the next stage of the goal of `SetMode`. Returns `false` if there is none.
     fn go_on(&mut self) -> bool {
         match self.stage {
             ModeChangeStage::Stop => {

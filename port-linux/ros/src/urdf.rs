@@ -38,12 +38,12 @@ pub(crate) struct Geometry {
     alpha: [f64; 6],
     /// `true` if wrist 3 turns without limit.
     endless: bool,
-    /// The model; `None` if the arm's type and the controller's generation do not determine it.
+    /// The model of the arm; `None` if the arm's type and the controller's generation do not determine it.
     model: Option<RobotModel>,
 }
 
 impl Geometry {
-    /// Returns the geometry; `None` until the arm has reported it and its type.
+    /// Returns the geometry of the arm from its readings; `None` until the arm has reported the geometry and its type.
     #[must_use]
     pub(crate) fn of(readings: &Readings) -> Option<Self> {
         let of = |variable| readings.array(variable).filter(|values: &[f64; 6]| values.iter().all(|v| v.is_finite()));
@@ -69,8 +69,8 @@ impl Geometry {
     }
 }
 
-/// Returns the description of an arm with these names whose joints are no faster than `velocity` \[rad/s\]. With
-/// `meshes`, shapes are the meshes of `ur_description` if the model is known.
+/// Returns the robot description (URDF) of an arm with these names whose joints are no faster than `velocity`
+/// \[rad/s\]. With `meshes`, shapes are the meshes of `ur_description` if the model is known.
 #[must_use]
 pub(crate) fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6], meshes: bool) -> String {
     let prefix = arm.joints.first().map_or("", |first| first.strip_suffix(UR_JOINTS[0]).unwrap_or_default());
@@ -131,7 +131,7 @@ fn origin([x, y, z]: [f64; 3], [r, p, w]: [f64; 3]) -> String {
     format!("<origin xyz=\"{x:.9} {y:.9} {z:.9}\" rpy=\"{r:.9} {p:.9} {w:.9}\"/>")
 }
 
-/// Returns roll, pitch and yaw of a rotation about x, followed by one about the rotated z axis.
+/// Returns roll, pitch and yaw \[rad\] of a rotation about x, followed by one about the rotated z axis.
 fn turns(about_x: f64, about_z: f64) -> [f64; 3] {
     let ((sx, cx), (sz, cz)) = (about_x.sin_cos(), about_z.sin_cos());
     // The rows of that rotation are (cz, −sz, 0), (cx·sz, cx·cz, −sx), (sx·sz, sx·cz, cx).

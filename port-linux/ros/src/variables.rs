@@ -40,7 +40,8 @@ impl Published {
         Some(Self { variable: variable.into(), topic: format!("rtde/{variable}"), message, data_type })
     }
 
-    /// Returns the message of a value; `None` if the value does not have the type of the variable.
+    /// Returns the message with a value of the RTDE variable; `None` if the value does not have the type of the
+    /// variable.
     fn message(&self, value: &Value<'_>) -> Option<Vec<u8>> {
         let layout = ArrayLayout::default;
         Some(match (self.data_type, *value) {

@@ -42,7 +42,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The longest wait for a run's answer to the withdrawal of an earlier request.
 const WITHDRAWAL: Duration = Duration::from_secs(2);
 
-/// Runs the command.
+/// Runs `outrigger ctl`.
 ///
 /// # Errors
 /// [`Failure::Usage`] for arguments that do not fit together, [`Failure::Connection`] if there is no run for this

@@ -20,7 +20,7 @@ use self::port::Port;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 
-/// Runs the command.
+/// Runs `outrigger board`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that is invalid, or that this firmware cannot run; [`Failure::Connection`] if

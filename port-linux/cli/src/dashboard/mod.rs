@@ -18,7 +18,7 @@ use outrigger_wire::dashboard::PORT;
 pub(crate) use self::args::{Command, DashboardArgs};
 use self::conversation::Conversation;
 
-/// Runs the command.
+/// Runs `outrigger dashboard`.
 ///
 /// # Errors
 /// [`Failure::Usage`] for requests that this software does not support, [`Failure::Connection`] if there is no

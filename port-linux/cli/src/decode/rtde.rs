@@ -37,7 +37,7 @@ impl Exchange {
         self.asked.clone_from(&self.given);
     }
 
-    /// Writes the members for one package into `line`.
+    /// Writes the JSON members that describe one RTDE package into `line`.
     ///
     /// # Errors
     /// Returns a description of the fault of the package.
@@ -97,7 +97,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// Returns the names of the values, placeholders if the user gave none, and their types as far as they are known.
+    /// Returns the names of the values in a data package, placeholders if the user gave none, and their types as far as
+    /// they are known.
     fn recipe(&self) -> (String, Option<String>) {
         let unnamed = self.asked.is_empty();
         let answered = self.answered.as_ref().map(|words| words.join(","));
@@ -106,7 +107,7 @@ impl Exchange {
         (names, answered)
     }
 
-    /// Calls `use_it` with the names and types of the values.
+    /// Calls `use_it` with the names and types of the values in a data package.
     ///
     /// # Errors
     /// Returns an error if a type is unknown.

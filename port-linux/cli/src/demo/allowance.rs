@@ -28,7 +28,7 @@ const WIDEST: Duration = Duration::from_millis(100);
 const SLOWEST: u32 = 8;
 /// The factor by which time is slowed under the usual limits, once the machine has paused a program all the same.
 const BECAME_BUSY: u32 = 4;
-/// The limit that is used only if slower time does not suffice either.
+/// The link limit that is used only if slower time does not suffice either.
 const HOPELESS: Duration = Duration::from_millis(150);
 /// The fastest motion of the workpiece in a second \[mm\], from its heave of 8 mm every 9 s.
 const FASTEST: f64 = 5.6;
@@ -40,7 +40,7 @@ const ERROR: f64 = 1.0;
 pub(super) struct Allowance {
     /// The longest pause of this machine that was measured, by the system's clock.
     worst: Duration,
-    /// The age from which on a state is stale, by the session's clock; the default if nothing is widened.
+    /// The age from which on a robot state is stale, by the session's clock; the default if the limits are not widened.
     stale_after: Duration,
     /// The factor by which the session's time passes slower than the system's.
     slowed: u32,
@@ -58,8 +58,8 @@ impl Allowance {
         Self { worst, stale_after, slowed: times(needed, stale_after) }
     }
 
-    /// Returns the same limits with slower time, after the machine paused a program for `length` of the session's
-    /// time. Returns `None` if time cannot be slowed further.
+    /// Returns the same link limits and check bounds with slower time, after the machine paused a program for `length`
+    /// of the session's time. Returns `None` if time cannot be slowed further.
     pub(super) fn after(&self, length: Duration) -> Option<Self> {
         let real = length.times(self.slowed.into());
         // The usual limits also cover jitter of a millisecond, and a machine that has become busy needs more margin

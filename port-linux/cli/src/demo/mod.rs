@@ -64,7 +64,7 @@ const MEASURING: StdDuration = StdDuration::from_secs(2);
 /// The length of one step of the measurement of this machine. Between two steps an operator may end the demo.
 const STEP: StdDuration = StdDuration::from_millis(50);
 
-/// Runs the command.
+/// Runs `outrigger demo`.
 ///
 /// # Errors
 /// [`Failure::Fault`] with the name of the first check that failed; [`Failure::Interrupted`] if an operator ended it.

@@ -16,11 +16,12 @@ pub(super) struct Record {
     pub(super) modes: Vec<(Instant, Mode)>,
     pub(super) grades: Vec<(Instant, Grade)>,
     pub(super) events: Vec<(Instant, String)>,
-    /// The age of the newest state at each call of the engine.
+    /// The age of the robot's newest state at each call of the engine.
     pub(super) ages: Vec<(Instant, Duration)>,
     /// The times at which the robot's states arrived.
     pub(super) arrivals: Vec<Instant>,
-    /// The times from the end of the read that completed a state to the end of writing the text that it caused.
+    /// The times from the end of the read that completed a robot state to the end of writing the command text that it
+    /// caused.
     pub(super) turnarounds: Vec<Duration>,
     pub(super) truths: Vec<Truth>,
     pub(super) wanted_distance: f64,
@@ -32,7 +33,8 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Returns the instants to be drawn: during work, at standstill after the first fault, and during work again.
+    /// Returns the instants to be drawn in the report: during work, at standstill after the first fault, and during
+    /// work again.
     fn moments(&self, script: &Script) -> Vec<(Instant, &'static str)> {
         let Some(first) = script.rounds.first() else { return vec![] };
         [

@@ -126,7 +126,7 @@ impl Record {
         (truth.distance - self.wanted_distance) * 1e3
     }
 
-    /// Returns the time at which the mode that begins at `from` ends.
+    /// Returns the time at which the session's mode that begins at `from` ends.
     fn mode_ends(&self, from: Instant) -> Instant {
         self.modes.iter().map(|(at, _)| *at).find(|at| *at > from).unwrap_or(Instant::from_micros(u64::MAX))
     }
@@ -350,7 +350,7 @@ impl Record {
     }
 }
 
-/// Returns the detail of a check for which there was no reading.
+/// Returns the text in the result of a self-check for which there was no reading.
 fn nothing_measured() -> String {
     "not measured: no readings".into()
 }

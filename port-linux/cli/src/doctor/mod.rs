@@ -30,8 +30,8 @@ use outrigger::vendor::{Examined as _, Observed, Vendor, VendorObserve, VendorUi
 
 /// The duration of the measurement of this host's wake-up delays.
 const HOST_SPAN: Duration = Duration::from_secs(2);
-/// The delay that at most one wake-up in a hundred may exceed. A later wake-up cannot answer a state in the same 2
-/// ms cycle.
+/// The wake-up delay that at most one wake-up in a hundred may exceed. A later wake-up cannot answer a state in the
+/// same 2 ms cycle.
 const WAKE_UP: Duration = Duration::from_micros(750);
 
 /// Runs the command: measures this host, lets `examine` add the session, and shows the verdict first. `sources` are

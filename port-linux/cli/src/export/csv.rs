@@ -35,8 +35,8 @@ impl<W: Write> Table<W> {
         self.unplaced
     }
 
-    /// Adds a state that arrived `nanos` ns after 1970 began. The first state determines the columns; a column that a
-    /// later state lacks is empty.
+    /// Adds a row for a robot state that arrived `nanos` ns after 1970 began. The first state determines the columns; a
+    /// column that a later state lacks is empty.
     pub(super) fn row(&mut self, nanos: u64, visit: &dyn Fn(&mut dyn FieldVisitor)) -> io::Result<()> {
         if self.rows == 0 {
             let mut names = vec![];

@@ -13,7 +13,7 @@ use outrigger::feed::recorded::{each_raw, is_none, is_recording};
 use outrigger::feed::{Message, Streams, WireFormat, listed, name_of, stream_memory};
 use outrigger::show::eprintln_lossy;
 
-/// Runs the command.
+/// Runs `outrigger export`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] if the recording cannot be read or contains nothing of the port, or if the output cannot be

@@ -65,7 +65,7 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// Returns the number of values in a reading; 0 if there is no sensor.
+    /// Returns the number of values in a reading of the task's sensor; 0 if the task has no sensor.
     pub(super) const fn values(self) -> u8 {
         match self {
             Self::Standoff => 1,

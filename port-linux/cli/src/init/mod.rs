@@ -37,7 +37,7 @@ use outrigger::vendor::{Observed, Vendor as _};
 /// connection.
 const LOOK: u64 = 4;
 
-/// Runs the command.
+/// Runs `outrigger init`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that exists or cannot be written; [`Failure::Usage`] for a question without a

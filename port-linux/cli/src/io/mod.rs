@@ -39,7 +39,7 @@ const PRIMARY_PATIENCE: Duration = Duration::from_millis(1_500);
 /// The shortest interval of the live display; most terminals are not reported faster.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Runs the command.
+/// Runs `outrigger io`.
 ///
 /// # Errors
 /// [`Failure::Usage`] for two values for one output, [`Failure::Connection`] without a session, [`Failure::Fault`] if

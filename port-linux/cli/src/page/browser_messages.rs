@@ -40,7 +40,7 @@ pub(crate) struct Workpiece {
     pub(crate) heights: [[f64; SIDE]; SIDE],
 }
 
-/// A message for the page, and its number among the messages of its kind.
+/// A message for the live page in a browser, and its number among the messages of its kind.
 #[derive(Clone, Debug)]
 pub(super) struct Numbered {
     pub(super) number: u64,
@@ -58,7 +58,7 @@ pub(super) trait Messages: Send {
     /// Returns the number of states that were not produced because another one was being read.
     fn left_out(&self) -> u64;
 
-    /// Returns the next event of the session for the page; `None` if there is none yet.
+    /// Returns the next event of the session for the live page; `None` if there is none yet.
     fn event(&mut self) -> Option<Numbered>;
 
     /// Returns `true` if the session is over, after which there are no more messages.

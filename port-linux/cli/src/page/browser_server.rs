@@ -32,7 +32,7 @@ const ASLEEP: Duration = Duration::from_secs(10);
 const KEPT_BY_THE_KERNEL: usize = 64 * 1024;
 /// The interval at which the server checks whether there is a new state for the pages.
 const PACE: Duration = Duration::from_micros(16_667);
-/// The interval of the counters if there is no state, so that a page sees that it is connected.
+/// The interval at which the counters are sent if there is no state, so that a page sees that it is connected.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// The largest number of events that a slow reader may have outstanding.
 const EVENTS_BEHIND: usize = 64;

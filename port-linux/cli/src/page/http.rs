@@ -56,13 +56,13 @@ impl Refusal {
 /// The result of reading an HTTP request of a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HttpRequest {
-    /// The head of the request has not arrived completely yet.
+    /// The HTTP request is not complete yet: the end of its head has not arrived.
     More,
     For(PageResource),
     Refused(Refusal),
 }
 
-/// Reads the request in `head`, sent to a server at the address `local`.
+/// Reads the HTTP request in `head`, sent to a server at the address `local`.
 pub(super) fn asked(head: &[u8], local: SocketAddr) -> HttpRequest {
     let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
     let mut request = httparse::Request::new(&mut lines);
@@ -107,7 +107,8 @@ fn judge(request: &httparse::Request<'_, '_>, local: SocketAddr) -> Result<PageR
     }
 }
 
-/// Returns the single value of a header. Two values are refused, because it is unknown which one a proxy would use.
+/// Returns the single value of a header in an HTTP request. Two values are refused, because it is unknown which one a
+/// proxy would use.
 fn only<'r>(request: &httparse::Request<'_, 'r>, name: &str) -> Result<Option<&'r str>, Refusal> {
     let mut values = request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
     match (values.next(), values.next()) {

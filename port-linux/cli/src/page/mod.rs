@@ -27,7 +27,7 @@ use outrigger::show::complain;
 /// The default address at which the live page is served.
 pub(crate) const ADDRESS: &str = "127.0.0.1:8750";
 
-/// The time that readers get at the end to receive the last messages.
+/// The time that browsers get at the end of a session to receive the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// The page of a session as a companion: the requested address, and the description of the session.

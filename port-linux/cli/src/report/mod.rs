@@ -98,7 +98,7 @@ pub(crate) struct Report {
     pub error_bound: f64,
     /// The measured joint speeds over time \[rad/s\], base first.
     pub speeds: [Vec<(f64, f64)>; 6],
-    /// The age of the newest state over time, after the engine has handled it \[ms\].
+    /// The age of the robot's newest state over time, after the engine has handled it \[ms\].
     pub ages: Vec<(f64, f64)>,
     /// The age of the robot's newest state at which commanding ends \[ms\].
     pub age_limit: f64,
@@ -106,7 +106,7 @@ pub(crate) struct Report {
     pub speed_limit: f64,
     /// The intervals between the arrivals of successive robot states \[ms\].
     pub intervals: Vec<f64>,
-    /// The times from the arrival of a state to the command that answers it \[ms\].
+    /// The times from the arrival of a robot state to the command that answers it \[ms\].
     pub turnarounds: Vec<f64>,
     /// The names and values of facts about the run, such as versions, host and seed.
     pub facts: Vec<(&'static str, String)>,

@@ -11,11 +11,11 @@ use super::scene::{Drawn, Scene, View, points};
 pub(crate) struct Picture {
     /// The frames of the moving picture, [`FRAMES_PER_SECOND`] of them for each second.
     pub frames: Vec<Frame>,
-    /// The distance from the surface that the law is to hold \[m\].
+    /// The distance from the surface that the control law is to hold \[m\].
     pub wanted: f64,
 }
 
-/// One frame of the moving picture of the demo.
+/// A frame of the moving picture of the demo.
 pub(crate) struct Frame {
     /// The time since the start of the run \[s\].
     pub at: f64,

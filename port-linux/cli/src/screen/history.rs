@@ -78,7 +78,7 @@ pub(super) struct History {
     pub(super) pose: [Course; 6],
     /// The force \[N\] at the tool along x, y, z, and the torque \[Nm\].
     pub(super) force: [Course; 6],
-    /// The control error of the law, for a distance \[mm\] or an angle \[°\].
+    /// The error of the control law, for a distance \[mm\] or an angle \[°\].
     pub(super) error: Course,
     /// The position of the controller's speed slider \[%\].
     pub(super) slider: Course,

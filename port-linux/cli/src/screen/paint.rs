@@ -18,8 +18,8 @@ pub(super) const SOFT: Color = Color::DarkGray;
 /// The text that a page shows in place of an unknown value.
 pub(super) const UNKNOWN: &str = "unknown";
 
-/// The assessment of a state. Each has its own sign beside its colour, and the colours can be distinguished by people
-/// with red-green colour blindness.
+/// The assessment of a value or state on a page: good, doubtful or bad. Each has its own sign beside its colour, and
+/// the colours can be distinguished by people with red-green colour blindness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Severity {
     Good,
@@ -108,7 +108,7 @@ pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// Returns the text of a value, or the text for an unknown one.
+/// Returns the text of a value that a page shows, or the text [`UNKNOWN`] for `None`.
 pub(super) fn value(text: Option<String>) -> Span<'static> {
     text.map_or_else(|| Span::from(UNKNOWN).fg(SOFT).italic(), Span::from)
 }

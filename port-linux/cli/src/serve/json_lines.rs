@@ -103,7 +103,8 @@ impl<'m> Lines<'m> {
         Self { streams, origin, fields: Fields::with_nulls() }
     }
 
-    /// Passes the lines for an entry to `tell`. Unless they are `wanted`, only the state of the decoder is updated.
+    /// Passes the JSON lines for an entry of the feed to `tell`. Unless they are `wanted`, only the state of the
+    /// decoder is updated.
     pub(super) fn make(&mut self, item: &Item, wanted: bool, tell: &mut dyn FnMut(&str)) {
         let Self { streams, origin, fields } = self;
         let entry = match item {
@@ -138,7 +139,8 @@ impl<'m> Lines<'m> {
     }
 }
 
-/// Writes the members for a message of the controller into `line`. Returns `false` for a message that is not sent.
+/// Writes the JSON members that describe a message of the controller into `line`. Returns `false` for a message that is
+/// not sent.
 fn message_line(message: &Message<'_>, port: u16, arrival_time: f64, line: &mut Fields) -> bool {
     match message {
         Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {

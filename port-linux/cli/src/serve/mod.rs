@@ -26,7 +26,7 @@ use outrigger::host::worker::Worker;
 use outrigger::json;
 use outrigger::show::complain;
 
-/// The time that readers get at the end to receive the remaining lines.
+/// The time that clients get at the end of a session to receive the remaining lines.
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// The TCP server that the table `[serve]` configures, as a companion of a session.

@@ -14,8 +14,8 @@ const SPAN: u64 = 10;
 /// The largest number of output lines in a period of ten seconds, whatever their text.
 const LINES: u32 = 30;
 
-/// The limit on lines. A line that is repeated within ten seconds is counted instead of shown, and so is every line
-/// beyond thirty in ten seconds; the counts are reported in one line afterwards.
+/// The limit on the output lines of a simulator. A line that is repeated within ten seconds is counted instead of
+/// shown, and so is every line beyond thirty in ten seconds; the counts are reported in one line afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     /// The end of the present period of ten seconds in which lines are limited.
@@ -28,8 +28,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Returns the lines to show for `text`: the summary of a period that has ended, and the line itself unless it
-    /// exceeds the limit.
+    /// Returns the output lines to show for `text`: the summary of a period that has ended, and the line itself unless
+    /// it exceeds the limit.
     pub(super) fn line(&mut self, at: SimTime, text: String) -> Vec<String> {
         let mut lines = self.due(at);
         if let Some(count) = self.repeated.get_mut(&text) {
@@ -40,8 +40,8 @@ impl Journal {
         lines
     }
 
-    /// Returns the lines to show for a change of state. Such a line is shown even if it repeats, because the newest
-    /// line must describe the present state.
+    /// Returns the output lines to show for a change of the simulator's state. Such a line is shown even if it repeats,
+    /// because the newest line must describe the present state.
     pub(super) fn change(&mut self, at: SimTime, text: &str) -> Vec<String> {
         let mut lines = self.due(at);
         self.show(at, text, &mut lines);

@@ -84,7 +84,7 @@ impl Bounds {
         Err(report.then(|| say(now, "limit", text)))
     }
 
-    /// Counts dropped pieces, and returns the notice to show, if one is due.
+    /// Counts dropped pieces of recordings and settings, and returns the notice to show; `None` if none is due.
     pub(super) fn dropped_pieces(&mut self, now: Instant) -> Option<Notice> {
         let report = count(&mut self.pieces);
         let text = format!("dropped inconsistent, too long or late pieces of it, {} times so far", self.pieces);
@@ -92,7 +92,7 @@ impl Bounds {
     }
 }
 
-/// Increases a counter. Returns `true` if the new number is to be reported.
+/// Increases a counter. Returns `true` if the new number is to be reported, which is each power of two.
 fn count(counted: &mut u64) -> bool {
     *counted = counted.saturating_add(1);
     counted.is_power_of_two()

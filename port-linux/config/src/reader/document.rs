@@ -46,7 +46,7 @@ pub(crate) struct Document<'i> {
 }
 
 impl<'i> Document<'i> {
-    /// Parses `source`.
+    /// Parses the text `source` of a TOML document.
     ///
     /// # Errors
     /// Returns one problem, with the parser's message, if `source` is not TOML.

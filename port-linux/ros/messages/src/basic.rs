@@ -87,7 +87,8 @@ messages! {
     TimeReference = "sensor_msgs/msg/TimeReference" { header: Header, time_ref: Time, source: String }
 
     KeyValue = "diagnostic_msgs/msg/KeyValue" { key: String, value: String }
-    /// The state of one component. Level: 0 ok, 1 warning, 2 error, 3 stale.
+    /// The state of one component of a robot or driver, with its name and values. Level: 0 ok, 1 warning, 2 error, 3
+    /// stale.
     DiagnosticStatus = "diagnostic_msgs/msg/DiagnosticStatus" {
         level: u8, name: String, message: String, hardware_id: String, values: Vec<KeyValue>,
     }
@@ -101,7 +102,7 @@ services! {
 }
 
 impl Time {
-    /// Returns the message for the time that is this many nanoseconds after 1970.
+    /// Returns the `Time` message for the instant that is `nanos` ns after 1970 began.
     #[must_use]
     pub fn from_unix_nanos(nanos: u64) -> Self {
         const SECOND: u64 = 1_000_000_000;
@@ -110,13 +111,13 @@ impl Time {
 }
 
 impl Span {
-    /// Returns the duration in seconds, which may be negative.
+    /// Returns the duration \[s\], which may be negative.
     #[must_use]
     pub fn seconds(self) -> f64 {
         f64::from(self.sec) + f64::from(self.nanosec) * 1e-9
     }
 
-    /// Returns the duration of this many seconds, which must be within ±2³¹.
+    /// Returns the duration `seconds` \[s\] as a message; it must be within ±2³¹ s.
     #[must_use]
     pub fn from_seconds(seconds: f64) -> Self {
         let whole = seconds.floor();

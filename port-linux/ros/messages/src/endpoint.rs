@@ -54,13 +54,14 @@ pub struct Qos {
 }
 
 impl Qos {
-    /// The quality of a publisher that uses its middleware's defaults: reliable, volatile, only the newest message.
+    /// The quality of service of a publisher that uses its middleware's defaults: reliable, volatile, only the newest
+    /// message.
     pub const SYSTEM: Self = Self { reliable: true, latched: false, depth: 1 };
-    /// The quality of the messages of services, and of topics that carry commands.
+    /// The quality of service of service calls, and of topics that carry commands.
     pub const SERVICES: Self = Self { reliable: true, latched: false, depth: 10 };
-    /// The quality of topics whose late subscribers still receive the newest message.
+    /// The quality of service of topics whose late subscribers still receive the newest message.
     pub const LATCHED: Self = Self { reliable: true, latched: true, depth: 1 };
-    /// The quality of messages that are sent once and not repeated if lost.
+    /// The quality of service of topics whose messages are sent once and not repeated if lost.
     pub const BEST_EFFORT: Self = Self { reliable: false, latched: false, depth: 1 };
 }
 
@@ -76,13 +77,13 @@ impl fmt::Display for Qos {
 pub enum PublishTrigger {
     /// Published once for each state that the robot sends.
     State,
-    /// Once for each state that the robot sends while the arm has power.
+    /// Published once for each state that the robot sends while the arm has power.
     Powered,
-    /// Once for each state that the robot sends while the arm is commanded.
+    /// Published once for each state that the robot sends while the arm is commanded.
     Commanded,
     /// Published at each change of the topic's content, and once at the start.
     Change,
-    /// At each change of the content while the arm has power, and once when the arm first has power.
+    /// Published at each change of the topic's content while the arm has power, and once when the arm first has power.
     PoweredChange,
     /// Published ten times a second.
     Tenth,

@@ -8,7 +8,7 @@ use super::{Header, Pose, Text, Twist, services};
 
 messages! {
     ActiveTCP = "urinterfaces/msg/ActiveTCP" { header: Header, data: String }
-    /// One analog pin. Domain: 0 current in A, 1 voltage in V.
+    /// The level of one analog pin, with the pin's number. Domain: 0 current \[A\], 1 voltage \[V\].
     #[derive(Copy)]
     AnalogPin = "urinterfaces/msg/Analog" { pin: u8, domain: u8, value: f32 }
     #[derive(Copy, Eq)]
@@ -20,8 +20,8 @@ messages! {
     DigitalIOStateStamped = "urinterfaces/msg/DigitalIOStateStamped" {
         header: Header, configurable_io: DigitalIO, standard_io: DigitalIO,
     }
-    /// One analog port in the layout from before 10.7, under the type name that [`AnalogPin`] has since then.
-    /// Domain: 0 current, A; 1 voltage, V.
+    /// The level of one analog port in the layout from before 10.7, under the type name that [`AnalogPin`] has since
+    /// then. Domain: 0 current \[A\], 1 voltage \[V\].
     AnalogPort = "urinterfaces/msg/Analog" { header: Header, domain: u8, data: f32 }
     /// The levels of one digital port, pin 0 first, in the layout from before 10.7.
     DigitalPort = "urinterfaces/msg/DigitalPort" { header: Header, data: Vec<bool> }

@@ -21,7 +21,7 @@ pub struct Outcome {
 /// The value in a reply, in the form of responses (`core/docs/protocol/ros2-surface.md` 5.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// No value: the requested operation was done or refused.
+    /// No value beside the text of the reply: the requested operation was done or refused.
     None,
     /// `true` if a program runs, or if the controller is in remote control.
     Flag(bool),
@@ -110,7 +110,7 @@ impl Outcome {
         Self { success: true, text: if text.is_empty() { "done".into() } else { text }, value }
     }
 
-    /// Returns the value if it is a name, else an empty text.
+    /// Returns the name in the value of a dashboard reply (path, model, program); empty if the value contains none.
     pub(super) fn name(&self) -> String {
         match &self.value {
             Value::Name(name) | Value::Program { name, .. } | Value::Saved { name, .. } => name.clone(),
@@ -118,7 +118,8 @@ impl Outcome {
         }
     }
 
-    /// Returns the value of the dashboard's reply if it is a flag, else `false`.
+    /// Returns the flag in the value of a dashboard reply (running, remote control, saved); `false` if the value
+    /// contains none.
     pub(super) const fn flag(&self) -> bool {
         match self.value {
             Value::Flag(yes) | Value::Saved { saved: yes, .. } => yes,
@@ -127,8 +128,8 @@ impl Outcome {
     }
 }
 
-/// Returns the text of a rejection: the dashboard's own text if there is one, followed by its meaning if the text
-/// does not state it.
+/// Returns the text for a dashboard request that was rejected: the dashboard's own text if there is one, followed by
+/// its meaning if the text does not state it.
 fn refused(refusal: &Refusal<'_>, line: Text<'_>) -> String {
     match refusal {
         Refusal::NotUnderstood(text) | Refusal::Failed(text) => readable(*text),
@@ -139,8 +140,8 @@ fn refused(refusal: &Refusal<'_>, line: Text<'_>) -> String {
     }
 }
 
-/// Returns the build number, which follows the third point: 1101319 of `URSoftware 5.12.0.1101319 (Mar 22 2022)`; 0
-/// if there is none.
+/// Returns the build number of the controller's software, which follows the third point: 1101319 of `URSoftware
+/// 5.12.0.1101319 (Mar 22 2022)`; 0 if there is none.
 fn build(text: Text<'_>) -> u32 {
     let text = text.to_string();
     let last = text.split('.').nth(3).unwrap_or_default();

@@ -314,8 +314,8 @@ impl Readout<'_> {
         }
     }
 
-    /// Returns the domain of a terminal: 0 current, 1 voltage. Ports 30001 and 30002 report it for outputs alone;
-    /// inputs of CB2's control box are for voltage.
+    /// Returns the domain of an analog input or output: 0 current, 1 voltage. Ports 30001 and 30002 report it for
+    /// outputs alone; inputs of CB2's control box are for voltage.
     fn domain(&self, of: Variable) -> Option<u8> {
         let (types, bit) = match of {
             Variable::AnalogInput0 => (Variable::AnalogIoTypes, 0),

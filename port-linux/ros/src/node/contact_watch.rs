@@ -131,7 +131,8 @@ impl ContactWatch {
         }
     }
 
-    /// Handles a decision of the run. Returns `false` if it does not belong to this watch.
+    /// Handles a decision of the run on a request. Returns `false` if the request was not made by this watch for
+    /// contacts.
     pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
         if self.asked != Some(outcome.id) {
             return false;

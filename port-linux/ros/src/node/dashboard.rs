@@ -147,7 +147,7 @@ impl Dashboard {
         }
     }
 
-    /// Returns the next result of a call or goal; `None` if there is none.
+    /// Returns the next result of a dashboard call or goal of `SetMode`; `None` if there is none.
     pub(super) fn news(&mut self) -> Option<DashboardResult> {
         let news = self.news.try_recv().ok()?;
         match news {
@@ -168,8 +168,8 @@ impl Drop for Dashboard {
     }
 }
 
-/// Answers calls in their order. No call is answered after its limit, which is counted from the time when it was
-/// made.
+/// Answers dashboard calls in their order. No call is answered after its limit, which is counted from the time when it
+/// was made.
 async fn attend(
     place: ServiceAddresses,
     mut calls: UnboundedReceiver<PendingCall>,

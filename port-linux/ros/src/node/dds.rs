@@ -54,7 +54,7 @@ const WAITING: usize = 64;
 const MATCHED: usize = 1024;
 /// The largest number of remarks about other DDS participants that are stored.
 const REMARKS: usize = 64;
-/// The largest number of unread news about the own and other participants.
+/// The largest number of texts about the discovery and loss of DDS participants that are stored until they are read.
 const NEWS: usize = 64;
 /// The interval at which every reader is examined even if no arrival was signalled.
 const SCAN: Duration = Duration::from_millis(50);
@@ -284,7 +284,7 @@ impl Dds {
         writer.write(Payload(bytes), Some(Timestamp::now())).is_ok()
     }
 
-    /// Queues an answer for the client; it is sent once the client's reader is discovered.
+    /// Queues the answer to a request of the client `to`; it is sent once the client's reader is discovered.
     pub(super) fn answer(&mut self, to: Asker, message: Vec<u8>) {
         let payload = match to.style {
             Style::Beside(_) => body(message),

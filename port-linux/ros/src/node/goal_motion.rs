@@ -14,8 +14,8 @@ pub(super) fn nanos_of(stamp: Time) -> u64 {
     u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec)
 }
 
-/// Returns the arm's target, its actual state and the difference; `None` unless a motion is in progress and the
-/// position is known.
+/// Returns trajectory points with the arm's target, its actual state and the difference; `None` unless a motion is in
+/// progress and the position is known.
 pub(super) fn compared<const N: usize>(
     stands: &ArmMotionState<N>,
 ) -> Option<(JointTrajectoryPoint, JointTrajectoryPoint, JointTrajectoryPoint)> {

@@ -54,7 +54,8 @@ impl HandBackCalls {
         }
     }
 
-    /// Handles a decision of the run. Returns `false` if it does not belong to these calls.
+    /// Handles a decision of the run on a request. Returns `false` if the request was not made for a call of
+    /// `hand_back_control`.
     pub(super) fn decided(&mut self, one: &Decided, dds: &mut Dds, remarks: &mut Remarks) -> bool {
         if self.asked != Some(one.id) {
             return false;

@@ -72,7 +72,7 @@ impl LogLimiter {
         Self { kinds: VecDeque::with_capacity(KINDS), pace, first, others }
     }
 
-    /// Returns the text to log for `line` at present, if any. Lines that are left out are counted by
+    /// Returns the text to log for `line`; `None` if the line is left out because of a limit. Such lines are counted by
     /// [`due`](Self::due).
     pub(super) fn line(&mut self, line: Line, now: Instant) -> Option<String> {
         let Line { key, text, count } = line;

@@ -131,7 +131,7 @@ fn pass_on(out: &[(UdpSocket, SocketAddr)], message: &mut [u8], at: NumberField,
     send(out, from, message);
 }
 
-/// Inserts the value if there is room, or if the key exists.
+/// Inserts the value for the DDS participant `prefix` if the map has room, or if it contains that participant.
 fn insert<T>(to: &mut BTreeMap<Prefix, T>, prefix: Prefix, value: T) {
     if to.len() < MOST || to.contains_key(&prefix) {
         to.insert(prefix, value);

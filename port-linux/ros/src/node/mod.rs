@@ -53,7 +53,7 @@ use crate::native;
 const OF_DRIVER: &[&str] =
     &["actual_current", "tool_analog_input_types", "standard_analog_input0", "standard_analog_input1", "tool_mode"];
 
-/// Returns the variables that are read beside those of the session; `further` are those with topics of their own.
+/// Returns the RTDE variables that are read beside those of the session; `further` are those with topics of their own.
 fn variables(further: &[String]) -> Vec<String> {
     // The timestamp comes with any of them; naming it again would give a recording the same column twice.
     let ours = OF_DRIVER.iter().chain(native::VARIABLES).filter(|name| **name != "timestamp");

@@ -418,8 +418,8 @@ impl<const N: usize> ClientRequests<N> {
     }
 }
 
-/// Records the decision on one value of a call that sets several. Returns `false` if the decision belongs to no such
-/// call.
+/// Records the run's decision on one value of a service call that sets several. Returns `false` if the decision belongs
+/// to no such call.
 fn one_of(
     several: &mut Vec<Several>,
     id: u32,

@@ -153,7 +153,8 @@ impl Scripts {
         Ok(())
     }
 
-    /// Handles a decision of the run. Returns `false` if it does not belong to this program.
+    /// Handles a decision of the run on a request. Returns `false` if the request was not made for the URScript program
+    /// in progress.
     pub(super) fn decided<const N: usize>(
         &mut self,
         outcome: &Decided,

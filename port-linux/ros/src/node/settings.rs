@@ -37,8 +37,8 @@ pub(super) struct Line {
 pub(super) struct Remarks(pub(super) Vec<Line>);
 
 impl Remarks {
-    /// Adds a line. Its kind is the text before the first colon: the name of a topic, a service or an action of this
-    /// node.
+    /// Adds a log line. Its kind is the text before the first colon: the name of a topic, a service or an action of
+    /// this node.
     pub(super) fn push(&mut self, text: String) {
         let key = text.split(": ").next().unwrap_or_default().chars().take(LONGEST_KEY).collect();
         self.push_counted(key, text, 1);

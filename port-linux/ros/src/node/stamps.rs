@@ -11,14 +11,15 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger::config::Stamps;
 use outrigger::feed::{Message, VARIABLES};
 
-/// The largest plausible age of a state when it is read \[µs\]; beyond it a clock has jumped.
+/// The largest plausible age of a robot state when it is read \[µs\]; beyond it a clock has jumped.
 const OLDEST: i64 = 1_000_000;
-/// The smallest plausible age of a state when it is read \[µs\]; below it a clock has jumped.
+/// The smallest plausible age of a robot state when it is read \[µs\]; below it a clock has jumped.
 const YOUNGEST: i64 = -5_000;
 
-/// The divisor by which a change of the offset is followed at each report.
+/// The divisor of the part of a change of the clocks' offset by which each report of the link corrects the stored
+/// offset.
 const SHARE: i64 = 8;
-/// The change of the offset from which on it is followed at once \[µs\].
+/// The change of the clocks' offset from which on the measured offset is used at once \[µs\].
 const AT_ONCE: i64 = 1_000;
 
 /// The mapping from the controller's clock to the process's clock, by their offset.
@@ -27,7 +28,7 @@ pub(super) struct ControllerClock {
     by: Stamps,
     /// The controller's time in the newest state of the session's own connection \[µs\].
     newest: Option<u64>,
-    /// The offset, our clock minus the controller's \[µs\]; `None` until it is known.
+    /// The offset of the clocks, ours minus the controller's \[µs\]; `None` until it is known.
     offset: Option<i64>,
 }
 
@@ -37,8 +38,8 @@ impl ControllerClock {
         Self { by, newest: None, offset: None }
     }
 
-    /// Takes a state that arrived over the connection `port` and returns the time of its values. This is the time of
-    /// arrival until the offset is known, and if the two clocks are inconsistent.
+    /// Takes a robot state that arrived over the connection `port` and returns the time of its values. This is the time
+    /// of arrival until the offset is known, and if the two clocks are inconsistent.
     pub(super) fn state(&mut self, port: u16, message: &Message<'_>, arrival: Instant) -> Instant {
         if self.by == Stamps::Arrival {
             return arrival;
@@ -62,7 +63,8 @@ impl ControllerClock {
         u64::try_from(time).map_or(arrival, Instant::from_micros)
     }
 
-    /// Takes the age of the newest state at `at`, as reported by the link monitor.
+    /// Updates the clocks' offset by the age of the newest robot state at `at`, as reported by the link monitor.
+    /// Without an age, the offset is unknown afterwards.
     pub(super) fn link(&mut self, at: Instant, age: Option<Duration>) {
         let measured = age.zip(self.newest).map(|(age, newest)| {
             signed(at.as_micros()).saturating_sub(signed(age.as_micros())).saturating_sub(signed(newest))

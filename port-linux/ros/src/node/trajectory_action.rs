@@ -391,7 +391,8 @@ impl<const N: usize> TrajectoryActions<N> {
         by.and_then(|(index, _)| self.served.get(index)).is_some_and(Served::ends_by_contact)
     }
 
-    /// Handles a decision of the run. Returns `false` if it belongs to none of these goals.
+    /// Handles a decision of the run on a request. Returns `false` if the request was made for none of these trajectory
+    /// goals.
     pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
         if self.touch.decided(outcome, dds, stamp, remarks) {
             return true;

@@ -12,8 +12,8 @@ macro_rules! variables {
         pub(super) const COUNT: usize = [$( Variable::$name, )*].len();
 
         impl Variable {
-            /// Returns the variable for the name of a field of a state; `None` for an unknown field. Fields of 30003
-            /// and of FRI have names of their own.
+            /// Returns the variable for the name of a field of a robot state; `None` for an unknown field. Fields of
+            /// 30003 and of FRI have names of their own.
             pub(super) fn of(field: &str) -> Option<Self> {
                 match field {
                     $( $($field)|+ => Some(Self::$name), )*

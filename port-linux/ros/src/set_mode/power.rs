@@ -24,7 +24,7 @@ pub(super) struct Power {
     over: bool,
     safety: Option<SafetyMode>,
     mode: Option<RobotMode>,
-    /// The time at which the wait for a mode began; `None` if none is awaited.
+    /// The time at which the wait for a robot mode began; `None` if none is awaited.
     since: Option<Instant>,
     /// `true` if the dashboard has been requested to switch the arm off.
     off: bool,

@@ -32,17 +32,18 @@ pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 
 /// The detail in which the grade of the link is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// The figure that lowered the grade, the condition for the next better grade, and advice.
+    /// The figure that lowered the link's grade, the condition for the next better grade, and advice.
     Everything,
-    /// The figure that lowered the grade, and the condition for the next better grade.
+    /// The figure that lowered the link's grade, and the condition for the next better grade.
     Next,
-    /// The figure of the link that lowered the grade.
+    /// The figure that lowered the link's grade, alone.
     Fall,
     /// The grade of the link, and the one that commanding needs.
     Grade,
 }
 
-/// Draws as many figures of the link as fit into `area`; the meaning of the grade is explained if there is space.
+/// Draws as many figures of the link as fit into `area`; the meaning of the link's grade is explained if there is
+/// space.
 pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let block = panel("link quality");
     let room = block.inner(area);

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The time without a command after which the remote computer counts as disconnected.
 const GONE: Duration = Duration::from_secs(1);
 
-/// Runs the command.
+/// Runs `outrigger sim krc`.
 ///
 /// # Errors
 /// [`Failure::Usage`] for impossible options; [`Failure::Connection`] for a local address that is taken.
@@ -184,7 +184,7 @@ impl Printed {
         lines.into_iter().for_each(|line| show.text(line));
     }
 
-    /// Returns lines about faults that began or ended since the last call.
+    /// Returns lines about injected faults that began or ended since the last call.
     fn faults(&mut self, now: SimTime) -> Vec<String> {
         let mut lines = vec![];
         for (fault, phase) in &mut self.faults {

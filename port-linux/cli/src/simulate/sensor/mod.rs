@@ -34,7 +34,7 @@ const HEARD: Duration = Duration::from_secs(2);
 /// The interval at which sending the rest of a message is tried again.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Runs the command.
+/// Runs `outrigger sim sensor`.
 ///
 /// # Errors
 /// [`Failure::Usage`] for impossible options, [`Failure::BadInput`] for files, [`Failure::Connection`] for a line or

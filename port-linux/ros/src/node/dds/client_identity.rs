@@ -40,8 +40,8 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// Returns the style of a request with its `own` identity, and removes the header from its `bytes` if it has one.
-    /// Returns `None` for a request of Cyclone DDS that is shorter than its header.
+    /// Returns the place where a request with the identity `own` names its client, and removes the header from its
+    /// `bytes` if it has one. Returns `None` for a request of Cyclone DDS that is shorter than its header.
     pub(super) fn of_request(
         own: SampleIdentity,
         related: Option<SampleIdentity>,
