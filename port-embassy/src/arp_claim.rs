@@ -10,7 +10,7 @@ const REQUEST: [u8; 2] = [0, 1];
 
 /// The fields of an ARP packet that the guard of the IP address uses.
 pub(crate) struct ArpClaim {
-    /// `true` for a request; `false` for a reply or an unrequested announcement.
+    /// `true` for an ARP request; `false` for a reply or an unrequested announcement.
     pub(crate) request: bool,
     /// The hardware address of the packet's sender.
     pub(crate) hardware: [u8; 6],

@@ -28,18 +28,18 @@ use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxTok
 use crate::arp_claim::ArpClaim;
 use crate::frame_monitor::FrameMonitor;
 
-/// The owner of one address: the first device that claims it, until the stack requests it again.
+/// The guard of one IP address: its owner is the first device that claims it, until the stack requests it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArpGuard {
     address: Ipv4Addr,
     holder: Option<[u8; 6]>,
-    /// `true` if the stack has sent a request that is not answered yet.
+    /// `true` if the stack has sent an ARP request for the address that is not answered yet.
     asked: bool,
     refused: u32,
 }
 
 impl ArpGuard {
-    /// Creates the guard of `address`. For an unspecified address it rejects nothing.
+    /// Creates the guard of the IP address `address`. For an unspecified address it rejects nothing.
     #[must_use]
     pub const fn new(address: Ipv4Addr) -> Self {
         Self { address, holder: None, asked: false, refused: 0 }
@@ -73,7 +73,7 @@ impl ArpGuard {
         self.asked |= ArpClaim::of(frame).is_some_and(|claim| claim.request && self.is_about(claim.target));
     }
 
-    /// Returns the number of rejected claims of the address since the guard was created.
+    /// Returns the number of rejected claims of the IP address since the guard was created.
     #[must_use]
     pub const fn refused(&self) -> u32 {
         self.refused
@@ -153,7 +153,7 @@ impl<T: RxToken> RxToken for Received<'_, T> {
     }
 }
 
-/// Logs the first, second, fourth, … rejected claim of the address, because a claim may be repeated for a long time.
+/// Logs the first, second, fourth, … rejected claim of the IP address, because a claim may be repeated for a long time.
 fn tell(guard: &ArpGuard, frame: &[u8]) {
     if let Some(claim) = ArpClaim::of(frame).filter(|_| guard.refused().is_power_of_two()) {
         let [a, b, c, d] = claim.sender.octets();

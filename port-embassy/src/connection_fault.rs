@@ -21,7 +21,7 @@ pub enum ConnectionFault {
 }
 
 impl ConnectionFault {
-    /// Returns a description of the cause, as a clause that starts in lower case.
+    /// Returns a description of the connection's fault, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

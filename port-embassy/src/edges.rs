@@ -19,7 +19,8 @@ pub(crate) enum Edge {
     Resend,
 }
 
-/// Messages in the order of their arrival. There is room for all messages that still have a meaning:
+/// The queue of operators' messages, in the order of their arrival. It has room for all messages that still have a
+/// meaning:
 ///
 /// | message | effect on waiting messages |
 /// |---|---|

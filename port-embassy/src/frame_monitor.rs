@@ -17,7 +17,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::arp_claim::ArpClaim;
 
-/// The offset of the field for the type in an Ethernet frame \[B\].
+/// The offset of the type field in an Ethernet frame \[B\].
 const TYPE: usize = 12;
 const CONTENT: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
@@ -28,10 +28,10 @@ const IP_SENDER: usize = CONTENT + 12;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LinkActivity {
-    /// No frame has been received since the start.
+    /// No network frame has been received since the start.
     #[default]
     Silence,
-    /// Only frames of senders other than the robot have been received.
+    /// Only network frames of senders other than the robot have been received.
     Others,
     /// An ARP packet from the robot's address has been received: a device has that address.
     Address,
@@ -52,13 +52,13 @@ const ALL: [LinkActivity; 4] =
     [LinkActivity::Silence, LinkActivity::Others, LinkActivity::Address, LinkActivity::Packets];
 
 impl FrameMonitor {
-    /// Creates a monitor that has received nothing. With an unspecified `robot` every sender counts as the robot.
+    /// Creates a monitor that has received no frame. With an unspecified `robot` every sender counts as the robot.
     #[must_use]
     pub const fn new(robot: Ipv4Addr) -> Self {
         Self { robot, frames: AtomicU32::new(0), activity: AtomicU8::new(0) }
     }
 
-    /// Returns the number of received frames since the start; it wraps.
+    /// Returns the number of network frames received since the start; it wraps.
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.frames.load(Ordering::Relaxed)

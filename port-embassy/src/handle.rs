@@ -48,7 +48,7 @@ struct Cells {
     troubles: Cell<[Option<ConnectionFault>; LINKS.len() + 1]>,
 }
 
-/// One message that the robot's task takes from its mailbox.
+/// A message that the robot's task takes from its mailbox.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mail {
     Edge(Edge),
@@ -106,7 +106,8 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// Waits for the next message and takes it: operators' messages before outputs, and outputs before samples.
+    /// Waits for the next message in the mailbox and takes it: operators' messages before outputs, and outputs before
+    /// samples.
     pub(crate) async fn next(&self) -> Mail {
         poll_fn(|context| {
             self.waker.register(context.waker());

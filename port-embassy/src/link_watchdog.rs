@@ -1,4 +1,4 @@
-//! Decides when to restart an interface that receives no frames, and when to restart the board.
+//! Decides when to restart a network interface that receives no frames, and when to restart the board.
 //!
 //! A switched-off arm is as silent as an interface that hangs. Therefore:
 //!
@@ -33,7 +33,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub const SILENCE: Duration = Duration::from_secs(10);
 /// The longest time between two restarts of the network interface during silence.
 pub const LONGEST: Duration = Duration::from_secs(640);
-/// The time without a received frame after which the board is restarted.
+/// The time without a received network frame after which the board is restarted.
 pub const GIVE_UP: Duration = Duration::from_secs(300);
 
 /// The part of a board that is to be restarted.
@@ -57,14 +57,14 @@ pub struct InterfaceState {
     pub mode: Mode,
 }
 
-/// The watchdog of one interface, which observes it from the boot on.
+/// The watchdog of one network interface, which observes it from the boot on.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkWatchdog {
     /// The length of the current silence, in which no frame is received.
     silence: Duration,
     /// The time of the last observation during the current silence of the network.
     seen: Option<Instant>,
-    /// The length of silence after which the interface is restarted next.
+    /// The length of the network's silence after which the interface is restarted next.
     next: Duration,
     /// The additional silence between the next restart of the interface and the one after it.
     wait: Duration,
@@ -88,7 +88,8 @@ impl LinkWatchdog {
         self.interfaces
     }
 
-    /// Returns the part to restart at `now`; the caller must restart it at once. Call this about once a second.
+    /// Returns the part of the board to restart at `now`, if any; the caller must restart it at once. Call this about
+    /// once a second.
     pub fn handle(&mut self, now: Instant, state: InterfaceState) -> Option<Restart> {
         let InterfaceState { linked, frames, mode } = state;
         if frames != self.frames || mode != Mode::Offline {

@@ -79,18 +79,19 @@ const RTDE_TRANSMIT: usize = 512;
 /// one.
 const RTDE_LEAST: usize = RTDE_TRANSMIT + 4 * STATE;
 
-/// The size of the fourth socket's buffers \[B\]: several messages of a program, and eight orders.
+/// The size of the buffers of the socket for a program's connection \[B\]: several messages of a program, and eight
+/// orders.
 pub const FOR_A_PROGRAM: usize = 512;
 /// The size of the part of [`FOR_A_PROGRAM`] for a program's messages \[B\].
 const REVERSE_RECEIVE: usize = 128;
-/// The smallest size of both buffers for a program: its messages, and eight orders of 32 bytes \[B\].
+/// The smallest size of both buffers for a program's connection \[B\]: its messages, and eight orders of 32 bytes.
 const REVERSE_LEAST: usize = REVERSE_RECEIVE + 8 * 32;
 
 /// The recommended sizes with RTDE: four packets and eight states, so that both links and the third fit into small
 /// interfaces.
 const REALTIME_WITH_RTDE: usize = 4 * PACKET;
 const RTDE_RECOMMENDED: usize = RTDE_TRANSMIT + 8 * STATE;
-/// The size of a frame's headers and check sequence, in whole words \[B\].
+/// The size of a network frame's headers and check sequence, in whole words \[B\].
 const FRAME: usize = 60;
 /// The size of the frame memory of a LAN9118 Ethernet controller \[B\].
 const INTERFACE: usize = 10_560;
@@ -123,7 +124,7 @@ impl<const REVERSE: usize> BuffersWithRtde<REVERSE> {
 }
 
 impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REALTIME, RTDE, REVERSE> {
-    /// Creates buffers of zeros of another size. Does not compile with too little room for RTDE.
+    /// Creates socket buffers of zeros of another size. Does not compile with too little room for RTDE.
     #[must_use]
     pub const fn of_size() -> Self {
         const { assert!(RTDE == 0 || RTDE >= RTDE_LEAST, "RTDE needs room for four states, or none") };

@@ -104,7 +104,7 @@ impl Flush for Connections<'_> {
 
 /// A set of sockets whose resets must be sent before the robot's task ends.
 pub trait Flush {
-    /// Waits until the reset of every closed connection is sent, at most for `limit`.
+    /// Waits until the reset of every closed TCP connection is sent, at most for `limit`.
     fn flush(&mut self, limit: Duration) -> impl Future<Output = ()>;
 }
 
@@ -131,7 +131,8 @@ impl drive::Clock for EmbassyClock {
     }
 }
 
-/// One connection after another to one of the controller's ports, or from the controller to one of this device's ports.
+/// A link to the controller: one connection after another to one of its ports, or from it to one of this device's
+/// ports.
 pub struct Link<'d> {
     id: LinkId,
     stack: Stack<'d>,
@@ -152,7 +153,7 @@ impl core::fmt::Debug for Link<'_> {
 #[derive(Clone, Copy)]
 enum Opening {
     None,
-    /// An attempt is requested; the previous connection may still have a reset to send.
+    /// A connection attempt is requested; the previous connection may still have a reset to send.
     Wanted(Endpoint),
     /// A TCP port of this device to listen on for the controller.
     Listen(u16),
@@ -396,7 +397,7 @@ impl drive::Datagrams for Datagrams<'_> {
             .await
     }
 
-    /// Sends a datagram. One without room or route is dropped, as on any network.
+    /// Sends a datagram to the controller. A datagram without room or route is dropped, as on any network.
     fn send(&mut self, bytes: &[u8], to: SocketAddr) {
         if let SocketAddr::V4(to) = to {
             let _ = poll_once(self.0.send_to(bytes, IpEndpoint::from(to)));

@@ -15,7 +15,7 @@ use crate::net::{Connections, Flush, Stack};
 /// The longest time to write one command into the socket. The socket always has room, unless the controller
 /// acknowledges nothing.
 const WRITE_LIMIT: Duration = Duration::from_millis(20);
-/// The longest wait at the end until the connections' resets are sent.
+/// The longest wait at the end of the robot's task until the connections' resets are sent.
 const FLUSH_LIMIT: Duration = Duration::from_millis(500);
 
 /// Observes a robot's task, for telemetry, a status lamp, or a pin that is toggled in every cycle.

@@ -20,7 +20,7 @@ const PERIOD: Duration = Duration::from_millis(5);
 pub struct Contacts<S, A, R, B> {
     /// The stop contact, normally closed; opening it stops the arm.
     pub stop: S,
-    /// The acknowledge contact: closing it acknowledges the latched reason.
+    /// The acknowledge contact: closing it acknowledges the engine's latched reason.
     pub acknowledge: A,
     /// The request contact: closing it requests to command the arm.
     pub request: R,

@@ -18,7 +18,7 @@ use crate::log_event::PeerEvent;
 use crate::service_commands::{Asker, ServiceCommands};
 use crate::shared::Shared;
 
-/// The longest wait for the controller to notice the end of the connection.
+/// The longest wait for the controller to notice the end of the connection to its dashboard server.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// The memory for the communication with the dashboard server. It is all zeros and takes no flash.

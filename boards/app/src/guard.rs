@@ -25,11 +25,11 @@ const fn lowest(end: usize) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Guard {
-    /// The core's stack limit register (ARMv8-M).
+    /// The stack is guarded by the core's stack limit register (ARMv8-M).
     Limit,
-    /// A read-only region of the memory protection unit (ARMv7-M).
+    /// The stack is guarded by a read-only region of the memory protection unit (ARMv7-M).
     Region,
-    /// No guard, because this core has neither.
+    /// The stack has no guard, because this core has neither.
     None,
 }
 
@@ -39,7 +39,7 @@ pub enum Guard {
 struct FaultStatus {
     /// The cause of the processor's fault (register CFSR).
     why: u32,
-    /// The address of the rejected access (MMFAR), if `why` marks it as valid.
+    /// The address of the rejected memory access (MMFAR), if `why` marks it as valid.
     address: u32,
 }
 
@@ -47,7 +47,7 @@ struct FaultStatus {
 impl FaultStatus {
     /// The fault bits for a stack without room for an exception frame (MSTKERR, MLSPERR).
     const NO_FRAME: u32 = 1 << 4 | 1 << 5;
-    /// A data access was rejected, and its address is valid (DACCVIOL, MMARVALID).
+    /// The fault bits for a data access that was rejected and whose address is valid (DACCVIOL, MMARVALID).
     const ACCESS: u32 = 1 << 1 | 1 << 7;
     /// The fault bit for a stack pointer that was below its limit (STKOF, only ARMv8-M).
     const BELOW_LIMIT: u32 = 1 << 20;
@@ -110,7 +110,7 @@ mod core_registers {
         limit()
     }
 
-    /// Returns `true` if the fault that is being handled is a stack overflow.
+    /// Returns `true` if the fault of the processor that is being handled is a stack overflow.
     pub fn stack_exceeded() -> bool {
         // SAFETY: two registers with the cause of a fault; reading has no side effects.
         let status = unsafe {
@@ -142,8 +142,8 @@ mod core_registers {
 
     #[cfg(not(stack_limits))]
     fn limit() -> Guard {
-        /// The value that enables the MPU; all other memory has its default attributes, and the MPU is off in
-        /// faults.
+        /// The value that enables the memory protection unit (MPU); all other memory has its default attributes, and
+        /// the MPU is off in faults.
         const ON: u32 = 1 | 1 << 2;
         /// The attributes of a memory region that is read-only and not executable.
         const READ_ONLY: u32 = 1 << 28 | 0b101 << 24 | 0b001 << 19;

@@ -31,7 +31,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates memory that no robot uses yet.
+    /// Creates memory for engine and sockets that no robot uses yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Default for Memory {
     }
 }
 
-/// The engine, law and control loop of a robot with a KRC.
+/// The engine, control law and control loop of a robot with a KRC.
 pub type Robot = Ready<7, Krc, KrcRunner<'static, 'static, AnyLaw<7>>>;
 
 impl Robot {

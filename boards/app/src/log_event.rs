@@ -16,7 +16,7 @@ use outrigger_embassy::ConnectionFault;
 use outrigger_remote::telemetry::LinkActivity;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// One line of the log. `E` is the type of events that only this kind of controller reports.
+/// A line of the log. `E` is the type of events that only this kind of controller reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LogEvent<E> {
     /// The device has started, configured for a robot of Universal Robots.
@@ -27,7 +27,7 @@ pub(crate) enum LogEvent<E> {
         prefix: u8,
         /// The robot's IP address.
         robot: Ipv4Addr,
-        /// The name of the configured law.
+        /// The name of the configured control law.
         law: &'static str,
     },
     /// The device has started and is configured for a KRC.
@@ -38,7 +38,7 @@ pub(crate) enum LogEvent<E> {
         prefix: u8,
         /// The UDP port that receives the KRC's measurements.
         port: u16,
-        /// The name of the configured law.
+        /// The name of the configured control law.
         law: &'static str,
     },
     /// The device's network interface was connected (`true`) or disconnected.
@@ -56,7 +56,7 @@ pub(crate) enum LogEvent<E> {
     Arming,
     /// The engine begins to command; the number counts this since the boot.
     Armed(u32),
-    /// An operator's request or acknowledgement was rejected.
+    /// An operator's request to command or acknowledgement was rejected.
     Refused(Refusal),
     /// Commanding the arm was requested but did not begin, for this reason.
     NotArmed(Reason),
@@ -76,21 +76,21 @@ pub(crate) enum LogEvent<E> {
     Held(Option<Reason>),
     /// The outcome of a request to release the brakes by closing the brake contact.
     BrakeRelease(Result<Outcome, BrakeRefusal>),
-    /// The number of lines that were dropped because the queue was full.
+    /// The number of log lines that were dropped because the queue was full.
     Missed(u32),
 }
 
 /// An event that only one kind of controller reports, as the log shows it.
 pub trait PeerEvent: Copy {
-    /// Returns whether the event is logged, and the link that it concerns.
+    /// Returns whether the event is logged, and the link that it concerns, if any.
     fn is_logged(&self) -> (bool, Option<LinkId>);
 
-    /// Returns the version of the controller's software if this event reports it.
+    /// Returns the version of the controller's software if this event reports it, otherwise `None`.
     fn software(&self) -> Option<SoftwareVersion> {
         None
     }
 
-    /// Writes the event to the log; `trouble` is the cause of a failed connection, if one is known.
+    /// Writes the event to the log; `trouble` is the cause of a failed connection, if it is known.
     fn log(&self, trouble: Option<ConnectionFault>);
 }
 

@@ -11,7 +11,7 @@ use outrigger_wire::checksum::crc32;
 
 /// The size of the memory for the recorder \[B\]; settings may use less.
 const RECORDER: usize = 65_536;
-/// The length of the mark before the entries \[B\]: magic, then checksums of build and settings.
+/// The length of the mark before the recorder's entries \[B\]: magic, then checksums of build and settings.
 const MARK_LEN: usize = 12;
 const MAGIC: [u8; 4] = *b"ORK\x01";
 
@@ -54,8 +54,8 @@ fn mark(device: &Device<'_>) -> [u8; MARK_LEN] {
     mark
 }
 
-/// Writes the mark of this firmware and these settings, and returns at most `wanted` bytes of the memory behind the
-/// mark.
+/// Writes the mark of this firmware and these settings to the recorder's memory, and returns at most `wanted` bytes of
+/// the memory behind the mark.
 fn divided<'m>(kept: &'m mut [u8], mark: &[u8; MARK_LEN], wanted: usize, listens: bool) -> Memory<'m> {
     let Some((place, entries)) = kept.split_first_chunk_mut() else { return Memory::New(&mut []) };
     let is_ours = place == mark;
@@ -85,7 +85,7 @@ mod kept {
     static KEPT: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
     static TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// Returns the memory for the mark and the recorder, with its content; an empty slice the second time.
+    /// Returns the memory for the mark and the recorder's entries, with its content; an empty slice the second time.
     pub(super) fn take() -> &'static mut [u8] {
         if TAKEN.swap(true, Ordering::Relaxed) {
             return &mut [];
@@ -104,7 +104,7 @@ mod kept {
 
 #[cfg(not(all(target_arch = "arm", target_os = "none")))]
 mod kept {
-    /// Returns no memory, because on this system it does not outlive the program.
+    /// Returns no memory for the recorder, because on this system it does not outlive the program.
     pub(super) const fn take() -> &'static mut [u8] {
         &mut []
     }

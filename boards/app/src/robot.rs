@@ -13,7 +13,7 @@ pub struct Ready<const N: usize, P: Controller<N> + 'static, R> {
     pub(crate) runner: R,
     pub(crate) handle: Handle<'static>,
     pub(crate) shared: &'static Shared<N, P>,
-    /// The rest of the law's motion, behind the waypoints with which the engine begins.
+    /// The rest of the control law's motion, behind the waypoints with which the engine begins.
     #[cfg(feature = "motion")]
     pub(crate) motion: Stored<'static, N>,
 }
@@ -40,12 +40,12 @@ impl<const N: usize, P: Controller<N>, R> Ready<N, P, R> {
     }
 }
 
-/// The reason why settings cannot be used. Settings that were compiled in were then not made by the build script of
-/// this firmware.
+/// The reason why the board's settings cannot be used. Settings that were compiled in were then not made by the build
+/// script of this firmware.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StartError {
-    /// The law rejects the settings, because of this value.
+    /// The control law rejects the settings, because of this value.
     Law(BadValue),
     /// The engine rejects the settings, for this reason.
     Engine(ConfigError),

@@ -18,7 +18,7 @@ use crate::shared::Shared;
 /// The sensor at the board's serial port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SerialSensor {
-    /// The rate of the port \[Bd\]; 8 bits, no parity, 1 stop bit.
+    /// The rate of the serial port \[Bd\]; 8 bits, no parity, 1 stop bit.
     pub baud: u32,
     form: Form,
     scale: Scale,
@@ -26,7 +26,7 @@ pub struct SerialSensor {
 }
 
 impl SerialSensor {
-    /// Returns the first of `sensors` in the settings that is serial, if any.
+    /// Returns the first of `sensors` in the settings that is serial; `None` if there is none.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -56,7 +56,7 @@ pub struct AnalogSensor {
 }
 
 impl AnalogSensor {
-    /// Returns the sensor at the analog input with this number, from 1, in the settings.
+    /// Returns the sensor at the analog input with this number, from 1, in the settings; `None` if there is none.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>, number: u8) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -67,8 +67,8 @@ impl AnalogSensor {
         })
     }
 
-    /// Converts the input's voltage periodically; never returns. Errors are counted in `shared`. A count of `full`
-    /// is a voltage of `volts` at the pin.
+    /// Converts the voltage at the analog input periodically; never returns. Errors are counted in `shared`. A count of
+    /// `full` is a voltage of `volts` at the pin.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         adc: impl Adc,
@@ -82,8 +82,8 @@ impl AnalogSensor {
         pump(analog, robot, self.source).await
     }
 
-    /// Returns the calibration of the input. Every count is a voltage; the source's range determines which counts
-    /// are invalid for the sensor.
+    /// Returns the calibration of the analog input. Every count is a voltage; the source's range determines which
+    /// counts are invalid for the sensor.
     fn calibration(&self, full: u16, volts: f32) -> Calibration {
         let Scale { factor, offset } = self.scale;
         Calibration { gain: factor * volts / f32::from(full), offset, lowest: 0, highest: full.into() }
@@ -98,7 +98,7 @@ pub struct BusSensor {
 }
 
 impl BusSensor {
-    /// Returns the first distance sensor at the I²C bus in the settings, if any.
+    /// Returns the first distance sensor at the I²C bus in the settings; `None` if there is none.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -129,7 +129,7 @@ pub struct WrenchSensor {
 }
 
 impl WrenchSensor {
-    /// Returns the first force/torque sensor at the SPI port in the settings, if any.
+    /// Returns the first force/torque sensor at the SPI port in the settings; `None` if there is none.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -138,7 +138,7 @@ impl WrenchSensor {
         })
     }
 
-    /// Reads the sensor whenever `data_ready` is low; never returns. Errors are counted in `shared`.
+    /// Reads the force/torque sensor whenever `data_ready` is low; never returns. Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         spi: impl SpiDevice,
@@ -152,7 +152,7 @@ impl WrenchSensor {
     }
 }
 
-/// A sensor whose values are converted, for another unit or another zero point than the law needs.
+/// A sensor whose values are converted, for another unit or another zero point than the control law needs.
 struct Scaled<S> {
     sensor: S,
     scale: Scale,

@@ -22,7 +22,7 @@ pub(crate) struct ServiceCommands {
     asked: Signal<NoopRawMutex, (ArmCommand, Asker)>,
     busy: Cell<bool>,
     outcome: Signal<NoopRawMutex, Outcome>,
-    /// `true` while the command waits until the control loop has released the arm.
+    /// `true` while the dashboard command waits until the control loop has released the arm.
     releasing: Cell<bool>,
     released: Signal<NoopRawMutex, ()>,
 }
@@ -42,13 +42,13 @@ impl ServiceCommands {
         free
     }
 
-    /// Waits for the outcome of a message's command, and returns it once.
+    /// Waits for the outcome of the dashboard command that a client's message requested, and returns it once.
     pub(crate) async fn outcome(&self) -> Outcome {
         self.outcome.wait().await
     }
 
-    /// Records that the control loop has handled the requests sent to it, among them the release that a command
-    /// waits for.
+    /// Records that the control loop has handled the requests sent to it, among them the release that a dashboard
+    /// command waits for.
     pub(crate) fn observe(&self, robot: Handle<'_>) {
         if self.releasing.get() && !robot.is_waiting() {
             self.released.signal(());
@@ -60,7 +60,7 @@ impl ServiceCommands {
         self.asked.wait().await
     }
 
-    /// Ends the command in execution, so that the next one is accepted.
+    /// Ends the dashboard command in execution, so that the next one is accepted.
     pub(crate) fn end(&self) {
         self.releasing.set(false);
         self.busy.set(false);
@@ -77,7 +77,7 @@ impl ServiceCommands {
         self.releasing.set(true);
     }
 
-    /// Returns `true` while a command waits until the control loop has released the arm.
+    /// Returns `true` while a dashboard command waits until the control loop has released the arm.
     pub(crate) const fn awaits_release(&self) -> bool {
         self.releasing.get()
     }

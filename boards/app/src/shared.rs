@@ -70,7 +70,7 @@ pub struct Shared<const N: usize, P: Controller<N>> {
     armed: Cell<u32>,
     status: Cell<Status>,
     heartbeat: Cell<Heartbeat>,
-    /// The counters of each source, and those of sensors without a source.
+    /// The message and error counters of each sensor source, and those of sensors without a source.
     counters: [Counters; MAX_SOURCES + 1],
     stack: Gauge,
     sampler: RefCell<Sampler<'static, N, P>>,
@@ -148,7 +148,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.origin.set(Some(Origin { begun, clock, monitor }));
     }
 
-    /// Returns the number of frames received since the boot; 0 without a monitor.
+    /// Returns the number of network frames received since the boot; 0 without a monitor.
     fn frames(&self) -> u32 {
         self.origin.get().map_or(0, |origin| origin.monitor.frames())
     }
@@ -376,7 +376,7 @@ pub(crate) struct LoopObserver<'d, const N: usize, P: Controller<N>, O> {
     shared: &'d Shared<N, P>,
     handle: Handle<'d>,
     cycle: O,
-    /// The time of the newest state that was shown on the pin.
+    /// The time of the newest robot state that was shown on the pin; `None` before the first.
     shown: Option<ControllerTime>,
     high: bool,
 }
@@ -395,7 +395,7 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
         }
     }
 
-    /// Sets the rest of the law's motion, behind the waypoints with which it begins.
+    /// Sets the rest of the control law's motion, behind the waypoints with which it begins.
     #[cfg(feature = "motion")]
     pub(crate) const fn feeds(&mut self, motion: Stored<'static, N>) {
         self.motion = motion;
@@ -414,7 +414,7 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
         }
     }
 
-    /// Stores the state of the engine for the lamp and telemetry; `newest` is the time of the newest state.
+    /// Stores the state of the engine for the lamp and telemetry; `newest` is the time of the newest robot state.
     fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, heartbeat: Heartbeat) {
         if newest != self.shown {
             self.shown = newest;

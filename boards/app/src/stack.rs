@@ -5,7 +5,8 @@ use core::cell::Cell;
 
 /// The pattern with which `cortex-m-rt` fills the stack at the start.
 const PAINT: u32 = 0xcccc_cccc;
-/// The number of words examined in one call, about 10 µs. The whole stack would take a control cycle's time.
+/// The number of words of the stack examined in one call, about 10 µs. The whole stack would take a control cycle's
+/// time.
 const STEP: usize = 512;
 
 /// A measurement of the unused stack from its far end, a few words per call.
@@ -42,8 +43,8 @@ impl Gauge {
         self.unused.get()
     }
 
-    /// Examines at most `most` words. `word` returns the content at a position counted from the far end; `None` behind
-    /// the near end.
+    /// Examines at most `most` words of the stack. `word` returns the content at a position counted from the far end;
+    /// `None` behind the near end.
     fn pass(&self, most: usize, word: impl Fn(usize) -> Option<u32>) {
         let from = self.at.get();
         let painted = (from..).take(most).take_while(|at| word(*at) == Some(PAINT)).count();

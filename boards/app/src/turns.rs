@@ -13,14 +13,14 @@ use embassy_time::{Duration, Instant, Ticker};
 
 /// The priority of the control loop. The executor runs the highest priority first.
 pub const CONTROL: u8 = 2;
-/// The priority of the tasks that process frames, as long as the other tasks get their turns.
+/// The priority of the tasks that process network frames, as long as the other tasks get their turns.
 pub const NETWORK: u8 = 1;
 /// The executor's priority of all tasks except control loop and network.
 pub const REST: u8 = 0;
 
 /// The period in which the lowest-priority task records that it has run.
 const LOOK: Duration = Duration::from_millis(5);
-/// The time that the other tasks wait for the network at most: ten cycles of the fastest UR controller.
+/// The longest time that the other tasks wait for the network's tasks: ten cycles of the fastest UR controller.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The time at which a task of the lowest priority last ran.
@@ -31,13 +31,14 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Returns the state at the start of the clock: a turn at time zero.
+    /// Returns the record of turns at the start of the clock: a turn of the lowest priority at time zero.
     #[must_use]
     pub const fn new() -> Self {
         Self { last: AtomicU32::new(0) }
     }
 
-    /// Notes the turns of the lowest priority; never returns. Run it as a separate task with priority [`REST`].
+    /// Records repeatedly the time at which a task of the lowest priority runs; never returns. Run it as a separate
+    /// task with priority [`REST`].
     pub async fn note(&self) -> ! {
         let mut ticker = Ticker::every(LOOK);
         loop {
@@ -46,7 +47,7 @@ impl Turns {
         }
     }
 
-    /// Runs a task of the network, and sets its priority for the next turn with `set`.
+    /// Runs a task of the network, and sets its executor priority for the next turn with `set`.
     pub async fn give_way<F: Future>(&self, network: F, set: impl Fn(u8)) -> F::Output {
         let mut network = pin!(network);
         poll_fn(|context| {

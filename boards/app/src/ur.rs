@@ -39,7 +39,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates memory that no robot uses yet.
+    /// Creates memory for engine and sockets that no robot uses yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Default for Memory {
     }
 }
 
-/// The engine, law and control loop of a robot of Universal Robots.
+/// The engine, control law and control loop of a robot of Universal Robots.
 pub type Robot = Ready<6, Ur<'static>, UrRunner<'static, 'static, AnyLaw<6>>>;
 
 impl Robot {

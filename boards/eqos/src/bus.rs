@@ -39,33 +39,35 @@ pub trait Bus {
     fn wake_at(&self, at: u64, waker: &Waker);
 }
 
-/// The memory of one ring, shared between the core and the DMA: descriptors of four words, each with one buffer of
+/// The memory of one DMA ring, shared between the core and the DMA: descriptors of four words, each with one buffer of
 /// [`BUFFER`](crate::BUFFER) bytes.
 ///
 /// [`RingMemory`](crate::RingMemory) implements it for memory that is not cached. Methods with an `index` take one below
 /// [`len`](Self::len) and may panic at any other.
 pub trait Cells {
-    /// Returns the number of descriptors, at least 2 and always the same.
+    /// Returns the number of DMA descriptors in the ring, at least 2 and always the same.
     fn len(&self) -> usize;
 
-    /// Returns `true` if there is no descriptor: never, for a ring that can be started.
+    /// Returns `true` if the ring has no DMA descriptor: never, for a ring that can be started.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the address of a descriptor as the DMA sees it: a multiple of 4, and each 16 bytes behind the one before.
+    /// Returns the address of a DMA descriptor as the DMA sees it: a multiple of 4, and each 16 bytes behind the one
+    /// before.
     fn descriptor(&self, index: usize) -> u32;
 
-    /// Returns the address of a buffer as the DMA sees it: a multiple of the width of its bus, 8 bytes on the STM32H7.
+    /// Returns the address of a frame buffer as the DMA sees it: a multiple of the width of its bus, 8 bytes on the
+    /// STM32H7.
     fn buffer(&self, index: usize) -> u32;
 
-    /// Reads a word, 0 to 3, of a descriptor. The DMA may write it at the same time: the access is atomic.
+    /// Reads a word, 0 to 3, of a DMA descriptor. The DMA may write it at the same time: the access is atomic.
     fn load(&self, index: usize, word: usize) -> u32;
 
     /// Writes word `word`, 0 to 3, of the DMA descriptor `index`, atomically.
     fn store(&self, index: usize, word: usize, value: u32);
 
-    /// Lends the buffer of descriptor `index`, [`BUFFER`](crate::BUFFER) bytes, to `f` and returns the result of
+    /// Lends the frame buffer of descriptor `index`, [`BUFFER`](crate::BUFFER) bytes, to `f` and returns the result of
     /// `f`.
     ///
     /// The driver calls it only while the descriptor belongs to the core.

@@ -17,19 +17,19 @@ use crate::registers::{
 use crate::shared::{ALERT, Cause, Fault, News, Shared};
 use crate::transmit::TransmitRing;
 
-/// The length of the longest frame without its check sequence \[B\]: header and 1 500 bytes.
+/// The length of the longest Ethernet frame without its check sequence \[B\]: header and 1 500 bytes.
 const MAX_FRAME: usize = 1_514;
-/// The number of frames received before other tasks run: a flood must not starve them.
+/// The number of Ethernet frames received before other tasks run: a flood must not starve them.
 const BURST: u8 = 8;
-/// The shortest time between the beginnings of two starts of the interface \[µs\].
+/// The shortest time between the beginnings of two starts of the Ethernet interface \[µs\].
 const AGAIN: u64 = 1_000_000;
 /// The time limit for the Ethernet controller to end its reset \[µs\].
 const RESET: u64 = 500_000;
-/// The time between two reads of the reset bit of the controller \[µs\].
+/// The time between two reads of the reset bit of the Ethernet controller \[µs\].
 const RESET_LOOK: u64 = 1_000;
 /// The time between two checks of a running Ethernet interface \[µs\].
 const LOOK: u64 = 100_000;
-/// The time limit of transmission with a link \[µs\]: a frame takes 1.2 ms at 10 Mbit/s.
+/// The time limit for the transmission of a frame while there is a link \[µs\]: a frame takes 1.2 ms at 10 Mbit/s.
 const SENDING: u64 = 2_000_000;
 
 /// The progress of the Ethernet interface's start.
@@ -60,13 +60,13 @@ pub struct Interface<'s, B, T, R> {
     receive: ReceiveRing<R>,
     phy: Phy,
     phase: Phase,
-    /// The number of the interface's starts in a row that failed.
+    /// The number of the Ethernet interface's starts in a row that failed.
     failed: u32,
     started: u64,
     link: Option<LinkMode>,
-    /// The number of frames that had been sent at the last check.
+    /// The number of frames that had been sent at the last check of the interface.
     sent: u32,
-    /// The time since which no frame was sent although some waited; `None` if none waits or frames are sent.
+    /// The time since which no frame was sent although some waited \[µs\]; `None` if none waits or frames are sent.
     stuck_since: Option<u64>,
     checked: u64,
     /// The number of frames received since other tasks last ran.
@@ -277,7 +277,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
     }
 }
 
-/// Sets `bits` of a register and keeps its other bits, whose values from the reset matter.
+/// Sets `bits` of a register of the Ethernet controller and keeps its other bits, whose values from the reset matter.
 fn set(bus: &impl Bus, register: usize, bits: u32) {
     bus.write(register, bus.read(register) | bits);
 }

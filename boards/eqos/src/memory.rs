@@ -7,7 +7,7 @@ use crate::bus::Cells;
 /// The size of a buffer \[B\]: a frame of 1 514 bytes, two VLAN tags and the check sequence, rounded up to a multiple of 512.
 pub const BUFFER: usize = 1_536;
 
-/// The four words of a descriptor, which the DMA reads and writes.
+/// The four words of a DMA descriptor, which the DMA reads and writes.
 #[repr(C, align(16))]
 struct Descriptor([AtomicU32; 4]);
 
@@ -15,7 +15,7 @@ struct Descriptor([AtomicU32; 4]);
 #[repr(C, align(8))]
 struct Buffer([u8; BUFFER]);
 
-/// The memory of a ring of `N` descriptors and buffers, `N` × 1 552 bytes.
+/// The memory of a DMA ring of `N` descriptors and buffers, `N` × 1 552 bytes.
 ///
 /// Keep it in a static that the DMA can reach and the data cache does not hold, and pass `&'static mut` of it to
 /// [`Interface::new`](crate::Interface::new). It is zeros at the start and takes no flash. `N` is at least 2, checked when
@@ -27,7 +27,7 @@ pub struct RingMemory<const N: usize> {
 }
 
 impl<const N: usize> RingMemory<N> {
-    /// Returns ring memory that is filled with zeros.
+    /// Returns the memory of a DMA ring, filled with zeros.
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(N >= 2, "a ring keeps one descriptor from the DMA") }

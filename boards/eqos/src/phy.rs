@@ -1,19 +1,20 @@
-//! The transceiver, by the registers that every one has (IEEE 802.3, clause 22): found, reset, negotiated, polled.
+//! The Ethernet transceiver, by the registers that every one has (IEEE 802.3, clause 22): found, reset, negotiated,
+//! polled.
 //!
 //! A transfer takes some 33 µs. One poll begins it and a later one reads its result: nothing waits for it.
 
 use crate::bus::Bus;
 use crate::registers::{MACMDIOAR, MACMDIOAR_MB, MACMDIOAR_READ, MACMDIOAR_WRITE, MACMDIODR};
 
-/// The time limit of a transfer to the transceiver \[µs\]; a transfer is 64 bits at 2 MHz.
+/// The time limit of a register transfer to the transceiver \[µs\]; a transfer is 64 bits at 2 MHz.
 const TRANSFER: u64 = 10_000;
-/// The time between two reads of the state of a transfer \[µs\].
+/// The time between two reads of the state of a register transfer to the transceiver \[µs\].
 const LOOK: u64 = 50;
 /// The time limit of the transceiver's reset \[µs\]: at most half a second by clause 22.2.4.1.1.
 const RESET: u64 = 600_000;
 /// The time between two reads of the transceiver's reset bit \[µs\].
 const RESET_LOOK: u64 = 10_000;
-/// The time between two reads of the state of the link \[µs\].
+/// The time between two reads of the state of the Ethernet link \[µs\].
 const LINK_LOOK: u64 = 100_000;
 
 const CONTROL: u8 = 0;
@@ -27,10 +28,10 @@ const CONTROL_RESET: u16 = 1 << 15;
 /// The content of the control register that starts a negotiation. 100 Mbit/s and full duplex in it apply only until
 /// there is a partner to negotiate with.
 const NEGOTIATE: u16 = 1 << 13 | 1 << 12 | 1 << 9 | 1 << 8;
-/// The bit of the status register that is set once the negotiation has ended.
+/// The bit of the transceiver's status register that is set once the negotiation of the link has ended.
 const NEGOTIATED: u16 = 1 << 5;
 const LINKED: u16 = 1 << 2;
-/// The abilities that are advertised: IEEE 802.3, and 10 and 100 Mbit/s in both duplexes.
+/// The abilities that the transceiver advertises: IEEE 802.3, and 10 and 100 Mbit/s in both duplexes.
 const ABILITIES: u16 = 0x01e1;
 
 /// The speed and duplex of an Ethernet link, as negotiated.
@@ -60,7 +61,7 @@ impl LinkMode {
 /// A reason why the Ethernet transceiver cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A transfer does not end: the controller's own clock does not run.
+    /// A register transfer to the transceiver does not end: the controller's own clock does not run.
     TransferStuck,
     /// No transceiver answers at any of the 32 addresses.
     None,
@@ -80,7 +81,7 @@ pub(crate) enum Progress {
         /// The identifier of the transceiver: register 2 in the upper half, register 3 in the lower.
         identifier: u32,
     },
-    /// The mode of the link, as just read; `None` without a link.
+    /// The mode of the Ethernet link, as just read; `None` without a link.
     Link(Option<LinkMode>),
     /// The transceiver cannot be used, for this reason.
     Failed(Failure),
@@ -163,7 +164,7 @@ impl Phy {
         bus.write(MACMDIOAR, whom | self.clock | kind | MACMDIOAR_MB);
     }
 
-    /// Handles the end of a transfer that has read `value`, and chooses the next one.
+    /// Handles the end of a register transfer to the transceiver that has read `value`, and chooses the next one.
     fn ended(&mut self, value: u16, now: u64) -> Progress {
         let step = match self.step {
             // No transceiver drives the line: it is pulled up, or low where the pull-up is missing.
@@ -206,7 +207,8 @@ impl Phy {
         Progress::At(self.next)
     }
 
-    /// Evaluates the link, and reads the partner's abilities each time that there is one.
+    /// Evaluates the state of the Ethernet link that was read, and reads the partner's abilities each time that there
+    /// is a link.
     fn evaluate(&mut self, value: u16, now: u64) -> Progress {
         let link = match self.step {
             // A transceiver that is gone reads as all ones.

@@ -24,9 +24,9 @@ pub const MACCR_TE: u32 = 1 << 1;
 pub const MACCR_DM: u32 = 1 << 13;
 /// The bit of [`MACCR`] that selects 100 Mbit/s, else 10 Mbit/s.
 pub const MACCR_FES: u32 = 1 << 14;
-/// Removes padding and check sequence of received frames whose type field is a length.
+/// The bit of [`MACCR`] that removes padding and check sequence of received frames whose type field is a length.
 pub const MACCR_ACS: u32 = 1 << 20;
-/// Removes the check sequence of received frames whose type field is a type.
+/// The bit of [`MACCR`] that removes the check sequence of received frames whose type field is a type.
 pub const MACCR_CST: u32 = 1 << 21;
 /// The register for the filter of received frames.
 pub const MACPFR: usize = 0x008;
@@ -61,28 +61,29 @@ pub const MMC_TX_ALL: u32 = 1 << 14 | 1 << 15 | 1 << 21 | 1 << 26 | 1 << 27;
 pub const MTLTXQOMR: usize = 0xd00;
 /// The bit of [`MTLTXQOMR`] that flushes the transmit queue.
 pub const MTLTXQOMR_FTQ: u32 = 1;
-/// Store and forward: sends a frame once all of it is in the queue.
+/// The bit of [`MTLTXQOMR`] for store and forward: sends a frame once all of it is in the queue.
 pub const MTLTXQOMR_TSF: u32 = 1 << 1;
 /// The register for the operating mode of the receive queue.
 pub const MTLRXQOMR: usize = 0xd30;
-/// Store and forward: passes a frame on once all of it has arrived and is good.
+/// The bit of [`MTLRXQOMR`] for store and forward: passes a frame on once all of it has arrived and is good.
 pub const MTLRXQOMR_RSF: u32 = 1 << 5;
 
 /// The register for the mode of the Ethernet DMA.
 pub const DMAMR: usize = 0x1000;
-/// Resets the controller; reads 0 at its end, which needs all clocks, the transceiver's among them.
+/// The bit of [`DMAMR`] that resets the controller; reads 0 at the end of the reset, which needs all clocks, the
+/// transceiver's among them.
 pub const DMAMR_SWR: u32 = 1;
 /// The register with the state of the DMA's two processes, reception and transmission.
 pub const DMADSR: usize = 0x100c;
 /// The position in [`DMADSR`] of the four bits with the state of reception.
 pub const DMADSR_RPS0: u32 = 8;
-/// The state of a process of the DMA that is not started, or stopped.
+/// The state in [`DMADSR`] of a process of the DMA that is not started, or stopped.
 pub const STOPPED: u32 = 0;
-/// The state of reception that is suspended, until the tail pointer is written.
+/// The state in [`DMADSR`] of reception that is suspended, until the tail pointer is written.
 pub const SUSPENDED: u32 = 4;
 /// The position in [`DMADSR`] of the four bits with the state of transmission.
 pub const DMADSR_TPS0: u32 = 12;
-/// The state of transmission that is suspended, until the tail pointer is written.
+/// The state in [`DMADSR`] of transmission that is suspended, until the tail pointer is written.
 pub const TX_SUSPENDED: u32 = 6;
 /// The register that controls transmission by the DMA.
 pub const DMACTXCR: usize = 0x1104;
@@ -94,7 +95,7 @@ pub const DMACTXCR_PBL_1: u32 = 1 << 16;
 pub const DMACRXCR: usize = 0x1108;
 /// The bit of [`DMACRXCR`] that starts reception.
 pub const DMACRXCR_SR: u32 = 1;
-/// The lowest bit of the field for the size of the receive buffers \[B\].
+/// The lowest bit of the field of [`DMACRXCR`] for the size of the receive buffers \[B\].
 pub const DMACRXCR_RBSZ: u32 = 1 << 1;
 /// The field of [`DMACRXCR`] that selects bursts of one beat for reception.
 pub const DMACRXCR_PBL_1: u32 = 1 << 16;
@@ -126,7 +127,7 @@ pub const RI: u32 = 1 << 6;
 pub const RBU: u32 = 1 << 7;
 /// The bit of [`DMACSR`] for the event "reception has stopped".
 pub const RPS: u32 = 1 << 8;
-/// The event "the bus refused an access": the process stops until the controller is reset.
+/// The bit of [`DMACSR`] for "the bus refused an access": the process stops until the controller is reset.
 pub const FBE: u32 = 1 << 12;
 /// The bit of [`DMACSR`] for the sum of abnormal events; in [`DMACIER`], enables them.
 pub const AIS: u32 = 1 << 14;

@@ -18,12 +18,12 @@ const BUSY: u32 = NIS | AIS | TI | RPS | FBE;
 /// The DMA's interrupt events after which it sends and receives nothing more.
 const DEADLY: u32 = FBE | RPS | TPS;
 
-/// A reason why a start of the interface failed. The start is repeated after a second.
+/// A reason why a start of the Ethernet interface failed. The start is repeated after a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The controller does not end its reset within 500 ms: the reference clock of the transceiver is missing.
+    /// The Ethernet controller does not end its reset within 500 ms: the reference clock of the transceiver is missing.
     NoReferenceClock,
-    /// No transceiver answers at any of the 32 addresses.
+    /// No Ethernet transceiver answers at any of the 32 addresses.
     NoPhy,
     /// A register transfer to the transceiver does not end within 10 ms.
     TransferStuck,
@@ -38,7 +38,7 @@ pub enum Cause {
     BusError,
     /// The DMA's reception or transmission has stopped (RPS, TPS).
     Stopped,
-    /// Frames wait, and none was sent for 2 s although there is a link.
+    /// Frames wait to be sent, and none was sent for 2 s although there is a link.
     TransmissionStuck,
     /// Register transfers to the transceiver no longer end.
     TransferStuck,
@@ -46,7 +46,7 @@ pub enum Cause {
     Asked,
 }
 
-/// An event for the log. With feature `defmt` it formats itself as a line.
+/// An event of the Ethernet interface for the log. With feature `defmt` it formats itself as a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// The Ethernet interface runs; its transceiver was found and negotiates the link.
@@ -59,7 +59,7 @@ pub enum News {
     /// The last starts have failed, the newest for this reason; the number counts the failed starts in a row. Only
     /// the first, second, fourth, eighth and so on are reported.
     Failed(Fault, u32),
-    /// The mode of the link changed; `None` if the link was lost.
+    /// The mode of the Ethernet link changed; `None` if the link was lost.
     Link(Option<LinkMode>),
     /// The Ethernet interface is being restarted, for this reason.
     Restarted(Cause),
@@ -99,7 +99,7 @@ impl defmt::Format for News {
     }
 }
 
-/// Counts of an interface since boot. They stop at `u32::MAX`, except `received`, which wraps.
+/// The counts of an Ethernet interface since boot. They stop at `u32::MAX`, except `received`, which wraps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// The number of received frames that the network stack has taken.
@@ -116,13 +116,14 @@ pub struct Counters {
     pub restarts: u32,
     /// The number of times that the running Ethernet interface lost its link.
     pub link_losses: u32,
-    /// The number of timeouts of controller and transceiver, at the start and later.
+    /// The number of timeouts of Ethernet controller and transceiver, at the start and later.
     pub timeouts: u32,
     /// The number of times the bus refused an access of the DMA, or the DMA stopped.
     pub bus_errors: u32,
 }
 
-/// The state of one interface that its driver, its interrupt handler and the application share; kept in a static.
+/// The state of one Ethernet interface that its driver, its interrupt handler and the application share; kept in a
+/// static.
 pub struct Shared {
     pub(crate) waker: AtomicWaker,
     deadly: AtomicU32,
@@ -140,7 +141,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Returns the state of the interface at boot: all counts zero, no events for the log.
+    /// Returns the state of the Ethernet interface at boot: all counts zero, no events for the log.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -160,8 +161,8 @@ impl Shared {
         }
     }
 
-    /// Handles the controller's interrupt: call it from the handler. Clears the bits that it has read, wakes the driver.
-    /// Three accesses of registers at most.
+    /// Handles the Ethernet controller's interrupt: call it from the handler. Clears the bits that it has read, wakes
+    /// the driver. Three accesses of registers at most.
     pub fn interrupt(&self, bus: &impl Bus) {
         let seen = bus.read(DMACSR);
         bus.write(DMACSR, seen & CLEARABLE);
@@ -175,7 +176,8 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// Requests a restart of the interface. Its next poll begins it, at most one a second; the link is lost meanwhile.
+    /// Requests a restart of the Ethernet interface. Its next poll begins it, at most one a second; the link is lost
+    /// meanwhile.
     ///
     /// Useful where frames should arrive and none does: the driver cannot tell such silence from a quiet network.
     pub fn restart(&self) {
@@ -183,13 +185,13 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// Returns the next event for the log, oldest first. Eight events are stored; later ones are lost until one is
-    /// fetched.
+    /// Returns the next event of the interface for the log, oldest first; `None` if there is none. Eight events are
+    /// stored; later ones are lost until one is fetched.
     pub fn news(&self) -> Option<News> {
         self.news.try_receive().ok()
     }
 
-    /// Returns the counts since boot. `bad`, `unsent` and `asleep` are updated ten times a second.
+    /// Returns the interface's counts since boot. `bad`, `unsent` and `asleep` are updated ten times a second.
     pub fn counters(&self) -> Counters {
         let get = |counter: &AtomicU32| counter.load(Ordering::Relaxed);
         Counters {
@@ -227,7 +229,7 @@ impl Shared {
         }
     }
 
-    /// Counts a failed start of the interface. Each failure is a timeout.
+    /// Counts a failed start of the Ethernet interface. Each failure is a timeout.
     pub(crate) fn count_failure(&self) {
         add(&self.timeouts);
     }
@@ -241,7 +243,7 @@ impl Shared {
         self.unsent.store(unsent, Ordering::Relaxed);
     }
 
-    /// Takes the reason for a restart that was requested since the last call; `None` if there is none.
+    /// Takes the reason for a restart of the interface that occurred since the last call; `None` if there is none.
     pub(crate) fn take_cause(&self) -> Option<Cause> {
         let deadly = self.deadly.swap(0, Ordering::Relaxed);
         let asked = self.asked.swap(false, Ordering::Relaxed);

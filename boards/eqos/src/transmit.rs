@@ -40,7 +40,7 @@ impl<M: Cells> TransmitRing<M> {
         bus.write(DMACTXDTPR, self.cells.descriptor(0));
     }
 
-    /// Takes sent frames back from the DMA, and returns whether there is room for another frame.
+    /// Takes sent frames back from the DMA, and returns whether the ring has room for another frame.
     pub fn has_room(&mut self, bus: &impl Bus) -> bool {
         while self.waiting > 0 {
             let word = self.cells.load(self.oldest, 3);
@@ -76,7 +76,8 @@ impl<M: Cells> TransmitRing<M> {
         result
     }
 
-    /// Writes the tail pointer again if the DMA is suspended although frames wait, and returns whether it was.
+    /// Writes the tail pointer again if the DMA is suspended although frames wait, and returns whether it was
+    /// suspended.
     pub fn wake_if_asleep(&self, bus: &impl Bus) -> bool {
         let asleep = bus.read(DMADSR) >> DMADSR_TPS0 & 0xf == TX_SUSPENDED;
         let asleep = asleep && self.waiting > 0 && self.cells.load(self.oldest, 3) & OWN != 0;

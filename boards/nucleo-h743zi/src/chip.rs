@@ -38,7 +38,8 @@ pub(crate) fn watch_the_start() {
 /// this one the debugger took up to two seconds after power to provide it. Meanwhile the core runs at 64 MHz from its
 /// own oscillator, as after every reset, and feeds the watchdog.
 pub(crate) fn find_clock() -> ClockSource {
-    /// The number of cycles in a tenth of a millisecond; half of that if the core executes two instructions at once.
+    /// The number of the processor's cycles in a tenth of a millisecond; half of that if the core executes two
+    /// instructions at once.
     const TENTH: u32 = 6_400;
     for _ in 0..100_000 {
         if is_clock_there() {
@@ -50,7 +51,7 @@ pub(crate) fn find_clock() -> ClockSource {
     ClockSource::Internal
 }
 
-/// Returns whether the external clock runs. Switches it on if it is off; it may start after this call.
+/// Returns whether the external clock of the chip runs. Switches it on if it is off; it may start after this call.
 pub(crate) fn is_clock_there() -> bool {
     let control = RCC.cr().read();
     if !control.hseon() {
@@ -61,7 +62,8 @@ pub(crate) fn is_clock_there() -> bool {
     control.hserdy()
 }
 
-/// Returns the configuration for the HAL. Every revision of the chip runs at 400 MHz; 480 MHz needs revision V.
+/// Returns the chip's clock configuration for the HAL. Every revision of the chip runs at 400 MHz; 480 MHz needs
+/// revision V.
 ///
 /// The reference is the debugger's crystal, not the chip's own oscillator. The ages of states are measured with this
 /// clock, and an oscillator with an error of 1 % would look like a link that becomes slower and slower. Without the
@@ -110,7 +112,7 @@ pub(crate) fn be_patient() {
     IWDG1.kr().write(|w| w.set_key(Key::RESET));
 }
 
-/// Returns the cause of the reset from the chip's flags, and clears them.
+/// Returns the cause of the chip's reset from its flags, and clears them.
 pub(crate) fn reset_cause() -> ResetCause {
     let cause = RCC.rsr().read();
     RCC.rsr().modify(|causes| causes.set_rmvf(true));

@@ -19,13 +19,13 @@ use outrigger_eqos::{Bus, Counters, Interface, RingMemory, Shared};
 /// The state that the Ethernet interrupt handler and the driver share.
 pub(crate) static SHARED: Shared = Shared::new();
 
-/// The rate of the controller's bus [MHz]: half of the core's, see `chip::config`.
+/// The rate of the Ethernet controller's bus \[MHz\]: half of the core's, see `chip::config`.
 const MEGAHERTZ: u32 = 200;
 
 pub(crate) type Mac = Interface<'static, Controller, &'static mut RingMemory<8>, &'static mut RingMemory<16>>;
 
-/// The rings' memory. All data is in AXI SRAM, which the DMA can access. The data cache is off, so both see the same
-/// bytes.
+/// The memory of the DMA rings. All data is in AXI SRAM, which the DMA can access. The data cache is off, so both see
+/// the same bytes.
 pub(crate) struct Rings {
     transmit: RingMemory<8>,
     receive: RingMemory<16>,
@@ -139,7 +139,7 @@ fn alternate(function: u8, pin: Peri<'static, impl Pin>) {
     core::mem::forget(pin);
 }
 
-/// Returns the network interface. It is not started; its first poll starts it.
+/// Returns the Ethernet interface of the chip. It is not started; its first poll starts it.
 pub(crate) fn interface(
     _controller: Peri<'static, ETH>,
     _management: Peri<'static, ETH_SMA>,

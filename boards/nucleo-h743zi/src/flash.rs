@@ -11,7 +11,8 @@ use embedded_storage::nor_flash::{
 };
 
 const SECTOR: u32 = 128 << 10;
-/// The offset of the sectors from the beginning of the flash \[B\]; `settings.x` excludes them from the firmware.
+/// The offset of the settings' sectors from the beginning of the flash \[B\]; `settings.x` excludes them from the
+/// firmware.
 const BEGIN: u32 = (2 << 20) - 2 * SECTOR;
 /// The index of flash bank 2, which contains the settings' sectors.
 const BANK: usize = 1;
@@ -73,7 +74,8 @@ const fn kind(_: Error) -> NorFlashErrorKind {
     NorFlashErrorKind::Other
 }
 
-/// Calls `read` at the priority of a hard fault, with bus faults ignored; nothing else runs meanwhile.
+/// Calls `read` at the priority of a hard fault, with bus faults ignored; nothing else runs meanwhile. Returns the
+/// result of `read`.
 fn ignoring_bus_faults<T>(read: impl FnOnce() -> T) -> T {
     // SAFETY: one bit of a register that no other code here writes; it is restored below, and nothing runs in between.
     let control = unsafe { &(*SCB::PTR).ccr };

@@ -32,7 +32,8 @@ const CLOCK_VALUE: usize = 0x04;
 const CLOCK_CONTROL: usize = 0x08;
 const CLOCK_CLEAR: usize = 0x0c;
 const CLOCK_RAISED: usize = 0x10;
-/// The register with the value that is loaded at the next wrap; writing it does not disturb the count.
+/// The offset of timer 1's register with the value that is loaded at the next wrap; writing it does not disturb the
+/// count.
 const CLOCK_RELOAD: usize = 0x18;
 const ALARM_LOAD: usize = 0x20;
 const ALARM_CONTROL: usize = 0x28;

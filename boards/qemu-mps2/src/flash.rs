@@ -17,7 +17,7 @@ const CELLS: usize = BASE + 0x1000;
 /// whole sectors.
 const CAPACITY: usize = 6 * SECTOR;
 const SECTOR: usize = 4096;
-/// The size of a unit that is written at once \[B\], as on an STM32H7.
+/// The size of a unit of the flash that is written at once \[B\], as on an STM32H7.
 const UNIT: usize = 32;
 
 /// A mark that the machine was switched on before. Initially its memory is zeros, but a new flash is erased.
@@ -33,7 +33,7 @@ struct Past {
     recent: u32,
     /// 1 if the power failed at the end of the previous run, otherwise 0.
     was_cut: u32,
-    /// With [`Cut::Each`]: the operation after a reset in which the power fails next.
+    /// The flash operation after a reset in which the power fails next, with [`Cut::Each`].
     next: u32,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Nor {
 }
 
 impl Nor {
-    /// Returns the flash with its previous content. May be called only once.
+    /// Returns the simulated flash with its previous content. May be called only once.
     pub(crate) fn connect(cut: Option<Cut>) -> Self {
         // SAFETY: RAM of the machine, aligned, any bits of which are values of these types. The linker does not use it,
         // and this is the only place that makes references to it, once.
@@ -61,7 +61,8 @@ impl Nor {
         Self { past, cells, cut }
     }
 
-    /// Applies an operation to `length` cells from `from` on, or only to the first half of them if the power fails.
+    /// Applies an operation to `length` bytes of the flash from `from` on, or only to the first half of them if the
+    /// power fails.
     fn operate(&mut self, from: usize, length: usize, each: impl Fn(&mut u8, usize)) {
         let past = &mut *self.past;
         past.operations += 1;

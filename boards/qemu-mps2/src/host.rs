@@ -12,31 +12,32 @@ use semihosting::sys::arm_compat::{sys_elapsed, sys_get_cmdline_uninit, sys_time
 /// The options of a run, given in QEMU's `-semihosting-config …,arg=KEY=VALUE`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// `seconds=N`: shuts down after this time, and ends QEMU with success once the arm is at rest.
+    /// The option `seconds=N`: shuts the device down after this time, and ends QEMU with success once the arm is at
+    /// rest.
     pub(crate) run_for: Option<Duration>,
-    /// `wrap=N`: the device's clock starts N seconds before its first wrap.
+    /// The option `wrap=N`: the device's clock starts N seconds before its first wrap.
     pub(crate) until_wrap: Option<Duration>,
     /// `fault=panic`, `fault=memory` or `fault=stack`: fails right after boot, to test that failures end QEMU.
     /// `fault=panic-once` and `fault=stack-once`: fails only in the first run, and restarts as a real board does.
     /// `fault=hang`: hangs one and a half seconds after the first start, to test the watchdog.
     pub(crate) fault: Option<Fault>,
-    /// `order=1`: logs which tasks run before the control loop and the network, and for how long.
+    /// The option `order=1`: logs which tasks run before the control loop and the network, and for how long.
     pub(crate) order: bool,
-    /// `cut=N` or `cut=each`: the power fails in the middle of this operation of the flash.
+    /// The option `cut=N` or `cut=each`: the power fails in the middle of this operation of the simulated flash.
     pub(crate) cut: Option<Cut>,
 }
 
-/// The time of a power failure. An operation of the flash writes a unit or erases a sector.
+/// The time of a simulated power failure. An operation of the flash writes a unit or erases a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// One power failure, in this flash operation since QEMU was started, counted from 1.
+    /// A single power failure, in this flash operation since QEMU was started, counted from 1.
     At(u32),
     /// In the first operation after the first start that has operations, in the second after the next start, and so on,
     /// until one start was not interrupted.
     Each,
 }
 
-/// A failure that the firmware is to cause in itself.
+/// A failure that the firmware is to cause in itself, as the host requests for a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Panic,

@@ -58,7 +58,8 @@ const MIN_FRAME: usize = 14;
 const CHECK_SEQUENCE: usize = 4;
 /// The length of a buffer \[B\]: the longest frame rounded up to words.
 const BUFFER: usize = 1_516;
-/// The number of frames taken before other tasks get their turn, so that a flood does not starve the control loop.
+/// The number of Ethernet frames taken before other tasks get their turn, so that a flood does not starve the control
+/// loop.
 const BURST: u8 = 8;
 
 static WAKER: AtomicWaker = AtomicWaker::new();
@@ -75,7 +76,7 @@ fn count_bad_frame() {
     BAD_FRAMES.store(bad_frames().saturating_add(1), Ordering::Relaxed);
 }
 
-/// The error for a machine that has no such controller at its address.
+/// The error for a machine that has no LAN9118 Ethernet controller at its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, defmt::Format)]
 pub(crate) struct Missing;
 
@@ -93,7 +94,7 @@ pub(crate) struct Lan9118 {
 struct Buffer([u8; BUFFER]);
 
 impl Lan9118 {
-    /// Returns a controller that is not started; to be stored in a static.
+    /// Returns an Ethernet controller that is not started; to be stored in a static.
     pub(crate) const fn new() -> Self {
         Self { address: [0; 6], received: Buffer([0; BUFFER]), transmitted: Buffer([0; BUFFER]), burst: 0 }
     }
@@ -126,7 +127,7 @@ impl Lan9118 {
         Ok(())
     }
 
-    /// Reads one frame into the buffer and returns its length \[B\]; `None` if no good frame waits.
+    /// Reads one received Ethernet frame into the buffer and returns its length \[B\]; `None` if no good frame waits.
     fn take(&mut self) -> Option<usize> {
         while MAC.read::<RX_USED>() >> 16 & 0xff != 0 {
             let status = MAC.read::<RX_STATUS>();

@@ -29,7 +29,7 @@ pub(crate) struct Machine {
     pub(crate) watchdog: usize,
     /// The base address of the input/output block of the FPGA.
     pub(crate) fpga: usize,
-    /// The number of external interrupts in the machine's vector table.
+    /// The number of external interrupts in the emulated machine's vector table.
     pub(crate) interrupts: usize,
 }
 

@@ -28,12 +28,12 @@ const RX_RAISED: u32 = 1 << 1;
 const CLOCK_HZ: u32 = machine::THIS.megahertz * 1_000_000;
 /// The smallest clock divider with which the serial port works.
 const LEAST_DIVIDER: u32 = 16;
-/// The size of the receive buffer \[B\]: several frames of a six-axis sensor, or two frames at the bench.
+/// The size of a serial port's receive buffer \[B\]: several frames of a six-axis sensor, or two frames at the bench.
 const RING: usize = 512;
 /// The time between two polls of a transmitter whose buffer is full \[µs\].
 const LOOK_US: u64 = 50;
 
-/// One serial port, with its received bytes.
+/// A serial port, with its received bytes.
 struct Port {
     registers: Registers<0x1000>,
     interrupt: Interrupt,
@@ -120,7 +120,7 @@ impl Contact {
     }
 }
 
-/// The error for bytes that were lost because the buffer was full.
+/// The error for received bytes that were lost because the serial port's buffer was full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overrun;
 

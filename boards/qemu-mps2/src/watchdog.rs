@@ -22,13 +22,14 @@ const UNLOCK: u32 = 0x1acc_e551;
 
 /// Half of the time after which a hanging device is reset: 0.5 s.
 const TICKS: u32 = machine::THIS.megahertz * 500_000;
-/// An interrupt that is later than this, 50 ms, was not delayed by the firmware, because nothing masks it.
+/// The delay of an interrupt, 50 ms, above which the firmware is not the cause, because nothing masks the interrupt.
 const LATE: u32 = TICKS / 10;
 
 // SAFETY: the watchdog of the MPS2 machines; it counts, interrupts and resets, and does not access memory.
 const WATCHDOG: Registers<0x1000> = unsafe { Registers::new(machine::THIS.watchdog) };
 
-/// The note of the previous boot: `BOOTED`, `STARTED`, `UNFED` or `STOOD`, and any value after power-up.
+/// The note of the previous boot about its watchdog: `BOOTED`, `STARTED`, `UNFED` or `STOOD`, and any value after
+/// power-up.
 #[unsafe(link_section = ".uninit.watchdog")]
 static NOTE: MaybeUninit<AtomicU32> = MaybeUninit::uninit();
 
@@ -70,7 +71,7 @@ pub(crate) fn start() {
     start_with(TICKS);
 }
 
-/// Extends the period to 20 s. The watchdog is not fed any more, and a reset follows.
+/// Extends the watchdog's period to 20 s. The watchdog is not fed any more, and a reset follows.
 pub(crate) fn be_patient() {
     start_with(20 * TICKS);
 }

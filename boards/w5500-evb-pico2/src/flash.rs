@@ -23,7 +23,8 @@ impl Sectors {
     }
 }
 
-/// Returns the position in the chip of an offset in these sectors. The HAL rejects positions beyond the end.
+/// Returns the address in the flash chip of an offset in the settings' sectors \[B\]. The HAL rejects addresses beyond
+/// the end.
 const fn place(offset: u32) -> u32 {
     BEGIN.saturating_add(offset)
 }

@@ -22,9 +22,9 @@ const READ_QUAD: u8 = 0xeb;
 const STAY: u8 = 0xa0;
 /// The divisor from the processor's clock to the clock of the flash.
 const DIVISOR: u8 = 2;
-/// The delay of the sample, in half cycles of the processor's clock.
+/// The delay with which data of the flash is sampled, in half cycles of the processor's clock.
 const DELAY: u8 = 2;
-/// The time for which a burst may be continued, in units of 64 clocks.
+/// The time for which a burst of reads may be continued, in units of 64 clocks.
 const COOLDOWN: u8 = 1;
 /// An address of the flash that is read without using or changing the cache (`XIP_NOCACHE_NOALLOC_BASE`).
 const UNCACHED: *const u8 = 0x1400_0000 as *const u8;

@@ -1,10 +1,10 @@
-//! The rule of recovery: what follows an error, and how often a reset may come.
+//! The rule of recovery of the W5500 chip: what follows an error, and how often a reset may come.
 
 use embassy_time::{Duration, Instant};
 
 use crate::trouble::Doubt;
 
-/// The time after a remedy within which another error shows that the remedy did not help.
+/// The time after a remedy within which another error of the chip shows that the remedy did not help.
 const EFFECT: Duration = Duration::from_millis(100);
 
 /// The shortest time between two resets. It doubles with each reset, up to [`LONGEST`]: the chip takes seconds to
@@ -12,7 +12,7 @@ const EFFECT: Duration = Duration::from_millis(100);
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// The time without an error after which the pause between resets is [`SHORTEST`] again.
+/// The time without an error after which the pause between resets of the chip is [`SHORTEST`] again.
 const WELL: Duration = Duration::from_secs(10);
 
 /// A remedy for an error of the W5500 chip.
@@ -30,17 +30,18 @@ pub(crate) struct Care {
     /// The time of the last remedy, or of the next reset if one is due.
     remedied: Option<Instant>,
     reset: Option<Instant>,
-    /// The shortest time between the last reset of the chip and the next one.
+    /// The shortest time between the last reset of the chip and the next one; `None` before the first.
     pause: Option<Duration>,
 }
 
 impl Care {
-    /// Returns a history without remedies.
+    /// Returns a history without remedies for the chip's errors.
     pub(crate) const fn new() -> Self {
         Self { remedied: None, reset: None, pause: None }
     }
 
-    /// Returns the remedy at `now` for an error that puts `doubt` in doubt, and records the remedy as carried out.
+    /// Returns the remedy at `now` for an error that puts the part `doubt` of the chip in doubt, and records the remedy
+    /// as carried out.
     pub(crate) fn remedy(&mut self, doubt: Doubt, now: Instant) -> Remedy {
         let in_vain = self.remedied.is_some_and(|at| now < at.saturating_add(EFFECT));
         if doubt == Doubt::Socket && !in_vain {

@@ -1,4 +1,4 @@
-//! Accesses to the chip: setup, checks, frames. Every wait has a timeout.
+//! The accesses to the W5500 chip: setup, checks, frames. Every wait has a timeout.
 
 use embassy_time::{Duration, Instant, Timer};
 use embedded_hal::digital::OutputPin;
@@ -9,7 +9,7 @@ use crate::registers::{self, Block, Command, common, of_socket};
 use crate::trouble::{Setting, Tally, Trouble};
 use crate::{LONGEST, SHORTEST};
 
-/// The time for which the reset line is held low; the chip needs 500 µs.
+/// The time for which the chip's reset line is held low; the chip needs 500 µs.
 const HELD: Duration = Duration::from_millis(1);
 
 /// The timeout of the chip's first answer after a reset; it is specified to take 1 ms.
@@ -21,10 +21,10 @@ const TAKEN: Duration = Duration::from_millis(10);
 const AT_ONCE: u32 = 8;
 const AGAIN: Duration = Duration::from_micros(100);
 
-/// The time for which a frame waits in place for the one before it: the longest takes 123 µs on the wire.
+/// The time for which a frame to be sent waits for the one before it: the longest takes 123 µs on the wire.
 const ON_THE_WIRE: Duration = Duration::from_micros(200);
 
-/// The greatest number of reads of the number of received bytes until two agree.
+/// The greatest number of reads of the chip's number of received bytes until two agree.
 const SETTLES: u32 = 64;
 
 /// The length of the prefix of every received frame \[B\]; it contains the length of prefix and frame.
@@ -157,7 +157,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         self.write(Block::Socket, of_socket::INTERRUPTS, [registers::RECEIVED]).await
     }
 
-    /// Returns the number and position of the received frames that wait in the chip.
+    /// Returns the number of bytes and the position of the received frames that wait in the chip.
     pub(crate) async fn waiting(&mut self) -> Result<Waiting, Trouble> {
         let mut reading: [u8; 4] = self.read(Block::Socket, of_socket::RECEIVED).await?;
         for _ in 0..SETTLES {
@@ -204,7 +204,8 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(received)
     }
 
-    /// Sends a frame, padded with zeros to the minimum of Ethernet. Returns `false` if the one before it is still being sent.
+    /// Sends an Ethernet frame, padded with zeros to the minimum length. Returns `false` if the frame before it is
+    /// still being sent.
     pub(crate) async fn transmit(&mut self, frame: &[u8]) -> Result<bool, Trouble> {
         let length = frame.len().clamp(SHORTEST, LONGEST);
         let Some(at) = self.room(length as u16).await? else { return Ok(false) };
@@ -223,8 +224,8 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(true)
     }
 
-    /// Returns the write pointer for a frame of this length once no transmission is in progress; `None` while one
-    /// is.
+    /// Returns the chip's write pointer for a frame of this length once no transmission is in progress; `None` while
+    /// one is.
     async fn room(&mut self, length: u16) -> Result<Option<u16>, Trouble> {
         let asked = Instant::now();
         loop {
@@ -253,7 +254,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(interrupts & registers::SENT != 0)
     }
 
-    /// Writes a command for the socket, and waits until the chip accepts it.
+    /// Writes a command for the chip's socket, and waits until the chip accepts it.
     async fn command(&mut self, command: Command) -> Result<(), Trouble> {
         self.write(Block::Socket, of_socket::COMMAND, [command as u8]).await?;
         let given = Instant::now();

@@ -45,7 +45,8 @@ const LONGEST: usize = 1_514;
 /// The length of the shortest frame of Ethernet without its check sequence \[B\].
 const SHORTEST: usize = 60;
 
-/// The network interface: the `Driver` that `embassy-net` is given. Frames of at most 1 514 bytes, without check sequence.
+/// The network interface: the `Driver` that `embassy-net` is given. Passes Ethernet frames of at most 1 514 bytes,
+/// without check sequence.
 pub type Device<'d> = channel::Device<'d, LONGEST>;
 
 /// The memory of frames between driver and stack: `RX` received ones and `TX` to be sent, 1 520 bytes each, at least one of each.
@@ -70,7 +71,7 @@ impl<const RX: usize, const TX: usize> Default for State<RX, TX> {
     }
 }
 
-/// Makes a driver of the chip that `spi` selects.
+/// Creates a driver of the W5500 chip that `spi` selects.
 ///
 /// * `address`: the hardware address, first byte first. The chip has none of its own.
 /// * `spi`: the bus with the chip's select line, mode 0.

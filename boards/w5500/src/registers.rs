@@ -2,7 +2,7 @@
 //!
 //! Source: the drivers of WIZnet (`ioLibrary_Driver`, `w5500.h`) and of Linux (`w5100.c`), which agree.
 
-/// A block of 64 KiB of addresses, by its number in the control byte of an access.
+/// A block of 64 KiB of the chip's addresses, by its number in the control byte of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Block {
@@ -15,7 +15,8 @@ pub(crate) enum Block {
     Receive = 3,
 }
 
-/// Returns the header of an access: address and control byte, for variable length framed by the select line.
+/// Returns the header of an SPI access to the chip: address and control byte, for variable length framed by the select
+/// line.
 pub(crate) const fn header(block: u8, address: u16, write: bool) -> [u8; 3] {
     let [high, low] = address.to_be_bytes();
     [high, low, block << 3 | (write as u8) << 2]
@@ -26,29 +27,31 @@ pub(crate) const fn socket(number: u8) -> u8 {
     1 + 4 * number
 }
 
-/// The addresses of the registers in [`Block::Common`].
+/// The addresses of the chip's registers in [`Block::Common`].
 pub(crate) mod common {
     /// The address of the register with the chip's hardware address, six bytes.
     pub(crate) const ADDRESS: u16 = 0x0009;
-    /// The address of the mask of the sockets that may interrupt, one bit each.
+    /// The address of the register with the mask of the sockets that may interrupt, one bit each.
     pub(crate) const SOCKET_INTERRUPTS: u16 = 0x0018;
-    /// The address of the transceiver's state; bit 0 is set if there is a link.
+    /// The address of the register with the transceiver's state; bit 0 is set if there is a link.
     pub(crate) const PHY: u16 = 0x002e;
     /// The address of the register with the version of the chip.
     pub(crate) const VERSION: u16 = 0x0039;
 }
 
-/// The addresses of the registers in [`Block::Socket`].
+/// The addresses of the socket's registers in [`Block::Socket`].
 pub(crate) mod of_socket {
     pub(crate) const MODE: u16 = 0x0000;
     pub(crate) const COMMAND: u16 = 0x0001;
-    /// The address of the events, one bit each; writing a 1 clears an event.
+    /// The address of the register with the socket's events, one bit each; writing a 1 clears an event.
     pub(crate) const INTERRUPTS: u16 = 0x0002;
     /// The address of the register with the state of the socket.
     pub(crate) const STATE: u16 = 0x0003;
-    /// The address of the size of the receive buffer \[KiB\]; the size of the transmit buffer follows.
+    /// The address of the register with the size of the receive buffer \[KiB\]; the size of the transmit buffer
+    /// follows.
     pub(crate) const RECEIVE_BUFFER: u16 = 0x001e;
-    /// The address of the number of free bytes for transmission; the read pointer follows, two bytes each.
+    /// The address of the register with the number of free bytes for transmission; the read pointer follows, two bytes
+    /// each.
     pub(crate) const TRANSMIT_FREE: u16 = 0x0020;
     /// The address of the register with the write pointer for transmission, two bytes.
     pub(crate) const TRANSMIT_WRITE: u16 = 0x0024;

@@ -15,7 +15,8 @@ use crate::care::{Care, Remedy};
 use crate::chip::{Chip, Received, Waiting};
 use crate::trouble::{Counts, Doubt, Tally, Trouble};
 
-/// The time between two polls of the chip without an interrupt: the longest delay of a frame if the line fails.
+/// The time between two polls of the chip without an interrupt: the longest delay of a frame if the interrupt line
+/// fails.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// The time between two checks of the chip's link and settings.
@@ -26,14 +27,14 @@ const CHECK_WAITING: Duration = Duration::from_millis(10);
 /// The time limit for the transmission of a frame while there is a link.
 const SENT: Duration = Duration::from_millis(100);
 
-/// The greatest number of frames sent before the next received one is read.
+/// The greatest number of frames sent to the chip before the next received one is read.
 const BURST: usize = 8;
 
 /// The number of interrupts in a row without a frame after which the line is ignored until the next poll: a line that is
 /// stuck must not take all of the processor. One or two are normal, if a frame was read before it was acknowledged.
 const FRUITLESS: u8 = 4;
 
-/// The driver's task: carries frames between chip and stack. Run it in a task of its own, for ever.
+/// The task of the W5500's driver: carries frames between chip and stack. Run it in a task of its own, for ever.
 pub struct Runner<'d, SPI, INT, RST> {
     chip: Chip<'d, SPI>,
     reset: RST,
@@ -190,7 +191,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         Ok(())
     }
 
-    /// Passes the first frame that waits to the stack, if that has room.
+    /// Passes the first received frame that waits to the network stack, if the stack has room.
     async fn receive(&mut self) -> Result<(), Trouble> {
         let Some(frame) = self.rx.try_rx_buf() else { return Ok(()) };
         match self.chip.receive(&mut self.waiting, frame).await? {
@@ -292,7 +293,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         defmt::info!("W5500: set up; {}", self.tally.get());
     }
 
-    /// Waits until `at` without accessing the chip, and drops the stack's frames meanwhile.
+    /// Waits until the time `at` without accessing the chip, and drops the stack's frames meanwhile.
     async fn pause(&mut self, at: Instant) {
         while Instant::now() < at {
             while self.tx.try_tx_buf().is_some() {

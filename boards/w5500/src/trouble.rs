@@ -23,7 +23,7 @@ pub enum Trouble {
         /// The content of the version register, 4 in a W5500; 0 or 255 if no chip drives the bus.
         version: u8,
     },
-    /// A register has lost its value: the chip was reset by something else, or the bus changes bytes.
+    /// A register of the chip has lost its value: the chip was reset by something else, or the bus changes bytes.
     Forgotten {
         /// The chip's register that has lost its value.
         setting: Setting,
@@ -39,7 +39,7 @@ pub enum Trouble {
         /// The number of received bytes \[B\], prefixes included; at most 16 384 is possible.
         waiting: u16,
     },
-    /// The number of received bytes changed with every one of 64 readings.
+    /// The chip's number of received bytes changed with every one of 64 readings.
     Unsettled,
     /// A frame was not sent within 100 ms although there is a link.
     NotSent,
@@ -47,7 +47,7 @@ pub enum Trouble {
     Silent,
 }
 
-/// A register that keeps its value; all of them are compared ten times a second.
+/// A register of the chip that keeps its value; all of them are compared ten times a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Setting {
@@ -87,13 +87,13 @@ impl Trouble {
     }
 }
 
-/// Counts of a driver since it was made. Each stops at `u32::MAX`.
+/// The counts of a driver of the W5500 since it was made. Each stops at `u32::MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Counts {
     /// The number of accesses to the chip: transactions of the SPI bus.
     pub accesses: u32,
-    /// The number of received frames passed to the network stack.
+    /// The number of received frames that were passed to the network stack.
     pub received: u32,
     /// The number of frames that the chip was commanded to send.
     pub sent: u32,
@@ -189,7 +189,7 @@ impl Tally {
         self.restart.take()
     }
 
-    /// Increments the count that `which` selects.
+    /// Increments the count of the driver that `which` selects.
     pub(crate) fn one(&self, which: fn(&mut Counts) -> &mut u32) {
         let mut counts = self.counts.get();
         let number = which(&mut counts);

@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-/// Moves the bytes of `live` to the front of `memory` and returns their number. Moves nothing and returns 0 if `live`
-/// is not within `memory`.
+/// Moves the bytes in the range `live` of a buffer to its front and returns their number. Moves nothing and returns 0
+/// if `live` is not within `memory`.
 // A loop of its own, because the compiler's routine for overlapping bytes has 1.6 kB and no other code on a board needs
 // it.
 pub fn move_to_front(memory: &mut [u8], live: Range<usize>) -> usize {

@@ -8,8 +8,8 @@ use heapless::Vec;
 /// The greatest length of the content of a COBS frame \[B\].
 pub const CONTENT_MAX: usize = 253;
 
-/// Returns the frame of `content` with its zero; `None` if it does not fit into `N` bytes, or if the content is too
-/// long.
+/// Returns the COBS frame of `content` with its final zero; `None` if it does not fit into `N` bytes, or if the content
+/// is too long.
 pub fn framed<const N: usize>(content: &[u8]) -> Option<Vec<u8, N>> {
     if content.len() > CONTENT_MAX {
         return None;

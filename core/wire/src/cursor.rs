@@ -53,7 +53,7 @@ impl<'a> Take<'a> {
     }
 }
 
-/// Writes to the front of a buffer that is exactly as long as the message.
+/// A cursor that writes to the front of a buffer that is exactly as long as the message.
 #[derive(Debug)]
 pub(crate) struct Put<'b> {
     rest: &'b mut [u8],
@@ -71,12 +71,12 @@ impl<'b> Put<'b> {
         }
     }
 
-    /// Appends a value of a fixed-layout type, as its bytes.
+    /// Appends a value of a fixed-layout type to the message, as its bytes.
     pub(crate) fn layout<T: IntoBytes + Immutable>(&mut self, layout: &T) -> Result<(), WireError> {
         self.bytes(layout.as_bytes())
     }
 
-    /// Appends one field, given in host byte order.
+    /// Appends one field to the message, given in host byte order.
     pub(crate) fn value<T: fields::Wire>(&mut self, value: T::Host) -> Result<(), WireError> {
         self.layout(&T::wire(value))
     }

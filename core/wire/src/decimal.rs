@@ -19,8 +19,8 @@ const EXPONENT_MAX: i32 = 60;
 /// The exponent below which any mantissa of 20 digits is zero as an `f32`.
 const EXPONENT_MIN: i32 = -80;
 
-/// Reads `[+-]digits[.digits][e[+-]digits]`, or `nan`, `inf`, `infinity` in any case; `None` if `word` is anything
-/// else.
+/// Reads a number `[+-]digits[.digits][e[+-]digits]`, or `nan`, `inf`, `infinity` in any case; `None` if `word` is
+/// anything else.
 ///
 /// Accepts exactly what `str::parse::<f32>` accepts. A number too large for an `f32` becomes infinity. Digits beyond
 /// the 19th are ignored. The number is calculated in `f64` and rounded once more at the end, so it is within one unit

@@ -1,6 +1,6 @@
 //! The error for bytes that are not a valid message of a robot or its controller.
 
-/// An error about some bytes: its kind, and the offset of the offending field.
+/// The error for bytes that are not a valid message: its kind, and the offset of the offending field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -9,9 +9,9 @@ pub struct WireError {
     pub kind: WireErrorKind,
     /// The offset of the offending field in the message \[B\]; 65 535 if it is larger.
     pub at: u16,
-    /// The number of bytes that the field needs, or the smallest acceptable value; 65 535 if it is larger.
+    /// The number of bytes that the offending field needs, or the smallest acceptable value; 65 535 if it is larger.
     pub need: u16,
-    /// The number of bytes that are present, or the value found; 65 535 if it is larger.
+    /// The number of bytes that are present for the offending field, or the value found; 65 535 if it is larger.
     pub have: u16,
 }
 
@@ -25,7 +25,7 @@ const _: () = assert!(size_of::<WireError>() <= 8, "errors travel in every resul
 pub enum WireErrorKind {
     /// The bytes of the message end before the field does.
     Truncated,
-    /// A length field holds a length that no layout has, or that differs from the number of bytes given.
+    /// A length field of the message holds a length that no layout has, or that differs from the number of bytes given.
     BadLength,
     /// The type field of the message names another message than the requested one.
     BadType,

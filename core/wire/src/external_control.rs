@@ -34,7 +34,7 @@ wire_enum! {
     }
 }
 
-/// One control message from a driver to the External Control program, as transmitted.
+/// A control message from a driver to the External Control program, as transmitted.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Control {

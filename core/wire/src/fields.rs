@@ -34,31 +34,31 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// No value: a variable of the robot program that the program has not set.
+    /// No value of the field: a variable of the robot program that the program has not set.
     Nothing,
     /// A truth value that occupies one byte of the message: every number except 0 is true.
     Bool(bool),
-    /// An unsigned integer, whatever its width in the message.
+    /// An unsigned integer as the field's value, whatever its width in the message.
     Unsigned(u64),
-    /// A signed integer, whatever its width in the message.
+    /// A signed integer as the field's value, whatever its width in the message.
     Signed(i64),
-    /// A bit mask, even if the message transmits it as a double.
+    /// A bit mask as the field's value, even if the message transmits it as a double.
     Mask(u64),
-    /// A single-precision number (`f32`).
+    /// A single-precision number (`f32`) as the field's value.
     F32(f32),
-    /// A double-precision number (`f64`).
+    /// A double-precision number (`f64`) as the field's value.
     F64(f64),
-    /// Several bytes: separate numbers, or content of the message that is not decoded.
+    /// Several bytes as the field's value: separate numbers, or content of the message that is not decoded.
     Bytes(&'a [u8]),
-    /// Several unsigned 32-bit numbers.
+    /// Several unsigned 32-bit numbers as the field's value.
     U32s(&'a [u32]),
-    /// Several signed 32-bit numbers.
+    /// Several signed 32-bit numbers as the field's value.
     I32s(&'a [i32]),
-    /// Several single-precision numbers.
+    /// Several single-precision numbers (`f32`) as the field's value.
     F32s(&'a [f32]),
-    /// Several double-precision numbers.
+    /// Several double-precision numbers (`f64`) as the field's value.
     F64s(&'a [f64]),
-    /// A text in the controller's extended ASCII.
+    /// A text in the controller's extended ASCII as the field's value.
     Text(&'a [u8]),
 }
 

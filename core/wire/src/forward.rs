@@ -87,7 +87,7 @@ impl TrajectoryResult {
     }
 }
 
-/// One point of a trajectory, as transmitted to the program of External Control.
+/// A point of a trajectory, as transmitted to the program of External Control.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct TrajectoryPoint {

@@ -44,7 +44,7 @@ use crate::{WireError, WireErrorKind};
 /// the stream is not a primary stream.
 pub const MAX_PRIMARY_SIZE: usize = 1 << 20;
 
-/// The smallest primary message \[B\]: its length field and its type byte.
+/// The size of the smallest primary message \[B\]: its length field and its type byte.
 const MIN_PRIMARY_SIZE: usize = 5;
 
 /// The largest advance of the controller's clock between the last packet of a real-time stream and a packet that a
@@ -59,13 +59,14 @@ const SEARCH_LENGTH: u32 = 8 * realtime::MAX_SIZE as u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Framing {
-    /// Ports 30001, 30002 and their read-only twins: a length that includes itself, then a type.
+    /// The framing at ports 30001, 30002 and their read-only twins: a length that includes itself, then a type.
     Primary,
     /// The framing at ports 30003 and 30013: a length that includes itself, then doubles.
     Realtime,
-    /// Port 30004: a length of two bytes that includes itself, then a letter.
+    /// The framing at port 30004: a length of two bytes that includes itself, then a letter.
     Rtde,
-    /// Datagrams of FRI, one behind the other as in a recording. The size in the header is one of two values.
+    /// The framing of FRI datagrams, one behind the other as in a recording. The size in the header is one of two
+    /// values.
     Fri,
 }
 
@@ -74,7 +75,7 @@ pub enum Framing {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FrameError {
-    /// A message is longer than the memory. Its bytes are counted and dropped as they arrive.
+    /// A message is longer than the receive memory. Its bytes are counted and dropped as they arrive.
     Oversize {
         /// The length of the skipped message \[B\].
         size: u32,
@@ -115,7 +116,7 @@ enum Sync {
     Lost,
 }
 
-/// The state of an assembler between two reads, as a recording stores it.
+/// The state of a message assembler between two reads, as a recording stores it.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[doc(hidden)]
@@ -127,7 +128,7 @@ pub struct Pending<'a> {
     dropped: u64,
 }
 
-/// Cuts the byte stream of one connection into messages.
+/// An assembler that cuts the byte stream of one connection into messages.
 #[derive(Debug)]
 pub struct Assembler<'m> {
     framing: Framing,
@@ -147,7 +148,7 @@ impl<'m> Assembler<'m> {
     /// The smallest memory an assembler works with \[B\]. The longest message it can hold is as long as its memory.
     pub const MIN_MEMORY: usize = 16;
 
-    /// Returns an assembler for a stream that starts now.
+    /// Returns a message assembler for a stream that starts now.
     ///
     /// # Errors
     /// `BufferTooSmall` if `memory` is shorter than [`Self::MIN_MEMORY`].
@@ -245,7 +246,8 @@ impl<'m> Assembler<'m> {
         self.dropped
     }
 
-    /// Returns the size of the message that is complete at the memory index `start`.
+    /// Returns the size of the next message once all its bytes are received, or an irregularity of the stream; `None`
+    /// if more bytes are needed.
     fn advance(&mut self) -> Option<Result<usize, FrameError>> {
         if self.to_drop > 0 {
             let count = self.to_drop.min(self.buffered());
@@ -370,7 +372,8 @@ impl<'m> Assembler<'m> {
     }
 }
 
-/// Returns whether the clock of `head` is at or after that of `last`, by no more than `horizon`.
+/// Returns whether the controller's clock in packet `head` is at or after that in packet `last`, by no more than
+/// `horizon`.
 fn goes_on(last: Head, head: Head, horizon: Duration) -> bool {
     head.time >= last.time && head.time.since(last.time) <= horizon
 }

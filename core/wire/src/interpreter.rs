@@ -22,14 +22,14 @@ pub const PORT: u16 = 30_020;
 pub enum Reply<'a> {
     /// The controller has accepted the line of URScript.
     Accepted {
-        /// The line's number, from 1; `None` or 0 for a line that has none, such as `abort`.
+        /// The number of the accepted line, from 1; `None` or 0 for a line that has none, such as `abort`.
         id: Option<u32>,
         /// The rest of the reply, which repeats the accepted line.
         line: Text<'a>,
     },
-    /// The controller has discarded the line. The text is the reason, followed by the line.
+    /// The controller has discarded the line of URScript. The text is the reason, followed by the line.
     Discarded(Text<'a>),
-    /// The reply to a [`Query`] about the progress of the statements.
+    /// The reply to a [`Query`] about the progress of the URScript statements.
     State {
         /// The statement number, or number of statements, that the query asked for.
         value: u32,
@@ -73,10 +73,10 @@ pub fn reason<'a>(text: Text<'a>, sent: &[u8]) -> Text<'a> {
     Text(if before.is_empty() { text.0 } else { before })
 }
 
-/// A query about the progress of the statements.
+/// A query about the progress of the URScript statements that were sent in interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
-    /// The number of the last statement that was executed; 0 before the first.
+    /// The number of the last URScript statement that was executed; 0 before the first.
     LastExecuted,
     /// The number of the last URScript statement that was accepted.
     LastInterpreted,
@@ -87,7 +87,7 @@ pub enum Query {
 }
 
 impl Query {
-    /// The list of all queries about the progress of the statements.
+    /// The list of all queries about the progress of the URScript statements.
     pub const ALL: [Self; 4] = [Self::LastExecuted, Self::LastInterpreted, Self::LastCleared, Self::Unexecuted];
 
     /// Returns the line of URScript that sends this query, with its line feed.

@@ -143,7 +143,7 @@ macro_rules! layout {
         }
 
         impl<'a> $View<'a> {
-            /// Reads the blocks after the header from a cursor that ends with the message.
+            /// Reads the message's blocks after the header from a cursor that ends with the message.
             pub(crate) fn body($size: usize, mut bytes: $crate::Take<'a>) -> Result<Self, $crate::WireError> {
                 $( let $block = $crate::layout::take!(bytes, $Block [$($cond)?]); )+
                 Ok(Self { $size, $( $block, )+ tail: bytes.rest() })
@@ -162,7 +162,8 @@ macro_rules! layout {
                 }
             )+ )?
 
-            /// Returns the bytes behind the last known field: software newer than this table appends fields.
+            /// Returns the bytes of the message behind the last known field: software newer than this table appends
+            /// fields.
             #[must_use]
             pub fn trailing(&self) -> &'a [u8] {
                 let known = 0 $( + size_of::<$Tail>() )?;
@@ -190,7 +191,7 @@ macro_rules! layout {
         }
 
         impl $Repr {
-            /// Writes the blocks after the header, and zeros up to the end of the message.
+            /// Writes the message's blocks after the header, and zeros up to the end of the message.
             fn emit_body(&self, $size: usize, mut put: $crate::Put<'_>) -> Result<(), $crate::WireError> {
                 $(
                     let $block = $Block { $( $field: $crate::fields::Wire::wire(self.$field), )+ };

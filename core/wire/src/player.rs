@@ -141,11 +141,11 @@ impl PlayerOrderRepr {
         Self { velocities: place, begin: [first.saturating_add(index.min(5).into()), 0, 0, 0, 0, 0], ..self }
     }
 
-    /// The first number of `begin` for a question after joint positions: this number is their first component, the next
-    /// ones the others.
+    /// The first number of an order's field `begin` that asks for joint positions: this number is their first
+    /// component, the next ones the others.
     const JOINTS: i32 = 1;
-    /// The first number of `begin` for a question after a pose: this number is its first component, the next ones the
-    /// others.
+    /// The first number of an order's field `begin` that asks for a pose: this number is its first component, the next
+    /// ones the others.
     const POSE: i32 = 7;
 
     /// Writes the order to the start of `out` and returns its size \[B\].
@@ -189,7 +189,8 @@ pub struct PlayerReport {
 impl PlayerReport {
     /// The size of a report of the player \[B\].
     pub const LEN: usize = 12;
-    /// The answer to a question after joint positions if the arm cannot reach the pose.
+    /// The number that a report contains, as the answer to an order that asks for joint positions, if the arm cannot
+    /// reach the pose.
     pub const OUT_OF_REACH: i32 = i32::MAX;
 
     /// Converts the bytes of a report of the player, as received, into the report.

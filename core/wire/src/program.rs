@@ -146,7 +146,8 @@ pub struct OrderRepr {
     pub counter: u16,
     /// The kind of order to the program.
     pub what: What,
-    /// The number of cycles from the previous values to these, 1 to 32 768. More than one only if states were missed.
+    /// The number of cycles from the previous order's joint values to these, 1 to 32 768. More than one only if states
+    /// were missed.
     pub cycles: u16,
     /// The values for the joints: speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\], by the kind of program.
     pub values: [i32; 6],

@@ -47,7 +47,7 @@ pub const SIZES: [usize; 9] = [756, 764, 812, 1044, 1060, 1108, 1116, 1140, 1220
 /// The size of the shortest real-time packet \[B\].
 pub const MIN_SIZE: usize = 756;
 
-/// The longest packet that is accepted \[B\]; the longest known packet has 1220 bytes.
+/// The size of the longest real-time packet that is accepted \[B\]; the longest known packet has 1220 bytes.
 pub const MAX_SIZE: usize = 2048;
 
 /// The two layouts of a real-time packet, by controller generation.
@@ -61,7 +61,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Returns the layout of a packet of `size` bytes; `None` if no packet has that size.
+    /// Returns the layout of a real-time packet of `size` bytes; `None` if no packet has that size.
     #[must_use]
     pub const fn of(size: usize) -> Option<Self> {
         match size {
@@ -75,8 +75,8 @@ impl Layout {
 layout! {
     /// A real-time packet in place, as received. Doubles pass through unchanged, NaN included.
     view Packet;
-    /// The values of a packet in host order. Fields that do not fit into `size`, or that belong to the other layout,
-    /// are not written.
+    /// The values of a real-time packet in host order. Fields that do not fit into `size`, or that belong to the other
+    /// layout, are not written.
     repr Repr;
     size size;
 
@@ -155,7 +155,7 @@ total! {
 }
 
 impl<'a> Packet<'a> {
-    /// Returns the packet that fills `bytes` to the end.
+    /// Returns the real-time packet that fills `bytes` to the end.
     ///
     /// # Errors
     /// `Truncated` if bytes are missing; `BadLength` if the length field is no packet's or not that of `bytes`.
@@ -188,7 +188,7 @@ impl<'a> Packet<'a> {
         if self.size <= 812 { Layout::Cb2 } else { Layout::Cb3 }
     }
 
-    /// Returns the controller's clock; `None` if the field is not a valid time.
+    /// Returns the time on the controller's clock in the packet; `None` if the field is not a valid time.
     #[must_use]
     pub fn controller_time(&self) -> Option<ControllerTime> {
         ControllerTime::from_secs(self.time())
@@ -247,7 +247,7 @@ impl<'a> Packet<'a> {
         self.program_state().map(|value| ProgramState::from_raw(rounded(value)))
     }
 
-    /// Returns the packet as the state used by the control path.
+    /// Returns the real-time packet as the state used by the control path.
     ///
     /// # Errors
     /// `BadValue` if the time is invalid. All other values are measurements and pass through, NaN included.
@@ -284,7 +284,7 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// Calls `visitor` for each field that exists in the packet, in wire order, `message_size` first.
+    /// Calls `visitor` for each field that exists in the real-time packet, in wire order, `message_size` first.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
         visitor.field("message_size", super::fields::Value::Signed(i64::try_from(self.size).unwrap_or(i64::MAX)));
         self.visit_body(visitor);
@@ -308,7 +308,7 @@ impl Repr {
         }
     }
 
-    /// Writes a packet of `size` bytes to the start of `out` and returns `size`.
+    /// Writes a real-time packet of `size` bytes to the start of `out` and returns `size`.
     ///
     /// # Errors
     /// `BadLength` if no packet has `size` bytes; `BufferTooSmall` if `out` is shorter.
@@ -340,10 +340,10 @@ pub fn plausible_head(head: &[u8; HEAD_LEN]) -> Option<Head> {
     Layout::of(size).map(|_| Head { size, time })
 }
 
-/// The number of bytes at the start of a packet that [`plausible_head`] examines.
+/// The number of bytes at the start of a real-time packet that [`plausible_head`] examines.
 pub const HEAD_LEN: usize = 12;
 
-/// The start of a packet: the fields that identify it in a stream.
+/// The start of a real-time packet: the fields that identify it in a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Head {

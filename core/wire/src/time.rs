@@ -132,7 +132,7 @@ impl Duration {
         self.0 as f64 * 1e-6
     }
 
-    /// Returns `factor` times the span.
+    /// Returns `factor` times the time span.
     // Not inlined: a product of 64 bits that saturates takes 30 B in each of its callers.
     #[must_use]
     #[inline(never)]
@@ -153,15 +153,15 @@ impl Duration {
         }
     }
 
-    /// Returns how often `other` fits into the span; `None` if `other` is zero.
+    /// Returns the whole number of times that span `other` fits into this time span; `None` if `other` is zero.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn whole(self, other: Self) -> Option<u64> {
         quotient(self.0, other.0)
     }
 
-    /// Returns the smallest number of spans `other` that together are at least as long as this span; a zero `other`
-    /// counts as a microsecond.
+    /// Returns the smallest number of time spans `other` that together are at least as long as this span; a zero
+    /// `other` counts as a microsecond.
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn whole_up(self, other: Self) -> u64 {
         let other = if other.0 == 0 { 1 } else { other.0 };

@@ -16,7 +16,7 @@ use outrigger_wire::sensor::{Reading, SampleValue};
 use super::{Arrival, Clock, Counters, Sensor};
 
 const CHANNELS: usize = 6;
-/// The size of one frame \[B\]: status, channels and checksum, three bytes each.
+/// The size of one SPI frame \[B\]: status, channels and checksum, three bytes each.
 const FRAME: usize = 3 * (1 + CHANNELS + 1);
 /// The null command of the converter: all zeros.
 const NULL: [u16; 5] = [0; 5];
@@ -30,20 +30,20 @@ const MODE: u16 = 0x0110;
 const CLOCK: u16 = 0x3f02;
 /// The values of the registers GAIN1 and GAIN2: a gain of 128 on each channel.
 const GAINS: [u16; 2] = [0x7777, 0x0077];
-/// The bit of the status that is set after a reset of the device, which then has lost its settings.
+/// The bit of the converter's status that is set after a reset of the device, which then has lost its settings.
 const RESET: u16 = 1 << 10;
-/// The bits of the status that are all set if every channel has an unread conversion.
+/// The bits of the converter's status that are all set if every channel has an unread conversion.
 const READY: u16 = 0b11_1111;
-/// The voltage of one count \[V\]: 1.2 V divided by the gain and by 2²³.
+/// The voltage of one count of the converter \[V\]: 1.2 V divided by the gain and by 2²³.
 const VOLT: f32 = 1.2 / 128.0 / 8_388_608.0;
-/// The ends of a channel's range, which result from a broken wire or an overload.
+/// The ends of a channel's range \[counts\], which result from a broken wire or an overload.
 const RAILS: [i32; 2] = [-0x80_0000, 0x7f_ffff];
 /// The longest wait for a conversion \[ms\]: five periods of the slowest rate.
 const WAIT_MS: u32 = 20;
 /// The pause between a failed SPI transfer and the next attempt \[ms\].
 const PAUSE_MS: u32 = 1;
 
-/// Returns the oversampling for this sample rate, in its position in the CLOCK register.
+/// Returns the converter's oversampling for this sample rate, in its position in the CLOCK register.
 const fn oversampling(rate: BridgeRate) -> u16 {
     let oversampling = match rate {
         BridgeRate::Hz250 => 7,
@@ -68,7 +68,7 @@ pub struct Ads131m06<'d, S, P, D> {
     seq: u32,
     /// `true` if all earlier conversions were read, so that the next one is the newest.
     in_step: bool,
-    /// `true` if the device has its settings, as far as is known.
+    /// `true` if the converter has its settings, as far as is known.
     set_up: bool,
 }
 
@@ -125,7 +125,7 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
     }
 }
 
-/// Returns a frame to be sent: a command with its data, two bytes of each word.
+/// Returns an SPI frame to be sent to the converter: a command with its data, two bytes of each word.
 fn frame(command: &[u16; 5]) -> [u8; FRAME] {
     let mut frame = [0; FRAME];
     for (word, value) in frame.as_chunks_mut::<3>().0.iter_mut().zip(command) {
@@ -135,7 +135,8 @@ fn frame(command: &[u16; 5]) -> [u8; FRAME] {
     frame
 }
 
-/// Checks the frame's checksum and returns the device's reply and the conversions; `None` if the checksum is wrong.
+/// Checks the checksum of the converter's frame and returns the reply and the conversions; `None` if the checksum is
+/// wrong.
 fn checked(frame: &[u8; FRAME]) -> Option<(u16, [i32; CHANNELS])> {
     let (content, [high, low, _]) = frame.split_last_chunk::<3>()?;
     if crc16(content) != u16::from_be_bytes([*high, *low]) {
@@ -164,7 +165,7 @@ fn crc16(bytes: &[u8]) -> u16 {
 }
 
 impl<S: SpiDevice, P: Wait, D: DelayNs> Sensor for Ads131m06<'_, S, P, D> {
-    /// Returns the next reading. A reading that was missed or failed leaves a gap in the sequence numbers.
+    /// Returns the sensor's next reading. A reading that was missed or failed leaves a gap in the sequence numbers.
     #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
     async fn next(&mut self) -> Arrival {
         loop {

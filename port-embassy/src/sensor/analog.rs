@@ -5,7 +5,7 @@ use outrigger_wire::sensor::{Reading, SampleValue};
 
 use super::{Arrival, Clock, Counters, Sensor};
 
-/// One channel of an analog-to-digital converter. (`embedded-hal` has no trait for it: a board wraps its own in a line
+/// A channel of an analog-to-digital converter. (`embedded-hal` has no trait for it: a board wraps its own in a line
 /// or two.)
 #[expect(async_fn_in_trait, reason = "as for `Sensor`")]
 pub trait Adc {
@@ -82,7 +82,7 @@ impl<'d, A: Adc, D: DelayNs> Analog<'d, A, D> {
 }
 
 impl<A: Adc, D: DelayNs> Sensor for Analog<'_, A, D> {
-    /// Returns the next reading. A failed conversion leaves a gap in the sequence numbers.
+    /// Returns the sensor's next reading. A failed conversion leaves a gap in the sequence numbers.
     async fn next(&mut self) -> Arrival {
         loop {
             self.delay.delay_us(self.period_us).await;

@@ -31,8 +31,8 @@ pub struct Gp2y0e03<'d, B, D> {
     delay: D,
     clock: Clock,
     counters: &'d Counters,
-    /// The distance of one count \[m\]. `None` before the sensor has reported it, and after it did not answer, because
-    /// it may have been replaced.
+    /// The distance of one count of the sensor \[m\]. `None` before the sensor has reported it, and after it did not
+    /// answer, because it may have been replaced.
     step: Option<f32>,
     seq: u32,
 }
@@ -69,7 +69,7 @@ impl<'d, B: I2c, D: DelayNs> Gp2y0e03<'d, B, D> {
 }
 
 impl<B: I2c, D: DelayNs> Sensor for Gp2y0e03<'_, B, D> {
-    /// Returns the next reading. A failed attempt leaves a gap in the sequence numbers.
+    /// Returns the sensor's next reading. A failed attempt leaves a gap in the sequence numbers.
     async fn next(&mut self) -> Arrival {
         loop {
             self.delay.delay_ms(PERIOD_MS).await;

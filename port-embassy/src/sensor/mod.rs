@@ -54,7 +54,7 @@ pub type Clock = fn() -> Instant;
 pub struct Arrival {
     /// The sensor's reading in SI units.
     pub reading: Reading,
-    /// The time directly after the transfer from the sensor that completed the reading.
+    /// The time directly after the transfer from the sensor that completed the reading, on the sensor's [`Clock`].
     pub at: Instant,
 }
 

@@ -7,10 +7,10 @@ use outrigger_wire::sensor::{Decoder, Form, Reading, Scale};
 
 use super::{Arrival, Clock, Counters, Sensor};
 
-/// The number of bytes read at once. It is small, because bytes behind the newest complete reading must wait in any
-/// case.
+/// The number of bytes read at once from the serial port. It is small, because bytes behind the newest complete reading
+/// must wait in any case.
 const CHUNK: usize = 64;
-/// The pause after an error of the port \[ms\]: a line that is held low reports an error at each read.
+/// The pause after an error of the serial port \[ms\]: a line that is held low reports an error at each read.
 const PAUSE_MS: u32 = 1;
 
 /// Reads lines or frames from a serial port.
@@ -36,7 +36,8 @@ impl<'d, R: Read, D: DelayNs> Uart<'d, R, D> {
 }
 
 impl<R: Read, D: DelayNs> Uart<'_, R, D> {
-    /// Processes the bytes of a read, or its failure, and returns the newest reading among them.
+    /// Processes the bytes of a read from the serial port, or its failure, and returns the newest reading among them,
+    /// if any.
     fn take(&mut self, arrived: Option<&[u8]>) -> Option<Reading> {
         let newest = match arrived {
             Some(bytes) => self.decoder.newest(bytes, |_, _| {}),
@@ -52,7 +53,8 @@ impl<R: Read, D: DelayNs> Uart<'_, R, D> {
 }
 
 impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
-    /// Returns the next reading. Dropping the future loses no bytes beyond those that the port itself has lost.
+    /// Returns the sensor's next reading. Dropping the future loses no bytes beyond those that the serial port itself
+    /// has lost.
     async fn next(&mut self) -> Arrival {
         let mut bytes = [0; CHUNK];
         loop {

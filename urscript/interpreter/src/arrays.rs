@@ -13,12 +13,12 @@ use super::code::Binary;
 use super::error::FaultKind;
 use super::value::Value;
 
-/// The greatest number of multiplications in one product, because the work of one instruction is bounded.
+/// The greatest number of multiplications in one product of matrices, because the work of one instruction is bounded.
 const PRODUCT: usize = 1 << 20;
 
 impl Binary {
-    /// Returns the result for operands of which at least one is a list, and the number of multiplications to charge to
-    /// the budget.
+    /// Returns the operator's result for operands of which at least one is a list, and the number of multiplications to
+    /// charge to the budget.
     pub(super) fn arrays(self, left: &Value, right: &Value) -> Result<(Value, usize), FaultKind> {
         if self == Self::Multiply
             && let Some((a, rows, inner)) = matrix(left)
@@ -35,7 +35,7 @@ impl Binary {
         Ok((self.by_element(left, right)?, 0))
     }
 
-    /// Applies the operator by element, through the levels of a matrix; not deeper than values may be nested.
+    /// Applies the operator by element to lists, through the levels of a matrix; not deeper than values may be nested.
     fn by_element(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
         let list = match (left, right) {
             (Value::List(left), Value::List(right)) => {

@@ -8,13 +8,13 @@ use super::error::Position;
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) code: Vec<Op>,
-    /// The position of each instruction in the text; as long as `code`.
+    /// The position of each instruction in the program's text; as long as `code`.
     pub(super) positions: Vec<Position>,
-    /// The number of slots for variables: parameters, then local variables.
+    /// The number of slots for the function's variables: parameters, then local variables.
     pub(super) locals: u32,
 }
 
-/// A call with the places of its arguments: pushed value *k* goes to `slots[k]`.
+/// A call of a function with the places of its arguments: pushed value *k* goes to `slots[k]`.
 #[derive(Clone, Debug)]
 pub(super) struct CallSite {
     pub(super) target: Target,
@@ -59,7 +59,8 @@ pub(super) enum Binary {
     Xor,
 }
 
-/// An instruction. Its numbers are indices: of constants, calls or functions, or of the instruction to continue with.
+/// An instruction of a compiled program. Its numbers are indices: of constants, calls or functions, or of the
+/// instruction to continue with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Constant(u32),
@@ -83,13 +84,13 @@ pub(super) enum Op {
     Unary(Unary),
     Binary(Binary),
     Jump(u32),
-    /// Takes a condition from the stack and jumps if it is false.
+    /// Takes a condition from the stack and jumps to another instruction if it is false.
     JumpUnless(u32),
     /// Examines a condition: if it is false, replaces it with `False` and jumps, otherwise drops it.
     And(u32),
     /// Examines a condition: if it is true, replaces it with `True` and jumps, otherwise drops it.
     Or(u32),
-    /// Jumps if the parameter in this slot was given.
+    /// Jumps to another instruction if the call has given an argument for the parameter in this slot.
     JumpIfGiven(u32, u32),
     Call(u32),
     /// Calls a method that no simulated object has. The first number is the constant with its name, the second the

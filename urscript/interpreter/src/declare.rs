@@ -12,7 +12,7 @@ use super::error::{CompileError, CompileErrorKind};
 use super::growing::Growing;
 use super::lexer::{Placed, Token};
 
-/// Slot numbers by variable name, counted from 0.
+/// The slot numbers of variables by name, counted from 0.
 type Slots = HashMap<Box<str>, u32>;
 
 fn insert(slots: &mut Slots, name: &str) {
@@ -25,14 +25,15 @@ fn count(slots: &Slots) -> u32 {
     u32::try_from(slots.len()).unwrap_or(u32::MAX)
 }
 
-/// A `def`, `sec` or `thread`, in the order of the heads in the text.
+/// A function of the program, `def`, `sec` or `thread`, in the order of the heads in the text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Function {
     pub(super) name: Box<str>,
     /// `true` for a `thread`, which can be run but not called.
     pub(super) thread: bool,
     pub(super) params: Vec<Param>,
-    /// The slots of the parameters and of the names declared `local`; after the pass, of all local variables.
+    /// The slots of the function's parameters and of the names declared `local`; after the pass, of all local
+    /// variables.
     locals: Slots,
     /// The function whose scope a line of interpreter mode uses; `None` for other functions.
     pub(super) within: Option<u32>,
@@ -55,7 +56,7 @@ pub(super) struct Param {
 /// The results of the compiler's first pass: the functions and variables of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Declarations {
-    /// The functions; the first one is the program itself, with or without a name.
+    /// The functions of the program; the first one is the program itself, with or without a name.
     pub(super) functions: Growing<Function>,
     by_name: Slots,
     globals: Slots,
@@ -84,7 +85,7 @@ impl Declarations {
         Ok(number)
     }
 
-    /// Adds the new local variables of an accepted line to its scope.
+    /// Adds the new local variables of an accepted line of interpreter mode to its scope.
     pub(super) fn keep_line(&mut self, within: u32, line: u32) {
         let locals = self.functions.get(line as usize).map(|function| function.locals.clone());
         if let (Some(scope), Some(locals)) = (self.functions.get_mut(within as usize), locals) {
@@ -150,11 +151,12 @@ impl Declarations {
 
 struct Pass<'d, 's> {
     found: &'d mut Declarations,
-    /// The names assigned without `global` or `local`, with the functions that assign them.
+    /// The variable names assigned without `global` or `local`, with the functions that assign them.
     assigned: Vec<(u32, &'s str)>,
-    /// `true` if `global` may name a variable for the first time.
+    /// `true` if a `global` statement may name a variable for the first time.
     new_globals: bool,
-    /// The open blocks, the innermost last: the number of the function for a function's block, `None` for any other.
+    /// The open blocks of the text, the innermost last: the number of the function for a function's block, `None` for
+    /// any other.
     open: Vec<Option<u32>>,
     brackets: u32,
 }
@@ -195,7 +197,7 @@ impl<'s> Pass<'_, 's> {
         self.found.functions.get_mut(number as usize)
     }
 
-    /// Records `name = …`. Variables of the program's first level are global.
+    /// Records the assignment `name = …`. Variables of the program's first level are global.
     fn assigned(&mut self, name: &'s str) {
         let Some(number) = self.open.iter().rev().find_map(|block| *block) else { return };
         let Some(function) = self.current() else { return };

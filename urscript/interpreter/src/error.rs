@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// A position in a text. Both numbers count from 1, as in a controller's reports.
+/// A position in a program's text. Both numbers count from 1, as in a controller's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The number of the line in the program's text, from 1.
@@ -22,7 +22,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// The reason why a text was not compiled. No part of it runs.
+/// The reason why a program's text was not compiled. No part of it runs.
 ///
 /// `Display` writes the text that a controller would send with it, behind the position. Only
 /// `compile_error_name_not_found` was recorded from a controller; the other texts imitate it.
@@ -51,7 +51,7 @@ pub enum CompileErrorKind {
         /// The token that the text has instead.
         found: String,
     },
-    /// A number that is malformed or does not fit 32 bits.
+    /// A number in the program's text is malformed or does not fit 32 bits.
     Number(String),
     /// The arguments of a call do not match the function.
     Arguments {
@@ -130,7 +130,7 @@ pub struct Fault {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// An operation does not accept values of this kind.
+    /// An operation or function does not accept values of this kind.
     Type {
         /// The name of the operation that failed.
         operation: &'static str,

@@ -9,7 +9,7 @@ pub(super) struct Growing<T> {
     fixed: Vec<T>,
     /// The number of items that were removed from the front of `recent`.
     forgotten: usize,
-    /// The removable items; `None` until the program is compiled, because until then items are pushed to `fixed`.
+    /// The removable items; `None` until the whole program is compiled, because until then items are pushed to `fixed`.
     recent: Option<VecDeque<T>>,
 }
 
@@ -20,7 +20,7 @@ impl<T> Default for Growing<T> {
 }
 
 impl<T> Growing<T> {
-    /// Makes all items that are pushed from now on removable.
+    /// Makes all items that are pushed to the list from now on removable.
     pub(super) fn seal(&mut self) {
         self.recent.get_or_insert_default();
     }
@@ -41,7 +41,7 @@ impl<T> Growing<T> {
         self.recent.as_mut()?.get_mut(at)
     }
 
-    /// Returns the index of the next item that is pushed.
+    /// Returns the index of the next item that is pushed to the list.
     pub(super) fn len(&self) -> usize {
         let recent = self.recent.as_ref().map_or(0, VecDeque::len);
         self.fixed.len().saturating_add(self.forgotten).saturating_add(recent)
@@ -54,13 +54,13 @@ impl<T> Growing<T> {
         }
     }
 
-    /// Removes the items that were pushed since the list had the length `len`.
+    /// Removes the items that were pushed to the list since it had the length `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         let keep = len.saturating_sub(self.fixed.len()).saturating_sub(self.forgotten);
         self.recent.iter_mut().for_each(|recent| recent.truncate(keep));
     }
 
-    /// Removes the removable items whose index is below `before`.
+    /// Removes the removable items of the list whose index is below `before`.
     pub(super) fn forget(&mut self, before: usize) {
         let Some(recent) = &mut self.recent else { return };
         let count = before.saturating_sub(self.fixed.len()).saturating_sub(self.forgotten).min(recent.len());

@@ -3,7 +3,7 @@
 use super::error::Position;
 use super::value::{ThreadId, Value};
 
-/// One call that a program makes of a function of the host.
+/// A call that a program makes of a function of the host.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The function's name. A method's name begins with a dot (`.write`), and its object is the first argument.
@@ -38,13 +38,14 @@ impl Call<'_> {
 /// The result of one call of a host's function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallResult {
-    /// The call has returned; the thread continues within the same control cycle.
+    /// The call of the host's function has returned; the thread continues within the same control cycle.
     Value(Value),
-    /// The call takes time: the thread waits, and the call is repeated in the next control cycle.
+    /// The call of the host's function takes time: the thread waits, and the call is repeated in the next control
+    /// cycle.
     Again,
-    /// The host does not have the function, although it is declared.
+    /// The host does not have the called function, although it is declared.
     Unknown,
-    /// A run-time error, with which the program ends.
+    /// A run-time error in the host's function, with which the program ends.
     Error(String),
 }
 
@@ -81,6 +82,6 @@ pub enum CallResult {
 /// assert_eq!(machine.step(&mut Sleeper, 1000), Step::Done);
 /// ```
 pub trait Host {
-    /// Executes one call, or one repetition of it, and returns its result.
+    /// Executes one call of a host's function, or one repetition of it, and returns its result.
     fn call(&mut self, call: Call<'_>) -> CallResult;
 }

@@ -65,8 +65,8 @@ impl Machine {
         self.interactive.queue.clear();
     }
 
-    /// Returns the numbers of the last statements that were executed, accepted and cleared, and the count of those
-    /// that wait.
+    /// Returns the numbers of the last interpreter-mode statements that were executed, accepted and cleared, and the
+    /// count of those that wait.
     #[must_use]
     pub fn statements(&self) -> Statements {
         let Interactive { state, queue, current, .. } = &self.interactive;

@@ -9,12 +9,12 @@ use super::code::Mark;
 pub struct Statements {
     /// The number of the last interpreter-mode statement that was executed completely.
     pub executed: u32,
-    /// The number of the last interpreter-mode statement that was accepted.
+    /// The number of the last interpreter-mode statement that the program accepted.
     pub interpreted: u32,
-    /// The number of the last statement that was removed by `clear_interpreter()`, or at the end of interpreter
-    /// mode.
+    /// The number of the last interpreter-mode statement that was removed by `clear_interpreter()`, or at the end of
+    /// interpreter mode.
     pub cleared: u32,
-    /// The number of statements that were accepted and are not executed yet.
+    /// The number of interpreter-mode statements that were accepted and are not executed yet.
     pub waiting: u32,
 }
 
@@ -22,7 +22,7 @@ pub struct Statements {
 pub(super) struct Statement {
     pub(super) id: u32,
     pub(super) function: u32,
-    /// The mark behind the statement's compiled form.
+    /// The numbers of compiled items directly after the statement's compiled form, see [`Mark`].
     pub(super) end: Mark,
 }
 
@@ -34,12 +34,13 @@ pub(super) struct Interactive {
     pub(super) scope: Option<Scope>,
     pub(super) queue: VecDeque<Statement>,
     pub(super) current: Option<Statement>,
-    /// `true` if the current statement requested the removal of statements.
+    /// `true` if the current interpreter-mode statement requested the removal of statements.
     pub(super) clears: bool,
     pub(super) ends: bool,
-    /// The mark before the compiled form of the first line.
+    /// The numbers of compiled items directly before the compiled form of the first line of interpreter mode; `None` if
+    /// there is none yet.
     pub(super) first: Option<Mark>,
-    /// The number of statements accepted since the last one that removes statements.
+    /// The number of interpreter-mode statements accepted since the last one that removes statements.
     pub(super) kept: usize,
     pub(super) state: Statements,
 }

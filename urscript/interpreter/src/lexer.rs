@@ -6,7 +6,7 @@ use core::str::CharIndices;
 
 use super::error::{CompileError, CompileErrorKind, Position};
 
-/// A token. Words and signs are stored as text, so that the parser reads like the grammar.
+/// A token of a program's text. Words and signs are stored as text, so that the parser reads like the grammar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'s> {
     /// The end of a statement: a line end outside of brackets, except after a token that a value must follow.
@@ -20,7 +20,7 @@ pub(super) enum Token<'s> {
     Int(i32),
     Float(f64),
     Text(&'s str),
-    /// The end of the text, which is returned again for every further token.
+    /// The end of the program's text, which is returned again for every further token.
     End,
 }
 
@@ -117,7 +117,7 @@ struct Lexer<'s> {
     source: &'s str,
     chars: Peekable<CharIndices<'s>>,
     position: Position,
-    /// The number of brackets that are open at this position.
+    /// The number of brackets that are open at this position in the text.
     open: u32,
 }
 
@@ -126,7 +126,7 @@ impl<'s> Lexer<'s> {
         self.chars.peek().map(|(_, c)| *c)
     }
 
-    /// Returns the offset of the next character in the text \[B\].
+    /// Returns the offset of the next character in the program's text \[B\].
     fn offset(&mut self) -> usize {
         self.chars.peek().map_or(self.source.len(), |(at, _)| *at)
     }
@@ -141,7 +141,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Takes the longest run of characters that satisfy `accept` off the text and returns it.
+    /// Takes the longest run of characters that satisfy `accept` off the program's text and returns it.
     fn run(&mut self, mut accept: impl FnMut(char) -> bool) -> &'s str {
         let from = self.offset();
         while self.peek().is_some_and(&mut accept) {
@@ -254,7 +254,7 @@ impl<'s> Lexer<'s> {
         CompileError { position, kind: CompileErrorKind::Syntax { expected: "a statement", found } }
     }
 
-    /// Returns the error for the text at a position, up to the end of its line.
+    /// Returns the error for the program's text at a position, up to the end of its line.
     fn unexpected(&self, position: Position, expected: &'static str) -> CompileError {
         let line = usize::try_from(position.line.saturating_sub(1)).unwrap_or(usize::MAX);
         let column = usize::try_from(position.column.saturating_sub(1)).unwrap_or(usize::MAX);

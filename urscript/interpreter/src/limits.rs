@@ -1,7 +1,7 @@
 //! Limits on the resources of a program. Controllers have such limits too; most of the controllers' values are not
 //! published.
 
-/// Limits on compiling and running. All of them are checked, and no input can exceed them.
+/// Limits on compiling and running a program. All of them are checked, and no input can exceed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The greatest length of one program's text \[B\].
@@ -10,7 +10,7 @@ pub struct Limits {
     pub nesting: usize,
     /// The greatest number of parameters of one function.
     pub parameters: usize,
-    /// The greatest number of functions that were entered and not left, per thread.
+    /// The greatest number of function calls that were entered and not left, per thread.
     pub frames: usize,
     /// The greatest number of values on the stack at once, per thread.
     pub stack: usize,
@@ -18,7 +18,7 @@ pub struct Limits {
     pub threads: usize,
     /// The greatest depth of nested lists and structs; a matrix has two levels, a list of messages of ROS four.
     pub list_depth: usize,
-    /// The greatest number of scalars in one list.
+    /// The greatest number of scalars (single values) in one list.
     pub list_weight: usize,
     /// The greatest length of one text value \[B\]; 1023 on controllers.
     pub text: usize,

@@ -41,7 +41,7 @@ pub enum Step {
 pub struct Machine {
     pub(super) program: Program,
     globals: Vec<Option<Value>>,
-    /// The threads that still run in this cycle. Those that wait for the next cycle are in `waiting`.
+    /// The threads that still run in this control cycle. Those that wait for the next cycle are in `waiting`.
     ready: VecDeque<Thread>,
     waiting: VecDeque<Thread>,
     next_id: u32,
@@ -128,15 +128,15 @@ impl Machine {
         Ok(step)
     }
 
-    /// Removes and returns the ready thread that has most of this cycle left; among equals, the one that was ready
-    /// first.
+    /// Removes and returns the ready thread that has most of this control cycle left; among equals, the one that was
+    /// ready first.
     fn next_thread(&mut self) -> Option<Thread> {
         let most = self.ready.iter().map(|thread| thread.slice).fold(0.0, f64::max);
         let at = self.ready.iter().position(|thread| thread.slice >= most).unwrap_or_default();
         self.ready.remove(at)
     }
 
-    /// Returns whether another ready thread has more of this cycle left than `thread`.
+    /// Returns whether another ready thread has more of this control cycle left than `thread`.
     fn is_behind(&self, thread: &Thread) -> bool {
         thread.slice < 1.0 && self.ready.iter().any(|other| other.slice > thread.slice)
     }
@@ -191,7 +191,7 @@ impl Machine {
         Ok(Exit::Exhausted)
     }
 
-    /// Makes a call; returns `false` if it must be repeated in the next cycle.
+    /// Makes the thread's call of a function; returns `false` if the call must be repeated in the next control cycle.
     fn call(
         &mut self,
         thread: &mut Thread,
@@ -272,7 +272,7 @@ impl Machine {
         self.ended.is_some()
     }
 
-    /// Returns the function for which the main thread waits; `None` if it does not wait.
+    /// Returns the name of the function for which the main thread waits; `None` if it does not wait.
     #[must_use]
     pub fn main_waits_for(&self) -> Option<&'static str> {
         let main = self.ready.iter().find(|thread| thread.id == ThreadId::MAIN)?;

@@ -143,7 +143,7 @@ pub(super) fn element<'v>(base: &'v Value, indices: &[Value]) -> Result<Element<
     Ok(found)
 }
 
-/// An element of a value; borrowed if it is stored as a separate value.
+/// An element of a list, pose or struct; borrowed if it is stored as a separate value.
 #[derive(Debug)]
 pub(super) enum Element<'v> {
     Value(&'v Value),
@@ -191,7 +191,7 @@ pub(super) fn set_element(base: &mut Value, indices: &[Value], new: Value) -> Re
     }
 }
 
-/// Returns the position of the member that an index selects by name or by number.
+/// Returns the position of the struct's member that an index selects by name or by number.
 fn member(members: &[(String, Value)], index: &Value) -> Result<usize, FaultKind> {
     let Value::String(name) = index else { return position(index, members.len()) };
     let found = members.iter().position(|(known, _)| known == name);

@@ -11,9 +11,9 @@ use super::value::Value;
 pub enum ProgramKind {
     /// A program `def name():` … `end`, which replaces the running program.
     Primary,
-    /// `sec name():` … `end`: runs in parallel to the running program, within one control cycle.
+    /// A program `sec name():` … `end`, which runs in parallel to the running program, within one control cycle.
     Secondary,
-    /// A single line: replaces the running program, like a primary program without a name.
+    /// A program of a single line, which replaces the running program, like a primary program without a name.
     Line,
 }
 
@@ -29,9 +29,9 @@ pub struct Program {
     pub(super) globals: u32,
     /// The names of functions and variables, for statements that are compiled into the program while it runs.
     pub(super) names: Declarations,
-    /// `true` if operators accept lists and matrices.
+    /// `true` if operators accept lists and matrices in the controller's software.
     pub(super) arrays: bool,
-    /// `true` if the operator `+` joins texts.
+    /// `true` if the operator `+` joins texts in the controller's software.
     pub(super) joins_texts: bool,
     pub(super) limits: Limits,
 }
@@ -43,7 +43,7 @@ impl Program {
         self.kind
     }
 
-    /// Returns the name after `def` or `sec`; `None` for a single line.
+    /// Returns the program's name after `def` or `sec`; `None` for a single line.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self.kind {

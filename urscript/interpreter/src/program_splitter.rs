@@ -18,11 +18,11 @@ pub enum Assembled {
 pub enum Service {
     /// A service line without arguments, such as `power on`.
     Line(ServiceLine),
-    /// `set speed`, with the position of the speed slider, 0 to 1.
+    /// The service line `set speed`, with the position of the speed slider, 0 to 1.
     Speed(f64),
 }
 
-/// Cuts bytes into the units that a controller's ports accept:
+/// An assembler that cuts bytes into the units that a controller's ports accept:
 ///
 /// * A block: from a line that begins with `def` or `sec` in column 1 up to a line `end` in column 1. It can also be a
 ///   single line, if every block that the line opens ends on it.
@@ -87,7 +87,8 @@ impl LineAssembler {
         self.oversize
     }
 
-    /// Takes bytes off the front until a unit is complete; `None` if all bytes are taken and no unit is complete.
+    /// Takes bytes off the front until a program or service line is complete; `None` if all bytes are taken and neither
+    /// is complete.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Assembled> {
         while let Some((byte, rest)) = bytes.split_first() {
             *bytes = rest;

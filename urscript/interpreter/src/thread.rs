@@ -1,4 +1,4 @@
-//! One thread of a running program: its frames, its values, and the call it waits for.
+//! A thread of a running program: its frames, its values, and the call it waits for.
 
 use super::code::{Binary, Op, VariableSlot};
 use super::error::{Fault, FaultKind, Position};
@@ -28,7 +28,7 @@ pub(super) enum Event {
     Halt,
 }
 
-/// A call that takes time and is repeated in the next control cycle.
+/// A call of a function that takes time and is repeated in the next control cycle.
 pub(super) struct Pending {
     pub(super) site: u32,
     pub(super) args: Vec<Value>,
@@ -56,7 +56,7 @@ struct Frame {
     next: u32,
     /// The function's parameters and local variables; `None` before the first assignment.
     locals: Vec<Option<Value>>,
-    /// `true` for a line of interpreter mode, which uses the variables of the frame below.
+    /// `true` for a line of interpreter mode, which uses the variables of the function call below it.
     line: bool,
 }
 
@@ -95,7 +95,8 @@ impl Thread {
         Ok(())
     }
 
-    /// Removes the topmost value. The compiler guarantees that each instruction finds the values it takes.
+    /// Removes and returns the topmost value of the thread's stack. The compiler guarantees that each instruction finds
+    /// the values it takes.
     fn pop(&mut self) -> Value {
         self.stack.pop().unwrap_or_default()
     }
@@ -104,7 +105,7 @@ impl Thread {
         self.stack.split_off(self.stack.len().saturating_sub(count))
     }
 
-    /// Returns the index of the topmost `count` values, and the values in stack order.
+    /// Returns the index of the topmost `count` values of the thread's stack, and the values in stack order.
     fn top(&self, count: usize) -> (usize, &[Value]) {
         let first = self.stack.len().saturating_sub(count);
         (first, self.stack.get(first..).unwrap_or_default())
@@ -117,7 +118,7 @@ impl Thread {
         }
     }
 
-    /// Pushes the value back that [`Event::Join`] took off the stack.
+    /// Pushes the value back that [`Event::Join`] took off the thread's stack.
     pub(super) fn unpop(&mut self, value: Value) {
         self.stack.push(value);
     }

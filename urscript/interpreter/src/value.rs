@@ -139,7 +139,7 @@ impl Value {
         }
     }
 
-    /// Returns whether a list is within the limits on its size and on its depth of nesting.
+    /// Returns whether a list is within the limits on its number of scalars and on its depth of nesting.
     pub(crate) fn fits(&self, limits: &Limits) -> bool {
         self.depth() <= limits.list_depth && self.weight() <= limits.list_weight
     }

@@ -8,25 +8,25 @@ use super::version::Version;
 /// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boundaries {
-    /// From this version on `speedj` may be called without `t`, and a stream of commands works better without it.
+    /// The first version in which `speedj` may be called without `t`, and a stream of commands works better without it.
     /// Default 3.1; the exact release is unconfirmed (announced in the notes of 3.2).
     pub speedj_time_omitted: Version,
-    /// From this version on `t` must be written in every `speedj` again. Default 3.3; the change was made in 3.3.1
-    /// or 3.3.2.
+    /// The first version in which `t` must be written in every `speedj` again. Default 3.3; the change was made in
+    /// 3.3.1 or 3.3.2.
     pub speedj_time_given_again: Version,
-    /// From this version on `servoj` accepts `lookahead_time` and `gain`. Default 3.1.
+    /// The first version in which `servoj` accepts `lookahead_time` and `gain`. Default 3.1.
     pub servoj_lookahead: Version,
-    /// From this version on there are separate functions for standard, configurable and tool outputs. Default 3.0.
+    /// The first version with separate functions for standard, configurable and tool outputs. Default 3.0.
     pub named_outputs: Version,
-    /// From this version on mass and centre of gravity of the payload can be set separately. Default 3.3.
+    /// The first version in which mass and centre of gravity of the payload can be set separately. Default 3.3.
     pub payload_parts: Version,
-    /// From this version on `set_target_payload` accepts an inertia and a transition time. Default 5.10; no manual of a
-    /// 3.x release has the function.
+    /// The first version in which `set_target_payload` accepts an inertia and a transition time. Default 5.10; no
+    /// manual of a 3.x release has the function.
     pub target_payload: Version,
-    /// From this version on the force-torque sensor can be zeroed. Default 5.0, with the first arms that have the
+    /// The first version in which the force-torque sensor can be zeroed. Default 5.0, with the first arms that have the
     /// sensor. It is unconfirmed that no release of 3.x has the function.
     pub zero_ftsensor: Version,
-    /// From this version on the tool has a serial line. Default 5.0.
+    /// The first version in which the tool has a serial line. Default 5.0.
     pub tool_communication: Version,
 }
 
@@ -50,23 +50,24 @@ impl Default for Boundaries {
 pub enum TimeArgument {
     /// The time argument of `speedj` is written in every call.
     Given,
-    /// The time is left out. If it is written, 3.1 and 3.2 execute a stream of commands with a large delay.
+    /// The time argument of `speedj` is left out. If it is written, 3.1 and 3.2 execute a stream of commands with a
+    /// large delay.
     Omitted,
 }
 
 /// The form of a call of `servoj`, by its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServoJArguments {
-    /// The arguments position, two ignored zeros, and time.
+    /// The arguments of `servoj` are position, two ignored zeros, and time.
     Time,
-    /// The arguments position, two ignored zeros, time, `lookahead_time` and `gain`.
+    /// The arguments of `servoj` are position, two ignored zeros, time, `lookahead_time` and `gain`.
     TimeLookaheadGain,
 }
 
 /// The names of URScript's functions that set outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputNames {
-    /// CB2: `set_digital_out(0..=9)`, where 8 and 9 are at the tool; `set_analog_out`.
+    /// The functions of CB2: `set_digital_out(0..=9)`, where outputs 8 and 9 are at the tool, and `set_analog_out`.
     Numbered,
     /// The functions `set_standard_digital_out`, `set_configurable_digital_out`, `set_tool_digital_out`,
     /// `set_standard_analog_out`.
@@ -122,7 +123,7 @@ impl Dialect {
         if self.version >= self.named_outputs { OutputNames::Named } else { OutputNames::Numbered }
     }
 
-    /// Checks that this controller has a feature that was added in version `since`.
+    /// Checks that this controller has a feature of URScript that was added in version `since`.
     pub(super) fn has(&self, since: Version) -> Result<(), RenderError> {
         if self.version >= since { Ok(()) } else { Err(RenderError::Unsupported { version: self.version, since }) }
     }

@@ -12,7 +12,7 @@ pub enum Argument {
     Velocity(u8),
     /// The position of a joint, with the joint's index from 0 \[rad\].
     Position(u8),
-    /// The torque of a joint, or its rate of change, with the joint's index from 0 \[Nm\].
+    /// The torque of a joint \[Nm\], or its rate of change \[Nm/s\], with the joint's index from 0.
     Torque(u8),
     /// The distance that a joint may travel in torque mode \[rad\].
     Travel,
@@ -86,7 +86,7 @@ impl core::fmt::Display for Argument {
     }
 }
 
-/// The reason why a statement was not rendered. No part of the text may then be sent.
+/// The reason why a URScript statement was not rendered. No part of the text may then be sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -99,7 +99,7 @@ pub enum RenderError {
         /// The size of the caller's buffer \[B\].
         have: u16,
     },
-    /// A number argument is not finite or out of its range.
+    /// A number argument of the statement is not finite or out of its range.
     Number {
         /// The argument whose number was rejected.
         argument: Argument,
@@ -108,17 +108,17 @@ pub enum RenderError {
         /// The range of values that are allowed for the argument.
         allowed: Range,
     },
-    /// A text contains a byte that cannot be written between quotes: a quote, a backslash, a control character or one
-    /// outside ASCII.
+    /// A text argument contains a byte that cannot be written between quotes: a quote, a backslash, a control character
+    /// or one outside ASCII.
     Character {
         /// The argument whose text was rejected.
         argument: Argument,
-        /// The offset of the rejected byte in the text.
+        /// The offset of the rejected byte in the text argument \[B\].
         at: u16,
         /// The byte that is not allowed in the text.
         found: u8,
     },
-    /// A text argument is too long.
+    /// A text argument of the statement is too long.
     TextTooLong {
         /// The argument whose text was rejected.
         argument: Argument,
@@ -143,7 +143,7 @@ pub enum RenderError {
 
 impl core::error::Error for RenderError {}
 
-/// The range of an argument's allowed values; includes both ends.
+/// The range of a statement argument's allowed values; includes both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -159,12 +159,12 @@ impl Range {
         Self { min, max }
     }
 
-    /// Returns the range from `-max` to `max`.
+    /// Returns the range of allowed values from `-max` to `max`.
     pub(super) const fn symmetric(max: f32) -> Self {
         Self { min: -max, max }
     }
 
-    /// Checks that a value is within the range. NaN and infinities never are.
+    /// Checks that an argument's value is within the range. NaN and infinities never are.
     pub(super) fn check(self, argument: Argument, found: f32) -> Result<(), RenderError> {
         if found >= self.min && found <= self.max {
             Ok(())
@@ -173,8 +173,8 @@ impl Range {
         }
     }
 
-    /// Checks that every element of an array is within the range. `argument` makes the name of an element for the
-    /// error from its index.
+    /// Checks that every element of an array argument is within the range. `argument` makes the name of an element for
+    /// the error from its index.
     pub(super) fn check_each(self, argument: fn(u8) -> Argument, values: &[f32]) -> Result<(), RenderError> {
         for (index, &found) in (0..).zip(values) {
             if !(found >= self.min && found <= self.max) {

@@ -54,7 +54,7 @@ pub struct ExternalControlProgram {
 pub struct TorqueBounds {
     /// The highest allowed torque of each joint \[Nm\].
     pub torque: [f32; 6],
-    /// The highest rate of change of each torque \[Nm/s\]; a larger change is delayed.
+    /// The highest rate of change of each joint's torque \[Nm/s\]; a larger change is delayed.
     pub rate: [f32; 6],
     /// The greatest distance of each joint from its position at the start of torque mode \[rad\]. The joint must come
     /// to rest within it.
@@ -93,7 +93,7 @@ impl TorqueBounds {
     }
 }
 
-/// The name and the value of each placeholder in the template of the program.
+/// The name and the value of each placeholder in the template of the external control program.
 pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 42];
 
 impl ExternalControlProgram {
@@ -121,7 +121,7 @@ impl ExternalControlProgram {
         }
     }
 
-    /// Returns the values for the placeholders of the template.
+    /// Returns the values for the placeholders of the external control program's template.
     ///
     /// # Errors
     /// [`RenderError::Number`] if a number is not finite or out of its range.
@@ -193,7 +193,7 @@ impl ExternalControlProgram {
         ScriptText::new(Self::TEMPLATE, values, version)
     }
 
-    /// Returns the whole program, for a port that runs programs.
+    /// Returns the whole external control program, for a port that runs programs.
     ///
     /// # Errors
     /// No error occurs with values returned by [`ExternalControlProgram::values`].

@@ -6,16 +6,16 @@
 
 use super::error::RenderError;
 
-/// The number of digits after the decimal point: the resolution is one microradian, or one micrometre.
+/// The number of digits after a number's decimal point: the resolution is one microradian, or one micrometre.
 pub(crate) const DECIMALS: u32 = 6;
 
 const ONE: u32 = 10_u32.pow(DECIMALS);
 
-/// The longest number of a range up to ±9999 \[B\]: sign, four digits, point, decimals.
+/// The length of the longest number of a range up to ±9999 \[B\]: sign, four digits, point, decimals.
 pub(super) const NUMBER_LEN: usize = 1 + 4 + 1 + DECIMALS as usize;
 
-/// Writes text to a buffer. Bytes beyond its end are counted but not written, so that [`Line::finish`] can report the
-/// necessary size.
+/// A writer of text to a buffer. Bytes beyond its end are counted but not written, so that [`Line::finish`] can report
+/// the necessary size.
 pub(super) struct Line<'a> {
     out: &'a mut [u8],
     at: usize,
@@ -26,7 +26,7 @@ impl<'a> Line<'a> {
         Self { out, at: 0 }
     }
 
-    /// Returns the length of the text \[B\] if the buffer had room for all of it.
+    /// Returns the length of the written text \[B\] if the buffer had room for all of it.
     pub(super) fn finish(self) -> Result<usize, RenderError> {
         if self.at <= self.out.len() {
             return Ok(self.at);
@@ -75,8 +75,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes a finite number below 2³² in magnitude, rounded to [`DECIMALS`] digits, half away from zero. Zero has no
-    /// sign.
+    /// Writes a finite number below 2³² in magnitude to the line, rounded to [`DECIMALS`] digits, half away from zero.
+    /// Zero has no sign.
     #[inline]
     pub(super) fn number(&mut self, value: f32) {
         let Some(millionths) = millionths(value) else { return self.large(value) };

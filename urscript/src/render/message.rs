@@ -15,10 +15,10 @@ pub struct TextMsg<'a> {
 }
 
 impl TextMsg<'_> {
-    /// The length of the longest rendered program \[B\].
+    /// The length of the longest program that is rendered for a log message \[B\].
     pub const MAX_LEN: usize = HEAD.len() + 10 + MAX_TEXT + END.len() + 1;
 
-    /// Writes the message as a secondary program, which does not affect a running program.
+    /// Writes the log message as a secondary program, which does not affect a running program.
     ///
     /// # Errors
     /// [`RenderError::Character`], [`RenderError::TextTooLong`] or [`RenderError::BufferTooSmall`].
@@ -48,7 +48,7 @@ pub struct Popup<'a> {
 }
 
 impl Popup<'_> {
-    /// The length of the longest rendered program \[B\].
+    /// The length of the longest program that is rendered for a pop-up \[B\].
     pub const MAX_LEN: usize = HEAD.len() + 8 + MAX_TEXT + 3 + MAX_TEXT + 1 + 2 * (1 + 5) + END.len();
 
     /// Writes the pop-up as a secondary program, which does not affect a running program.

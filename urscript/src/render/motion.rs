@@ -7,7 +7,7 @@ use super::line::{Line, NUMBER_LEN};
 /// The length of the longest rendered list of six numbers \[B\].
 const LIST_LEN: usize = 6 * (NUMBER_LEN + 1) + 1;
 
-/// `speedj`: accelerates every joint to a velocity and keeps it.
+/// The statement `speedj`: accelerates every joint to a velocity and keeps it.
 ///
 /// The behaviour without a further command differs between controllers: some stop after the time has passed, some keep
 /// the velocity until a joint limit. See [`SpeedJForm`].
@@ -27,7 +27,7 @@ pub struct SpeedJ {
 /// The form in which a [`SpeedJ`] is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpeedJForm {
-    /// One statement `speedj(qd,a,t)`, which is a program of one line.
+    /// A single statement `speedj(qd,a,t)`, which is a program of one line.
     Bare,
     /// A program that brings the arm to rest by itself unless it is superseded: `speedj`, then `stopj`. If the time is
     /// not an argument, a `sleep` is written between them.
@@ -50,7 +50,7 @@ impl SpeedJ {
     /// The length of the longest rendered `speedj`, in either form \[B\].
     pub const MAX_LEN: usize = PROGRAM_LEN + 2 + STATEMENT_LEN + SLEEP_LEN + StopJ::MAX_LEN;
 
-    /// Writes the statement for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the `speedj` statement for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
     /// [`RenderError::Number`] if a number is not finite or out of its range; [`RenderError::BufferTooSmall`].
@@ -114,7 +114,7 @@ impl StopJ {
     /// The length of the longest rendered `stopj` \[B\].
     pub const MAX_LEN: usize = 6 + NUMBER_LEN + 2;
 
-    /// Writes the statement, which is the same for all controllers.
+    /// Writes the `stopj` statement, which is the same for all controllers.
     ///
     /// # Errors
     /// [`RenderError::Number`] if the deceleration is not finite or out of its range; [`RenderError::BufferTooSmall`].
@@ -132,7 +132,7 @@ impl StopJ {
     }
 }
 
-/// `servoj`: follows a joint position that is sent again in every period.
+/// The statement `servoj`: follows a joint position that is sent again in every period.
 ///
 /// If a one-line program ends without a successor, the arm stops abruptly, without a ramp.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,15 +141,16 @@ pub struct ServoJ {
     pub positions: [f32; 6],
     /// The duration of the `servoj` call \[s\]; limited to [`ServoJ::TIME`].
     pub time: f32,
-    /// The look-ahead time \[s\], limited to [`ServoJ::LOOKAHEAD`]; not written before 3.1. The controller's own
-    /// default is 0.1.
+    /// The look-ahead time of `servoj` \[s\], limited to [`ServoJ::LOOKAHEAD`]; not written before 3.1. The
+    /// controller's own default is 0.1.
     pub lookahead: f32,
-    /// The gain, 100 to 2000; not written before 3.1. The controller's own default is 300.
+    /// The gain of `servoj`, 100 to 2000; not written before 3.1. The controller's own default is 300.
     pub gain: u16,
 }
 
 impl ServoJ {
-    /// The range of positions that are rendered \[rad\]. It is wide because some wrists turn without end.
+    /// The range of joint positions that are rendered for `servoj` \[rad\]. It is wide because some wrists turn without
+    /// end.
     pub const POSITION: Range = Range::symmetric(1000.0);
     /// The range of durations that are rendered for `servoj` \[s\].
     pub const TIME: Range = Range::new(0.001, 60.0);
@@ -160,7 +161,7 @@ impl ServoJ {
     /// The length of the longest rendered `servoj` \[B\].
     pub const MAX_LEN: usize = 7 + LIST_LEN + 4 + 2 * (1 + NUMBER_LEN) + 1 + 4 + 2;
 
-    /// Writes the statement for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the `servoj` statement for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
     /// [`RenderError::Number`] if a number is not finite or out of its range; [`RenderError::BufferTooSmall`].

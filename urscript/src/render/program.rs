@@ -21,7 +21,8 @@ use super::line::Line;
 use super::templates::{is_word, word};
 use super::version::Version;
 
-/// The length of the longest number or address \[B\]: ten digits before the point, sign, point, decimals.
+/// The length of the longest number or address that replaces a placeholder \[B\]: ten digits before the point, sign,
+/// point, decimals.
 const SCRATCH: usize = 20;
 
 /// The value that replaces a placeholder of a template.
@@ -54,7 +55,7 @@ impl ScriptValue<'_> {
         }
     }
 
-    /// Returns the number of times that the value is written: 1, except for a repeated text.
+    /// Returns the number of times that the placeholder's value is written: 1, except for a repeated text.
     const fn times(&self) -> usize {
         match *self {
             Self::Repeated(_, times) => times as usize,
@@ -62,8 +63,8 @@ impl ScriptValue<'_> {
         }
     }
 
-    /// Returns the bytes that are written for the value: a text itself, or a number's text, which is written to
-    /// `scratch`.
+    /// Returns the bytes that are written for a placeholder's value: a text itself, or a number's text, which is
+    /// written to `scratch`.
     fn bytes<'b>(&'b self, scratch: &'b mut [u8; SCRATCH]) -> &'b [u8] {
         let mut line = Line::new(scratch);
         match *self {
@@ -108,9 +109,9 @@ pub enum ScriptError {
         /// The number of the template's line, from 1.
         line: u16,
     },
-    /// A value is not finite, too large, or a text that could end its string.
+    /// A placeholder's value is not finite, too large, or a text that could end its string.
     Value {
-        /// The index of the value in the list of values, from 0.
+        /// The index of the rejected value in the list of placeholders' values, from 0.
         index: u8,
     },
 }
@@ -134,7 +135,7 @@ enum Form {
     Plain,
     /// The second template is the body of a program.
     Wrapped,
-    /// Bytes from 128 on in a template represent words.
+    /// The bytes from 128 on in a template represent frequent words.
     Packed,
 }
 
@@ -168,7 +169,7 @@ pub struct ScriptText<'a> {
     wraps: bool,
     /// `true` if `rest` is in the body of a program, which gets indented.
     indents: bool,
-    /// `true` if bytes from 128 on in the templates represent words.
+    /// `true` if bytes from 128 on in the templates represent frequent words.
     packed: bool,
     /// The number of bytes that were already read of the value for the placeholder at the beginning of `rest`.
     within: usize,
@@ -315,8 +316,8 @@ impl<'a> ScriptText<'a> {
         })
     }
 
-    /// Advances to the first byte of the next line that is rendered and returns whether the line is indented; `None` at
-    /// the end.
+    /// Advances to the first byte of the template's next line that is rendered and returns whether the line is
+    /// indented; `None` at the end.
     fn begin_line(&mut self) -> Result<Option<bool>, ScriptError> {
         self.line = self.line.saturating_add(1);
         let mut indented = self.indents;
@@ -388,7 +389,8 @@ fn copy_line(from: &[u8], to: &mut [u8], packed: bool) -> usize {
     copy(from.get(..end).unwrap_or_default(), to)
 }
 
-/// Returns whether a line with this condition is for this software, and the text behind the condition (e.g. `>=5.10 `).
+/// Returns whether a template's line with this condition is for this software, and the text behind the condition (e.g.
+/// `>=5.10 `).
 fn gate(text: &[u8], version: Version) -> Option<(bool, &[u8])> {
     let (since, text) = match text.strip_prefix(b">=") {
         Some(text) => (true, text),

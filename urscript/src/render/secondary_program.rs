@@ -54,7 +54,7 @@ impl ToolVoltage {
     }
 }
 
-/// One setting of the controller, such as the level of an output. Several of them make a [`Sec`].
+/// A setting of the controller, such as the level of an output. Several of them make a [`Sec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
     /// The level of a digital output that is set.
@@ -70,7 +70,7 @@ pub enum Output {
         index: u8,
         /// The quantity of the output, which is set before the level; `None` leaves the present quantity unchanged.
         domain: Option<AnalogDomain>,
-        /// The level, 0 to 1: relative to 10 V, or to the range of the current (0 is 4 mA).
+        /// The level of the analog output, 0 to 1: relative to 10 V, or to the range of the current (0 is 4 mA).
         level: f32,
     },
     /// The supply voltage of the tool connector.
@@ -103,9 +103,9 @@ pub enum Output {
 }
 
 impl Output {
-    /// The range of masses \[kg\], beyond the rated payload of any present arm.
+    /// The range of payload masses \[kg\], beyond the rated payload of any present arm.
     pub const MASS: Range = Range::new(0.0, 100.0);
-    /// The range of coordinates of a centre of gravity \[m\].
+    /// The range of coordinates of a payload's centre of gravity \[m\].
     pub const CENTER_OF_GRAVITY: Range = Range::symmetric(10.0);
     /// The range of components of the gravity vector \[m/s²\].
     pub const GRAVITY: Range = Range::symmetric(30.0);
@@ -119,7 +119,8 @@ impl Output {
     /// have a sign, two digits, a point and the decimals at most.
     pub const MAX_LEN: usize = 12 + 6 * (NUMBER_LEN - 2 + 1) + 2;
 
-    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts the setting.
+    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts the setting of an output or
+    /// payload.
     ///
     /// # Errors
     /// The errors of [`Sec::render`] for this setting.
@@ -274,7 +275,7 @@ impl Sec<'_> {
         HEAD.len().saturating_add(outputs.saturating_mul(Output::MAX_LEN)).saturating_add(END.len())
     }
 
-    /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the secondary program for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
     /// [`RenderError::Number`] if a number is out of its range; [`RenderError::Unsupported`] if the controller does not

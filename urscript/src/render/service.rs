@@ -53,7 +53,7 @@ impl ServiceLine {
         }
     }
 
-    /// Writes the line with its newline.
+    /// Writes the service line with its newline.
     ///
     /// # Errors
     /// [`RenderError::BufferTooSmall`] if the line does not fit.
@@ -65,7 +65,8 @@ impl ServiceLine {
     }
 }
 
-/// `set speed`: moves the speed slider. An abrupt change during motion can trip a fault on the controller.
+/// The service line `set speed`: moves the speed slider. An abrupt change during motion can trip a fault on the
+/// controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpeedSlider(
     /// The position of the slider, from 0 (standstill) to 1 (programmed speed).
@@ -78,7 +79,7 @@ impl SpeedSlider {
     /// The length of the longest rendered speed slider line \[B\].
     pub const MAX_LEN: usize = 10 + NUMBER_LEN + 1;
 
-    /// Writes the line with its newline.
+    /// Writes the service line `set speed` with its newline.
     ///
     /// # Errors
     /// [`RenderError::Number`] if the position is not finite or out of range; [`RenderError::BufferTooSmall`].

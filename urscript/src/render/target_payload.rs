@@ -50,7 +50,8 @@ impl TargetPayload {
         if none { Ok(()) } else { dialect.has(dialect.target_payload) }
     }
 
-    /// Writes the program for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the secondary program that sets the payload, for a controller of this dialect (or
+    /// [`Version`](crate::Version)).
     ///
     /// # Errors
     /// The errors of [`check`](Self::check); [`RenderError::BufferTooSmall`].

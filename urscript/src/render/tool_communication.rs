@@ -60,7 +60,8 @@ impl ToolCommunication {
     /// two numbers with two digits, a point and the decimals.
     pub const MAX_LEN: usize = HEAD.len() + Output::MAX_LEN + 30 + 7 + 2 + 2 * (NUMBER_LEN - 2) + 4 + 2 + END.len();
 
-    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts these settings.
+    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts these settings of the serial
+    /// line.
     ///
     /// # Errors
     /// A number outside its range, or software that has no tool line.
@@ -75,7 +76,8 @@ impl ToolCommunication {
         Self::TX_IDLE_CHARS.check(Argument::TxIdleChars, self.tx_idle_chars)
     }
 
-    /// Writes the program for a controller of this dialect (or [`Version`](crate::Version)).
+    /// Writes the secondary program that sets up the serial line, for a controller of this dialect (or
+    /// [`Version`](crate::Version)).
     ///
     /// # Errors
     /// The errors of [`check`](Self::check), or a buffer that is too short.

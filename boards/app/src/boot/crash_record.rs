@@ -4,7 +4,7 @@
 use heapless::String;
 use outrigger_remote::telemetry::{CodeAddress, StartStage};
 
-/// The number of words in the record. The last word is used only by [`settle`].
+/// The number of 32-bit words in the crash record. The last word is used only by [`settle`].
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 pub(super) const WORDS: usize = SPARE + 1;
 /// The number of bytes stored of a panic's file name: the last part of its path.
@@ -33,9 +33,9 @@ const OVERFLOW_SOMEWHERE: u32 = 4;
 
 /// Memory that a reset leaves unchanged, and that has arbitrary content after power-up. It is aligned to eight bytes.
 pub(super) trait Words {
-    /// Returns the record's 32-bit word at index `at`, which is below [`WORDS`].
+    /// Returns the crash record's 32-bit word at index `at`, which is below [`WORDS`].
     fn read(&self, at: usize) -> u32;
-    /// Writes the record's 32-bit word at index `at`.
+    /// Writes the crash record's 32-bit word at index `at`.
     fn write(&self, at: usize, word: u32);
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Before {
     pub(super) end: Option<End>,
 }
 
-/// Begins a run. Returns the previous run's record if it is valid, and clears it.
+/// Begins a run of the firmware. Returns the previous run's crash record if it is valid, and clears it.
 pub(super) fn begin(words: &impl Words) -> Option<Before> {
     let before = read(words);
     words.write(MARK, MAGIC);
@@ -75,7 +75,7 @@ pub(super) fn reached(words: &impl Words, stage: StartStage) {
     seal(words);
 }
 
-/// Records that this run panics, unless another cause of its end is already recorded.
+/// Records that this run of the firmware panics, unless another cause of its end is already recorded.
 pub(super) fn panicked(words: &impl Words, file: &str, line: u32) {
     if words.read(END) != 0 {
         return;
@@ -121,7 +121,7 @@ pub(super) fn settle(words: &impl Words) {
     words.write(SPARE, 0);
 }
 
-/// Returns the FNV-1a hash of the record's words, because a short loss of power changes single bits of memory.
+/// Returns the FNV-1a hash of the crash record's words, because a short loss of power changes single bits of memory.
 fn sum(words: &impl Words) -> u32 {
     (0..CHECK).fold(0x811c_9dc5, |sum, at| (sum ^ words.read(at)).wrapping_mul(0x0100_0193))
 }

@@ -21,7 +21,7 @@ use outrigger_core::mode::OperatorConfig;
 use outrigger_remote::telemetry::{Boot, CodeAddress, CrashReport};
 pub use outrigger_remote::telemetry::{ResetCause, StartStage};
 
-/// The longest uninterrupted wait during the start: a watchdog can be fed in between.
+/// The longest uninterrupted wait during the device's start: its watchdog can be fed in between.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
 /// The time for which the lamp is on in a flash at the start, and off after it, as a number of [`MOMENT`]s.
 const FLASH: u32 = 5;
@@ -33,7 +33,7 @@ const PAUSE: u32 = 10;
 pub struct BootRecord {
     cause: ResetCause,
     before: Option<Before>,
-    /// The reason why the newest settings in flash are not used.
+    /// The reason why the newest settings in flash are not used; `None` if they are used, or there are none.
     refused: Option<String<96>>,
 }
 
@@ -72,7 +72,7 @@ impl ClockSource {
     }
 }
 
-/// Begins a run, after a reset by `cause`. Must be called first and only once.
+/// Begins a run of the firmware, after a reset by `cause`. Must be called first and only once.
 #[must_use]
 pub fn begin(cause: ResetCause) -> BootRecord {
     let before = crash_record::begin(memory::WORDS);

@@ -31,7 +31,7 @@ use self::store::{NotTaken, Store};
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// The longest image \[B\]: settings, a key, and a motion of about eighty waypoints.
+/// The length of the longest image of settings \[B\]: settings, a key, and a motion of about eighty waypoints.
 pub const IMAGE_MAX: usize = 8192;
 
 /// The memory for the image of settings in effect and for an image that is being received. It is all zeros and takes
@@ -48,7 +48,7 @@ impl Memory {
         Self { in_force: [0; IMAGE_MAX], incoming: [0; IMAGE_MAX] }
     }
 
-    /// Returns the memory for the image in effect, and that for an image that is being received.
+    /// Returns the memory for the image of settings in effect, and that for an image that is being received.
     const fn split(&'static mut self) -> (&'static mut [u8], &'static mut [u8]) {
         (&mut self.in_force, &mut self.incoming)
     }
@@ -82,7 +82,7 @@ pub struct Serving<S, P, F> {
     reset: fn(),
 }
 
-/// The time that the last answer needs to leave the port, at any useful rate.
+/// The time that the last answer to the bench needs to leave the serial port, at any useful rate.
 const LAST_WORD: Duration = Duration::from_millis(100);
 
 impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {

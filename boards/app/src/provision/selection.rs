@@ -11,15 +11,15 @@ use outrigger_remote::provision::{Copy, Fingerprint, Image, Origin, Refusal};
 use super::store::{Header, Store};
 use crate::robot::StartError;
 
-/// A description of the error in an image, cut to 96 bytes.
+/// A description of the error in an image of settings, cut to 96 bytes.
 pub(super) type Text = String<96>;
 
 /// The reason why an image of settings is not used.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unfit {
-    /// The reason why the image is not used, as a value of the provisioning protocol.
+    /// The reason why the image of settings is not used, as the provisioning protocol reports it.
     pub(super) why: Refusal,
-    /// The details of the error, if the reason does not contain all of them.
+    /// The details of the error in the image of settings, if the reason does not contain all of them.
     pub(super) text: Text,
 }
 
@@ -101,7 +101,8 @@ macro_rules! stored_settings {
 }
 pub(crate) use stored_settings;
 
-/// Checks the image in `bytes` and returns its settings if a firmware with the parts `built` can use all of it.
+/// Checks the image of settings in `bytes` and returns its settings if a firmware with the parts `built` can use all of
+/// it.
 ///
 /// # Errors
 /// The first part of the image that the firmware cannot use.
@@ -141,13 +142,13 @@ pub(super) fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S
 pub(super) struct InForce<S> {
     /// The board's settings in effect.
     pub(super) settings: S,
-    /// The image in flash or firmware that contains the settings.
+    /// The image in flash or firmware that contains the board's settings.
     pub(super) image: Image<'static>,
     /// The origin of the image of settings, and the copy in flash for the next image.
     pub(super) selection: Selection<S>,
 }
 
-/// The origin of the image in effect, and the copy for the next image.
+/// The origin of the image of settings in effect, and the copy in flash for the next image.
 #[derive(Clone, Debug)]
 pub(super) struct Selection<S> {
     pub(super) fingerprint: Fingerprint,
@@ -156,7 +157,7 @@ pub(super) struct Selection<S> {
     pub(super) why: Text,
     is_last_refused: bool,
     pub(super) built: Built,
-    /// The copy in flash that is written next (0 or 1), and its sequence number.
+    /// The copy of the settings in flash that is written next (0 or 1), and its sequence number.
     pub(super) next: (u8, u32),
     settings: PhantomData<fn() -> S>,
 }

@@ -1,4 +1,4 @@
-//! Stores two copies of an image in flash. If writing one copy is interrupted, the other one is complete.
+//! Stores two copies of an image of settings in flash. If writing one copy is interrupted, the other one is complete.
 //!
 //! The flash is used as two halves. Each has a header in its first page and the image behind it. To store an image, the
 //! copy that is not in effect is erased; then the image is written and read back, and at last its header is written in
@@ -9,16 +9,16 @@ use embedded_storage::nor_flash::NorFlash;
 use outrigger_remote::provision::{Copy, Fingerprint};
 use outrigger_wire::checksum::crc32;
 
-/// The first bytes of a header. The digit is the version of this layout.
+/// The first bytes of the header of a copy of the settings. The digit is the version of this layout.
 const MAGIC: [u8; 4] = *b"ORS1";
-/// The length of the header \[B\]: magic, number, length and checksum of the image, checksum of all these; the rest is
-/// unused.
+/// The length of the header of a copy of the settings \[B\]: magic, number, length and checksum of the image, checksum
+/// of all these; the rest is unused.
 const HEADER_LEN: usize = 32;
-/// The size of the header's page \[B\]. The header has a separate page, so that the next page is written while it is
-/// complete.
+/// The size of the page for the header of a copy \[B\]. The header has a separate page, so that the next page is
+/// written while it is complete.
 const PAGE: usize = 256;
 
-/// Two copies in a separate flash, whose capacity is twice a whole number of erasable units.
+/// A store of two copies of the settings in a separate flash, whose capacity is twice a whole number of erasable units.
 #[derive(Debug)]
 pub(super) struct Store<F> {
     pub(super) flash: F,
@@ -47,7 +47,7 @@ impl<F: NorFlash> Store<F> {
         Self { flash }
     }
 
-    /// Returns the length of the longest image that fits into one copy \[B\].
+    /// Returns the length of the longest image of settings that fits into one copy \[B\].
     pub(super) fn room(&self) -> usize {
         self.half().saturating_sub(PAGE)
     }
@@ -62,7 +62,7 @@ impl<F: NorFlash> Store<F> {
         number(usize::from(copy & 1) * self.half())
     }
 
-    /// Reads a copy from flash to the beginning of `memory`.
+    /// Reads a copy of the settings from flash to the beginning of `memory`.
     ///
     /// # Errors
     /// The state of a copy that is not complete. A copy that the flash cannot read is damaged; this can result from an
@@ -81,7 +81,7 @@ impl<F: NorFlash> Store<F> {
         if crc32(image) == header.image.crc { Ok(header) } else { Err(Copy::Damaged) }
     }
 
-    /// Writes `image` to flash as this copy and replaces the copy's previous content.
+    /// Writes the image of settings `image` to flash as this copy and replaces the copy's previous content.
     ///
     /// # Errors
     /// [`NotTaken`] with the address at which the flash rejected the write, or has different content afterwards. The
@@ -100,7 +100,8 @@ impl<F: NorFlash> Store<F> {
         self.write(begin, &Header { sequence, image: Fingerprint::of(image) }.to_bytes())
     }
 
-    /// Erases both copies, and the one in effect last, so that it remains in effect until it is erased.
+    /// Erases both copies of the settings in flash, and the one in effect last, so that it remains in effect until it
+    /// is erased.
     ///
     /// # Errors
     /// [`NotTaken`] with the address at which the flash rejected the erasure.
@@ -149,7 +150,7 @@ impl Header {
         good.then_some(Self { sequence, image: Fingerprint { length, crc } })
     }
 
-    /// Returns `true` if this copy of the settings was written after `other`.
+    /// Returns `true` if this copy of the settings in flash was written after `other`.
     pub(super) const fn is_newer_than(&self, other: &Self) -> bool {
         self.sequence.wrapping_sub(other.sequence).cast_signed() > 0
     }

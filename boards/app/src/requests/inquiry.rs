@@ -44,7 +44,7 @@ impl Inquiry {
         }
     }
 
-    /// Sets whether a task waits for [`observed`](Self::observed).
+    /// Sets whether a task waits for the engine to be [`observed`](Self::observed).
     pub(super) fn want(&self, wanted: bool) {
         self.wanted.set(wanted);
     }
@@ -54,7 +54,7 @@ impl Inquiry {
         self.standing.get()
     }
 
-    /// Removes and returns the engine's newest rejection of a client's request.
+    /// Removes and returns the engine's newest rejection of a client's request; `None` if there is none.
     pub(super) fn refused(&self) -> Option<Refusal> {
         self.refused.take()
     }

@@ -32,7 +32,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// Reads port and key from the compiled-in file; `None` if no port is to be opened.
+    /// Reads UDP port and key of the request service from the compiled-in file; `None` if no port is to be opened.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let (number, key) = bytes.split_first_chunk()?;

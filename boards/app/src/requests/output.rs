@@ -51,12 +51,12 @@ pub(super) fn parsed(text: &str) -> Option<Write> {
     })
 }
 
-/// Returns a request to write a variable of the controller; `index` counts from 1.
+/// Returns a request to write a variable of the controller; `index` counts from 1, and `None` is returned for 0.
 fn variable(index: u8, value: VariableValue) -> Option<Write> {
     (index > 0).then_some(Write::Variable { index, value })
 }
 
-/// Parses exactly `N` numbers with commas between them from a request's text.
+/// Parses exactly `N` numbers with commas between them from a request's text; `None` if it contains anything else.
 fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     let (mut numbers, mut parts) = ([0.0; N], text.split(','));
     for one in &mut numbers {
@@ -65,7 +65,8 @@ fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     parts.next().is_none().then_some(numbers)
 }
 
-/// Returns the result of setting an output, as it is reported to a client; `None` while it is undecided.
+/// Returns the result of setting an output of the controller, as it is reported to a client; `None` while it is
+/// undecided.
 pub(super) const fn news(of: WriteOutcome) -> Option<OutputOutcome> {
     Some(match of {
         WriteOutcome::Sent | WriteOutcome::Overwritten => return None,

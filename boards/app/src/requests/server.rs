@@ -14,7 +14,7 @@ use super::inquiry::Inquiry;
 use super::output;
 use crate::service_commands::{Asker, ServiceCommands};
 
-/// The longest wait for the control loop's decision, which normally takes far less.
+/// The longest wait for the control loop's decision on a client's request, which normally takes far less.
 const DECIDED_IN: Duration = Duration::from_millis(200);
 /// The longest wait for a new observation of the engine if nothing was requested of the control loop. Without a
 /// controller the loop runs rarely, and nothing changes meanwhile.
@@ -23,8 +23,8 @@ const LOOKED_IN: Duration = Duration::from_millis(50);
 const NEWS_IN: Duration = Duration::from_secs(10);
 /// The longest wait for the dashboard server; longer than a connection, its greeting and the answer may take.
 const READY_IN: Duration = Duration::from_secs(20);
-/// The greatest number of pending answers. It is more than sessions can have open, because only the newest request
-/// of each session is answered.
+/// The greatest number of pending answers to clients. It is more than sessions can have open, because only the newest
+/// request of each session is answered.
 const PENDING_MAX: usize = 8;
 
 /// The event that a pending answer to a client waits for.
@@ -32,10 +32,10 @@ const PENDING_MAX: usize = 8;
 enum Waits {
     /// The next observation of the engine, which has then processed a release or an acknowledgement.
     Look,
-    /// The decision on a request in this session's epoch, a counter of connections and losses of authority; `true` if
-    /// the arm was already commanded.
+    /// The engine's decision on a request to command in this session's epoch, a counter of connections and losses of
+    /// authority; `true` if the arm was already commanded.
     Request(Epoch, bool),
-    /// The decision on a request that its sender has withdrawn meanwhile; fields as in [`Self::Request`].
+    /// The engine's decision on a request that its sender has withdrawn meanwhile; fields as in [`Self::Request`].
     Withdrawn(Epoch, bool),
     Acknowledge,
     /// The engine's decision on an operator's command for the program on the controller.
@@ -61,7 +61,8 @@ pub(super) struct RequestServer<'d> {
     /// The request that started commanding, if commanding was requested by a client.
     armed: Armed<Ticket>,
     pending: Vec<PendingReply, PENDING_MAX>,
-    /// The verdicts that are to be sent, one after the other: a service sends one datagram at a time.
+    /// The verdicts on clients' requests that are to be sent, one after the other: a service sends one datagram at a
+    /// time.
     decided: Vec<(Ticket, Verdict), PENDING_MAX>,
 }
 
@@ -160,8 +161,8 @@ impl<'d> RequestServer<'d> {
         matches!(self.inquiry.standing().mode, Mode::Arming | Mode::Command)
     }
 
-    /// Withdraws a request. If it has armed the arm, releases the arm at once. If it is undecided, the withdrawal takes
-    /// effect with the decision.
+    /// Withdraws a client's request. If it has armed the arm, releases the arm at once. If it is undecided, the
+    /// withdrawal takes effect with the decision.
     fn withdraw(&mut self, what: Ticket) {
         for pending in self.pending.iter_mut().filter(|pending| pending.ticket == what) {
             if let Waits::Request(epoch, commanded) = pending.waits {
@@ -263,7 +264,7 @@ impl<'d> RequestServer<'d> {
         });
     }
 
-    /// Sends the next answer that is ready; returns `false` if there is none.
+    /// Sends the next answer to a client that is ready; returns `false` if there is none.
     pub(super) fn answer_next<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) -> bool {
         if self.decided.is_empty() {
             return false;
@@ -273,7 +274,7 @@ impl<'d> RequestServer<'d> {
         true
     }
 
-    /// Returns the earliest time at which [`give_up`](Self::give_up) must be called.
+    /// Returns the earliest time at which [`give_up`](Self::give_up) must be called; `None` if no answer is pending.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.pending.iter().map(|pending| pending.until).min()
     }

@@ -2,7 +2,7 @@
 
 /// The version of the layout of a settings image.
 const VERSION: u8 = 1;
-/// The length of the header before the parts: version, and the lengths of the first two, little-endian.
+/// The length of a settings image's header \[B\]: the version, then the lengths of its first two parts, little-endian.
 const HEAD_LEN: usize = 1 + 4 + 4;
 
 /// The length of [`Image::requests`] if it is not empty: a port and a key \[B\].
@@ -28,7 +28,7 @@ impl<'a> Image<'a> {
         HEAD_LEN.saturating_add(settings.len()).saturating_add(requests.len()).saturating_add(motion.len())
     }
 
-    /// Writes the image to `out` and returns its length; `None` if `out` is too small.
+    /// Writes the settings image to `out` and returns its length \[B\]; `None` if `out` is too small.
     #[must_use]
     pub fn to_bytes(&self, out: &mut [u8]) -> Option<usize> {
         let Self { settings, requests, motion } = self;
@@ -43,7 +43,8 @@ impl<'a> Image<'a> {
         Some(self.length())
     }
 
-    /// Reads an image that occupies all of `bytes`; returns `None` if they are not an image, or one of another version.
+    /// Reads a settings image that occupies all of `bytes`; `None` if they are no settings image, or one of another
+    /// version.
     #[must_use]
     pub fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let ([VERSION], rest) = bytes.split_first_chunk()? else { return None };
@@ -58,7 +59,7 @@ impl<'a> Image<'a> {
 }
 
 impl core::fmt::Debug for Image<'_> {
-    /// Prints only the lengths of the image's parts, so that the key is not shown.
+    /// Prints only the lengths of the settings image's parts, so that the key is not shown.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { settings, requests, motion } = self;
         f.debug_struct("Image")

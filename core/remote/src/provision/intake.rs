@@ -7,14 +7,15 @@ use outrigger_wire::bytes::move_to_front;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::cobs::{self, CONTENT_MAX};
 
-/// A buffer that accepts bytes in portions of any size. Data without a complete frame with a valid checksum is ignored.
+/// A buffer for the bytes of a serial line, in portions of any size, from which provisioning frames are extracted. Data
+/// without a complete frame with a valid checksum is ignored.
 #[derive(Clone, Debug)]
 pub(super) struct Intake {
     buffer: [u8; FRAME_MAX],
     /// The index of the first received byte that was not processed yet.
     start: usize,
     end: usize,
-    /// `true` while bytes up to the next zero are skipped because the frame is too long.
+    /// `true` while received bytes up to the next zero are skipped because their frame is too long.
     skipping: bool,
     content: Vec<u8, CONTENT_MAX>,
     heard: bool,
@@ -44,7 +45,8 @@ impl Intake {
         self.heard
     }
 
-    /// Advances to the next frame. Returns `true` if there is one; [content](Self::content) then returns its content.
+    /// Advances to the next provisioning frame. Returns `true` if there is one; [content](Self::content) then returns
+    /// its content.
     pub(super) fn poll(&mut self) -> bool {
         loop {
             let waiting = self.buffer.get(self.start..self.end).unwrap_or_default();
@@ -69,7 +71,7 @@ impl Intake {
         }
     }
 
-    /// Returns the content of the newest complete frame, without its checksum.
+    /// Returns the content of the newest complete provisioning frame, without its checksum.
     pub(super) fn content(&self) -> &[u8] {
         &self.content
     }

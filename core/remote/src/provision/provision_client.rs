@@ -40,17 +40,17 @@ pub enum Event<'a> {
     Sent(u32),
     /// The board is stopping its control loop, and will write to its flash.
     Writing,
-    /// The board has written the image to this copy in its flash, and restarts.
+    /// The board has written the settings image to this copy in its flash, and restarts.
     Kept {
-        /// The index of the written copy in the flash, 0 or 1.
+        /// The index of the written copy of the settings in the flash, 0 or 1.
         copy: u8,
-        /// The sequence number of the written copy.
+        /// The sequence number of the written copy of the settings.
         sequence: u32,
     },
     /// The board has erased both copies of the settings in its flash, and restarts.
     Erased,
-    /// The board has restarted with these settings in force. The last event: [`BootInfo::in_force`] shows whether the image
-    /// is the one that was sent.
+    /// The board has restarted with these settings in force. The last event: [`BootInfo::in_force`] shows whether the
+    /// settings image is the one that was sent.
     Restarted(BootInfo<'a>),
     /// The board refused the client's request. This is the last event.
     Refused(Refused<'a>),
@@ -59,7 +59,7 @@ pub enum Event<'a> {
         /// `true` if any byte was received from the board on the line.
         heard: bool,
     },
-    /// The board announced that it writes, and has not answered since. This is the last event.
+    /// The board announced that it writes to its flash, and has not answered since. This is the last event.
     Lost,
     /// The board answers in a form that only another version of this client understands. This is the last event.
     NotUnderstood,
@@ -78,10 +78,10 @@ enum CallerState {
     Hello,
     Begin,
     Chunk(u32),
-    /// The client awaits the answer `Writing`, also before an erase.
+    /// The client awaits the board's answer `Writing`, also before an erase of the flash.
     Commit,
-    /// Awaits the restart. Requests continue meanwhile, because the answer to the first turn, or a restart, may be seen
-    /// at any time.
+    /// The client awaits the board's restart. Its requests continue meanwhile, because the answer to the first turn, or
+    /// a restart, may be seen at any time.
     Restart {
         first: u16,
         until: Instant,
@@ -89,7 +89,7 @@ enum CallerState {
     Ended,
 }
 
-/// An event to be reported, without the data that is in the received frame.
+/// An event that the client has to report, without the data that is in the received frame.
 #[derive(Clone, Copy, Debug)]
 enum Pending {
     Framed,
@@ -142,7 +142,7 @@ impl<'i> Caller<'i> {
         self.intake.window()
     }
 
-    /// Processes `n` received bytes that were written to the beginning of the [window](Self::receive_window).
+    /// Processes `n` bytes from the board that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.intake.commit(n);
     }
@@ -180,7 +180,7 @@ impl<'i> Caller<'i> {
         }
     }
 
-    /// Returns the next event of the client; `None` if there is none.
+    /// Returns the next event of the provisioning client; `None` if there is none.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event<'_>> {
         let pending = loop {
             if let Some(pending) = self.pending.take() {
@@ -206,7 +206,7 @@ impl<'i> Caller<'i> {
         })
     }
 
-    /// Processes a frame. A frame that is not the awaited answer is ignored.
+    /// Processes a frame from the board. A frame that is not the awaited answer is ignored.
     fn hear(&mut self, now: Instant) {
         let stage = self.stage;
         let (turn, answer) = match Answer::from_content(self.intake.content()) {
@@ -264,7 +264,7 @@ impl<'i> Caller<'i> {
         }
     }
 
-    /// Continues the transmission after the bytes of the image that the board has.
+    /// Continues the transmission of the settings image after the bytes that the board has already.
     fn proceed(&mut self, bytes: u32, now: Instant) {
         let length = if let Want::Put(image) = self.want { Fingerprint::of(image).length } else { 0 };
         self.go(if bytes < length { CallerState::Chunk(bytes) } else { CallerState::Commit }, now);
@@ -275,7 +275,8 @@ impl<'i> Caller<'i> {
         self.ask(now);
     }
 
-    /// Sends the request of the present stage. Each request has a turn of its own, which stays the same in repetitions.
+    /// Sends the provisioning request of the present stage. Each request has a turn number of its own, which stays the
+    /// same in repetitions.
     fn ask(&mut self, now: Instant) {
         if self.tries == 0 {
             self.turn = self.turn.wrapping_add(1);

@@ -5,15 +5,16 @@ use super::wire::{Answer, BootInfo, Fingerprint, Frame, Refusal, Refused, Reques
 use outrigger_core::mode::Mode;
 use outrigger_wire::checksum::crc32;
 
-/// A task that a [`Service`] leaves to its port, which has to carry it out and answer.
+/// A provisioning task that a [`Service`] leaves to its port, which has to carry it out and answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PendingRequest {
     /// Report the board's identity and state by [`here`](Service::here).
     Hello,
-    /// Check the complete [image](Service::image). Answer by [`refuse`](Service::refuse), or by
-    /// [`writing`](Service::writing) and, once the image is written, by [`kept`](Service::kept).
+    /// Check the complete settings [image](Service::image). Answer by [`refuse`](Service::refuse), or by
+    /// [`writing`](Service::writing) and, once the image is written to flash, by [`kept`](Service::kept).
     Keep,
-    /// Erase both copies in the flash. Answer by [`writing`](Service::writing), then by [`erased`](Service::erased).
+    /// Erase both copies of the settings in the flash. Answer by [`writing`](Service::writing), then by
+    /// [`erased`](Service::erased).
     Erase,
 }
 
@@ -23,7 +24,7 @@ pub enum PendingRequest {
 pub struct Service<'m> {
     memory: &'m mut [u8],
     begun: Option<Fingerprint>,
-    /// The number of bytes of the image received without a gap from its beginning.
+    /// The number of bytes of the settings image received without a gap from its beginning.
     received: usize,
     intake: Intake,
     /// The turn, the number that pairs request and answer, of the request that is answered next.
@@ -43,12 +44,13 @@ impl<'m> Service<'m> {
         self.intake.window()
     }
 
-    /// Processes `n` received bytes that were written to the beginning of the [window](Self::receive_window).
+    /// Processes `n` bytes from the client that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.intake.commit(n);
     }
 
-    /// Returns the next task for the port; `mode` is that of the control loop. `None` while an answer waits to be sent.
+    /// Returns the next provisioning task for the port; `mode` is that of the control loop. `None` if there is none, or
+    /// while an answer waits to be sent.
     pub fn poll_asked(&mut self, mode: Mode) -> Option<PendingRequest> {
         while self.out.is_empty() && self.intake.poll() {
             let Self { memory, begun, received, intake, .. } = self;
@@ -85,12 +87,13 @@ impl<'m> Service<'m> {
         self.memory.get(..self.received).unwrap_or_default()
     }
 
-    /// Answers a request for identity and state. Texts longer than 48 bytes, and `why` longer than 96, are truncated.
+    /// Answers a request for the board's identity and state. Texts longer than 48 bytes, and `why` longer than 96, are
+    /// truncated.
     pub fn here(&mut self, here: &BootInfo<'_>) {
         self.answer(&Answer::Here(*here));
     }
 
-    /// Refuses the present request for the reason `why`; `text` contains details, in up to 96 bytes.
+    /// Refuses the client's present request for the reason `why`; `text` contains details, in up to 96 bytes.
     pub fn refuse(&mut self, why: Refusal, text: &str) {
         self.answer(&Answer::Refused(Refused { why, text }));
     }
@@ -100,7 +103,7 @@ impl<'m> Service<'m> {
         self.answer(&Answer::Writing);
     }
 
-    /// Answers that the image was written to this copy in the flash, with this sequence number.
+    /// Answers that the settings image was written to this copy in the flash, with this sequence number.
     pub fn kept(&mut self, copy: u8, sequence: u32) {
         self.answer(&Answer::Kept { copy, sequence });
     }

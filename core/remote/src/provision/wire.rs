@@ -9,15 +9,15 @@ use outrigger_wire::cobs::{self, CONTENT_MAX};
 
 /// The version of the provisioning protocol.
 pub const VERSION: u8 = 1;
-/// The longest frame \[B\]: the zero before it, a byte of stuffing, its content, its zero.
+/// The length of the longest provisioning frame \[B\]: the zero before it, a byte of stuffing, its content, its zero.
 pub const FRAME_MAX: usize = 1 + 1 + CONTENT_MAX + 1;
 /// The most bytes of the settings image in one [`Request::Chunk`].
 pub const CHUNK_MAX: usize = 192;
 
-/// The length of a frame's head \[B\]: version, and the turn that pairs request and answer.
+/// The length of a provisioning frame's head \[B\]: version, and the turn that pairs request and answer.
 const HEAD_LEN: usize = 1 + 2;
 const SUM_LEN: usize = 4;
-/// The length of the longest names in an answer \[B\]; longer ones are truncated.
+/// The length of the longest names in a board's answer \[B\]; longer ones are truncated.
 const NAME_MAX: usize = 48;
 const WHY_MAX: usize = 96;
 
@@ -49,14 +49,14 @@ pub enum Request<'a> {
     Begin(Fingerprint),
     /// A part of the announced settings image. A repetition changes nothing.
     Chunk {
-        /// The offset of the part's first byte in the image \[B\].
+        /// The offset of the part's first byte in the settings image \[B\].
         offset: u32,
-        /// The bytes of the part, at most [`CHUNK_MAX`].
+        /// The bytes of the image's part, at most [`CHUNK_MAX`].
         bytes: &'a [u8],
     },
-    /// Ends the image: the board is to check it, write it to its flash, and restart.
+    /// Ends the settings image: the board is to check it, write it to its flash, and restart.
     Commit(Fingerprint),
-    /// Erases the copies written to the flash, and restarts with the compiled-in settings.
+    /// Erases the copies of the settings in the board's flash, and restarts the board with the compiled-in settings.
     Erase,
 }
 
@@ -66,17 +66,17 @@ pub enum Answer<'a> {
     /// The answer to [`Request::Hello`]: the board's identity and the settings in force.
     #[serde(borrow)]
     Here(BootInfo<'a>),
-    /// The answer to [`Request::Begin`] and to each part of the image: this many bytes were received without a gap from
-    /// the beginning.
+    /// The answer to [`Request::Begin`] and to each part of the settings image: this many bytes were received without a
+    /// gap from the beginning.
     Received(u32),
     /// The answer to [`Request::Commit`] and [`Request::Erase`]: the request will be carried out, which takes a
     /// while. No other request is answered meanwhile.
     Writing,
     /// The settings image was written to the flash; the board restarts.
     Kept {
-        /// The index of the written copy in the flash, 0 or 1.
+        /// The index of the written copy of the settings in the flash, 0 or 1.
         copy: u8,
-        /// The sequence number of the written copy.
+        /// The sequence number of the written copy of the settings.
         sequence: u32,
     },
     /// The copies of the settings in the flash were erased; the board restarts.
@@ -91,7 +91,7 @@ pub enum Answer<'a> {
 pub struct BootInfo<'a> {
     /// The name of the board, as given by its firmware.
     pub board: &'a str,
-    /// The build of the board's firmware.
+    /// The identifier of the build of the board's firmware.
     pub build: &'a str,
     /// A random number that differs after each start of the board.
     pub boot: u32,
@@ -145,9 +145,9 @@ pub enum Origin {
     CompiledIn,
     /// The settings in force are those of a copy in the flash.
     Flash {
-        /// The index of the copy in the flash, 0 or 1.
+        /// The index of the copy of the settings in the flash, 0 or 1.
         copy: u8,
-        /// The sequence number of the copy: each copy written later has the next one, wrapping.
+        /// The sequence number of the copy of the settings: each copy written later has the next one, wrapping.
         sequence: u32,
     },
 }
@@ -169,7 +169,7 @@ pub enum Copy {
     InForce,
 }
 
-/// A board's refusal of a request, with its reason.
+/// A board's refusal of a provisioning request, with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Refused<'a> {
     /// The reason for which the board refused the request.
@@ -182,46 +182,46 @@ pub struct Refused<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Refusal {
-    /// The request is of another version of the protocol.
+    /// The request is of another version of the provisioning protocol.
     OtherVersion {
-        /// The protocol version of the request.
+        /// The version of the provisioning protocol that the request has.
         found: u8,
-        /// The protocol version of the board.
+        /// The version of the provisioning protocol that the board supports.
         expected: u8,
     },
-    /// The request is not defined in this version of the protocol.
+    /// The request is not defined in this version of the provisioning protocol.
     NoRequest,
-    /// The arm is commanded, being armed, or being stopped: nothing is written in this mode.
+    /// The arm is commanded, being armed, or being stopped: nothing is written to the flash in this mode.
     Commanding(Mode),
-    /// The image has more bytes than there is room for, or than were announced.
+    /// The settings image has more bytes than there is room for, or than were announced.
     TooLong {
-        /// The number of bytes of the image that were sent or announced.
+        /// The number of bytes of the settings image that were sent or announced.
         found: u32,
-        /// The greatest number of bytes of the image that is accepted.
+        /// The greatest number of bytes of the settings image that is accepted.
         expected: u32,
     },
-    /// A part or the end of an image arrived that was not announced: the board restarted, or another image was
+    /// A part or the end of a settings image arrived that was not announced: the board restarted, or another image was
     /// begun.
     NoBegin,
-    /// A part of the image arrived that does not follow the bytes received so far.
+    /// A part of the settings image arrived that does not follow the bytes received so far.
     Gap {
-        /// The offset of the arrived part in the image \[B\].
+        /// The offset of the arrived part in the settings image \[B\].
         found: u32,
-        /// The greatest offset that is accepted for the part \[B\].
+        /// The greatest offset in the settings image that is accepted for the part \[B\].
         expected: u32,
     },
     /// The end of the settings image arrived before all of its bytes.
     Incomplete {
-        /// The number of bytes of the image received.
+        /// The number of bytes of the settings image that were received.
         found: u32,
-        /// The number of bytes of the image announced.
+        /// The number of bytes of the settings image that were announced.
         expected: u32,
     },
-    /// All bytes of the image were received, but their checksum differs from the announced one.
+    /// All bytes of the settings image were received, but their checksum differs from the announced one.
     Damaged {
-        /// The CRC-32 of the received image.
+        /// The CRC-32 checksum of the received settings image.
         found: u32,
-        /// The CRC-32 announced for the image.
+        /// The CRC-32 checksum that was announced for the settings image.
         expected: u32,
     },
     /// The received bytes are not an image of settings.
@@ -235,22 +235,22 @@ pub enum Refusal {
     },
     /// The settings in the image are in another format than the firmware reads.
     OtherFormat {
-        /// The number of the format that the settings have.
+        /// The number of the format that the settings in the image have.
         found: u8,
-        /// The number of the format that the firmware reads.
+        /// The number of the format of settings that the firmware reads.
         expected: u8,
     },
     /// The bytes of the settings cannot be read, or are those of another version.
     NoSettings,
     /// The settings cannot be run on this board; the text of the refusal has the cause.
     Unfit,
-    /// The image has a port for requests, which the firmware does not support.
+    /// The settings image has a port for requests over the network, which the firmware does not support.
     NoRequests,
-    /// The image has a motion longer than the engine's memory, and the firmware does not support feeding one.
+    /// The settings image has a motion longer than the engine's memory, and the firmware does not support feeding one.
     NoMotion,
     /// Writing to the flash failed: after the restart the same settings are in force as before.
     Flash {
-        /// The address of the failed write \[B\], relative to the beginning of the region for settings.
+        /// The flash address of the failed write \[B\], relative to the beginning of the region for settings.
         at: u32,
     },
 }
@@ -258,25 +258,25 @@ pub enum Refusal {
 /// The error for a provisioning frame that cannot be interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// The frame is of another version of the protocol.
+    /// The frame is of another version of the provisioning protocol.
     OtherVersion {
         /// The turn of the frame, which is at the same position in every version. A turn is the number that pairs a
         /// request with its answer.
         turn: u16,
-        /// The version of the protocol in the frame's head.
+        /// The version of the provisioning protocol in the frame's head.
         found: u8,
     },
-    /// The frame is of this version of the protocol, but its content is unknown.
+    /// The frame is of this version of the provisioning protocol, but its content is unknown.
     Malformed {
         /// The turn of the frame: the number that pairs a request with its answer.
         turn: u16,
     },
-    /// The frame is shorter than any message.
+    /// The frame is shorter than any provisioning message.
     TooShort,
 }
 
 impl<'a> Request<'a> {
-    /// Reads a request, and the turn that pairs it with its answer, from the content of a frame.
+    /// Reads a provisioning request, and the turn that pairs it with its answer, from the content of a frame.
     ///
     /// # Errors
     /// [`Unread`] if it is not valid.
@@ -293,7 +293,7 @@ impl<'a> Request<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Reads an answer and the turn of its request from the content of a frame.
+    /// Reads a board's answer and the turn of its request from the content of a frame.
     ///
     /// # Errors
     /// [`Unread`] if it is not valid.
@@ -301,7 +301,7 @@ impl<'a> Answer<'a> {
         read(content)
     }
 
-    /// Returns the answer as a frame, like [`Request::to_frame`]; texts that are too long are truncated.
+    /// Returns the board's answer as a frame, like [`Request::to_frame`]; texts that are too long are truncated.
     #[must_use]
     pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
         let clipped = match *self {

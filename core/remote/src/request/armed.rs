@@ -33,7 +33,7 @@ impl<K> Armed<K> {
         self.newest = Some((epoch, (!commanded && !again).then_some(by)));
     }
 
-    /// Records a request in `epoch` that cannot be withdrawn, such as a key press.
+    /// Records a request to command in `epoch` that cannot be withdrawn, such as a key press.
     pub fn taken_over(&mut self, epoch: Epoch) {
         self.newest = Some((epoch, None));
     }

@@ -1,4 +1,4 @@
-//! A parser for one line with a JSON object of known keys and flat values. It works in place.
+//! A parser for one request line: a JSON object of known keys and flat values. It works in place.
 
 use core::ops::Range;
 
@@ -48,7 +48,7 @@ pub(super) fn message_of(flaw: Result<(), Flaw>, line: &mut [u8]) -> Result<Mess
     })
 }
 
-/// A kind of request: a value of the JSON key `do`.
+/// A kind of client request: a value of the JSON key `do`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Status,
@@ -96,8 +96,8 @@ impl Kind {
         Self::Withdraw,
     ];
 
-    /// Returns the keys that are required besides `do`, and those that are permitted besides `id`, `epoch` and
-    /// `challenge`.
+    /// Returns the JSON keys that this kind of request requires besides `do`, and those that it permits besides `id`,
+    /// `epoch` and `challenge`.
     const fn keys(self) -> (&'static [Key], &'static [Key]) {
         match self {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => (&[], &[]),
@@ -133,7 +133,7 @@ struct Found {
 }
 
 impl Found {
-    /// Checks that the object has the required keys of its kind, and no others that are not permitted.
+    /// Checks that the request's JSON object has the required keys of its kind, and no others that are not permitted.
     fn check(&self) -> Result<Kind, Flaw> {
         let missing = |key: Key| Flaw::at(FaultKind::MissingKey, self.end, key.expected()).of(key);
         let kind = self.kind.ok_or_else(|| missing(Key::Do))?;
@@ -191,7 +191,7 @@ const VALUE: &str = "a value";
 const STRING: &str = "a text in quotes";
 const ESCAPE: &str = "an escape of JSON, of a character";
 
-/// A scanner of a line from its beginning. Texts are unescaped in place.
+/// A scanner of a request line from its beginning. JSON texts are unescaped in place.
 struct Scanner<'l> {
     line: &'l mut [u8],
     at: usize,
@@ -217,7 +217,8 @@ impl Scanner<'_> {
         Flaw::at(FaultKind::Syntax, self.at, expected).found(self.token())
     }
 
-    /// Returns the range from here to the next character that separates values or keys.
+    /// Returns the range in the line from the current position to the next character that separates JSON values or
+    /// keys.
     fn token(&self) -> Range<usize> {
         let rest = self.line.get(self.at..).unwrap_or_default();
         let ends = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b',' | b':' | b']' | b'}');
@@ -234,7 +235,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Consumes a comma and returns `true`, or consumes the end and returns `false`.
+    /// Consumes a comma of the JSON text and returns `true`, or consumes the closing bracket `end` and returns `false`.
     fn another(&mut self, end: u8, expected: &'static str) -> Result<bool, Flaw> {
         self.blanks();
         let more = match self.peek() {
@@ -322,7 +323,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the error for a value here of a wrong type, or for a missing one.
+    /// Returns the error for a JSON value at the current position that has a wrong type or is missing.
     fn other(&self, key: Key) -> Flaw {
         let begins = matches!(self.peek(), Some(b'"' | b'[' | b'{' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9'));
         if !begins {
@@ -335,7 +336,7 @@ impl Scanner<'_> {
         if self.peek() == Some(b'"') { self.text() } else { Err(self.other(key)) }
     }
 
-    /// Reads a JSON text in quotes; returns the range of its unescaped characters.
+    /// Reads a JSON text in quotes; returns the range of its unescaped characters in the line.
     fn text(&mut self) -> Result<Range<usize>, Flaw> {
         self.skip(1);
         let start = self.at;
@@ -363,7 +364,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Writes a byte of unescaped text, which is never longer than the escaped one.
+    /// Writes a byte of an unescaped JSON text to the line; the text is never longer than its escaped form.
     fn put(&mut self, end: &mut usize, byte: u8) {
         if let Some(place) = self.line.get_mut(*end) {
             *place = byte;
@@ -409,7 +410,7 @@ impl Scanner<'_> {
         Some(number)
     }
 
-    /// Reads a number in JSON's grammar; returns its range in the line.
+    /// Reads a number in JSON's grammar; returns its range in the request line.
     fn number(&mut self) -> Result<Range<usize>, Flaw> {
         let start = self.at;
         let flaw = self.syntax("a number as JSON writes it");

@@ -17,7 +17,7 @@ pub enum Key {
     Values,
     /// The key `seq`: the sequence number of a sensor's reading.
     Seq,
-    /// The parameters of a motion by hand, by force or to a target, or whether a contact ends a motion.
+    /// The key `how`: the parameters of a motion by hand, by force or to a target, or whether a contact ends a motion.
     How,
     /// The key `challenge`: the challenge of a recent answer, which shows that the request is fresh.
     Challenge,
@@ -39,7 +39,7 @@ impl Key {
         Self::What,
     ];
 
-    /// Returns the key as it is written in a request line.
+    /// Returns the name of the JSON key, as it is written in a request line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

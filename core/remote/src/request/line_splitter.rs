@@ -7,7 +7,8 @@ use outrigger_wire::bytes::move_to_front;
 /// The length of the longest request line \[B\], without the newline at its end.
 pub const LINE_MAX: usize = 1024;
 
-/// A buffer for the bytes of one sender. A complete line is a message or a fault; an incomplete one waits for its end.
+/// A buffer for the bytes of one sender of requests. A complete line is a message or a fault; an incomplete one waits
+/// for its end.
 ///
 /// After a line that is too long nothing more is read: [`is_closed`](Self::is_closed).
 #[derive(Clone, Debug)]
@@ -51,7 +52,8 @@ impl Lines {
         self.end = self.end.saturating_add(n).min(self.buffer.len());
     }
 
-    /// Returns the next message, or the error in the next line; `None` if no line is complete. Blank lines are skipped.
+    /// Returns the next request message, or the error in the next line; `None` if no line is complete. Blank lines are
+    /// skipped.
     pub fn poll_message(&mut self) -> Option<Result<Message<'_>, Fault<'_>>> {
         let (from, to) = loop {
             let waiting = self.buffer.get(self.start..self.end)?;
@@ -76,7 +78,7 @@ impl Lines {
         Some(message_of(flaw, line))
     }
 
-    /// Returns `true` after a line that was too long: nothing more is read.
+    /// Returns `true` after a request line that was too long: nothing more is read from its sender.
     #[must_use]
     pub const fn is_closed(&self) -> bool {
         self.closed

@@ -177,7 +177,7 @@ impl ClientRequest<'_> {
         }
     }
 
-    /// Returns the epoch that the sender observed; `None` for requests that need none.
+    /// Returns the session's epoch that the sender observed; `None` for requests that need none.
     #[must_use]
     pub const fn epoch(&self) -> Option<Epoch> {
         match self {

@@ -68,7 +68,7 @@ pub use line_splitter::{LINE_MAX, Lines};
 pub use message::{ClientRequest, Message};
 pub use request_freshness::{Challenge, Challenges, FRESH_FOR};
 
-/// An error in a line. No part of such a line is carried out.
+/// An error in a request line. No part of such a line is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault<'a> {
     /// The `id` of the request line, if it precedes the error.
@@ -105,25 +105,25 @@ impl core::fmt::Display for Fault<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// The line is longer than [`LINE_MAX`] bytes. Its end is unknown: nothing is read after it.
+    /// The request line is longer than [`LINE_MAX`] bytes. Its end is unknown: nothing is read after it.
     TooLong,
     /// The request line is not UTF-8.
     NotText,
     /// The request line is not a JSON object.
     Syntax,
-    /// The line contains a key that no request has.
+    /// The request line contains a JSON key that no request has.
     UnknownKey,
-    /// The line contains a key more than once.
+    /// The request line contains a JSON key more than once.
     RepeatedKey,
-    /// The line contains a key that a request with this `do` does not accept.
+    /// The request line contains a JSON key that a request with this `do` does not accept.
     UnexpectedKey,
-    /// The line lacks a key that a request with this `do` requires.
+    /// The request line lacks a JSON key that a request with this `do` requires.
     MissingKey,
-    /// The line contains a value of another type than its key accepts.
+    /// The request line contains a value of another type than its JSON key accepts.
     WrongType,
-    /// A number, or the number of values, out of range; an empty text.
+    /// A number in the request line is out of range, or the number of values is, or a text is empty.
     OutOfRange,
-    /// The value of the key `do` is not the name of a request.
+    /// The value of the JSON key `do` is not the name of a request.
     UnknownWord,
 }
 

@@ -29,7 +29,7 @@ impl Challenge {
     }
 }
 
-/// The newest `N` challenges of one client or session. No other client can use them up.
+/// The newest `N` challenges that were issued to one client or session. No other client can use them up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Challenges<const N: usize> {
     next: u32,

@@ -148,7 +148,7 @@ impl HistogramKind {
     }
 }
 
-/// One histogram of times on the real-time link, over the life of the session.
+/// A histogram of times on the real-time link, over the life of the session.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HistogramReport {
     /// The kind of times that the histogram counts.
@@ -212,16 +212,16 @@ pub struct NetworkCounts {
     /// The number of received frames that the device could not use: too short, too long, damaged, or lost because its
     /// memory was full.
     pub bad: u32,
-    /// The number of frames of the device that were discarded: there was no link, or the controller was being
+    /// The number of frames of the device that were discarded: there was no link, or the network controller was being
     /// started.
     pub unsent: u32,
     /// The number of times that the network link was lost.
     pub link_losses: u32,
-    /// The number of bounded waits for the controller, or for its transceiver, that timed out.
+    /// The number of bounded waits for the network controller, or for its transceiver, that timed out.
     pub timeouts: u32,
     /// The number of errors between processor and network controller: failed transfers, lost settings.
     pub bus_errors: u32,
-    /// The number of starts of the controller after the first, for any reason.
+    /// The number of starts of the network controller after the first, for any reason.
     pub restarts: u32,
 }
 

@@ -34,11 +34,11 @@ use outrigger_core::engine::{ControllerKind, ControllerStatus, Data};
 use outrigger_core::postcard;
 use outrigger_wire::time::Instant;
 
-/// The longest datagram \[B\]: not fragmented on any Ethernet, with a reserve for tunnels.
+/// The length of the longest telemetry datagram \[B\]: not fragmented on any Ethernet, with a reserve for tunnels.
 pub const DATAGRAM_MAX: usize = 1200;
 
-/// The first bytes of every datagram; the last byte is the version of the format. A letter for the kind of controller
-/// follows.
+/// The first bytes of every telemetry datagram; the last byte is the version of the format. A letter for the kind of
+/// controller follows.
 pub const MAGIC: &[u8; 5] = b"ORTM\x0c";
 
 /// A datagram of a device whose engine is for the kind of controller `P`.
@@ -50,7 +50,7 @@ pub type PeerDatagram<'a, const N: usize, P> =
 pub struct Datagram<'a, const N: usize, S, E> {
     /// A number that differs after each start of the device.
     pub boot: u32,
-    /// The number of datagrams sent before this one since the start: gaps show lost datagrams.
+    /// The number of telemetry datagrams sent before this one since the start: gaps show lost datagrams.
     pub sequence: u32,
     /// The time of the message's content, since the start of the device's clock.
     pub at: Instant,
@@ -91,7 +91,8 @@ impl core::fmt::Display for TelemetryError {
 impl core::error::Error for TelemetryError {}
 
 impl<'a, const N: usize, S: ControllerStatus, E: Data> Datagram<'a, N, S, E> {
-    /// Writes the datagram to `out` and returns its length; `None` if `out` is too small ([`DATAGRAM_MAX`] is enough).
+    /// Writes the telemetry datagram to `out` and returns its length \[B\]; `None` if `out` is too small
+    /// ([`DATAGRAM_MAX`] is enough).
     #[must_use]
     pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
         let (magic, room) = out.split_first_chunk_mut()?;
@@ -102,7 +103,7 @@ impl<'a, const N: usize, S: ControllerStatus, E: Data> Datagram<'a, N, S, E> {
         content.len().checked_add(MAGIC.len())?.checked_add(1)
     }
 
-    /// Reads a datagram that occupies all of `bytes`.
+    /// Reads a telemetry datagram that occupies all of `bytes`.
     ///
     /// # Errors
     /// [`TelemetryError`] if it is not valid.

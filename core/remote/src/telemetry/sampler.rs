@@ -14,7 +14,7 @@ use outrigger_core::link::Histograms;
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The most events that may wait; a fallback with all events around it causes fewer.
+/// The most events that may wait to be sent; a fallback with all events around it causes fewer.
 const EVENTS: usize = 16;
 
 const _: () = assert!(CHUNK_MAX + 128 <= DATAGRAM_MAX, "a chunk fits with everything around it");
@@ -87,7 +87,7 @@ pub struct Sampler<'s, const N: usize, P: Controller<N>> {
     device: Device<'s>,
     pace: Pace,
     sequence: u32,
-    /// The events with their times; the newest `unstamped` ones have no time yet.
+    /// The engine's events that wait to be sent, with their times; the newest `unstamped` ones have no time yet.
     events: Deque<(Instant, Event<P::Event>), EVENTS>,
     unstamped: usize,
     events_lost: u32,
@@ -113,7 +113,7 @@ pub struct Sampler<'s, const N: usize, P: Controller<N>> {
 /// A telemetry message of a device with this kind of controller.
 type OwnMessage<'s, const N: usize, P> = Message<'s, N, <P as ControllerKind>::Status, <P as ControllerKind>::Event>;
 
-/// The data that was copied and waits to be encoded: at most one item.
+/// The data of the engine that was copied and waits to be encoded as telemetry: at most one item.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it, and no heap to put the large ones on")]
 enum Copied<const N: usize, S> {
@@ -242,7 +242,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         self.copied_at = now;
     }
 
-    /// Sets the time of the events that were queued since the last call.
+    /// Sets the time of the engine's events that were queued since the last call.
     fn stamp(&mut self, now: Instant) {
         let stamped = self.events.len().saturating_sub(self.unstamped);
         self.events.iter_mut().skip(stamped).for_each(|(at, _)| *at = now);
@@ -296,7 +296,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         datagram.encode(out)
     }
 
-    /// Returns the oldest event that has a time, if its turn to be sent has come.
+    /// Returns the oldest event that has a time, if its turn to be sent has come; otherwise `None`.
     fn next_event(&mut self, now: Instant) -> Option<(Instant, Event<P::Event>)> {
         if now < self.next_event || self.events.len() <= self.unstamped {
             return None;

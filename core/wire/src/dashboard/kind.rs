@@ -6,9 +6,10 @@ use crate::robot::{Generation, SoftwareVersion};
 /// The first software of a controller family that supports a dashboard request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
-    /// The request is supported from software `major.minor` on.
+    /// The dashboard request is supported from software `major.minor` on.
     From(u8, u8),
-    /// A single source says "from `major.minor` on"; no second source confirms it.
+    /// The dashboard request is supported from software `major.minor` on, as a single source says; no second source
+    /// confirms it.
     Reported(u8, u8),
     Never,
 }
@@ -20,25 +21,26 @@ use Since::{From, Never, Reported};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Support {
-    /// The software supports the request.
+    /// The controller's software supports the dashboard request.
     Yes,
-    /// Unknown: the sources do not settle it. The request can be tried, because an unsupported request changes nothing.
+    /// The sources do not settle whether the software supports the dashboard request. It can be tried, because an
+    /// unsupported request changes nothing.
     Perhaps,
-    /// The software does not support the request yet: its family supports it from this version on.
+    /// The software does not support the dashboard request yet: its family supports it from this version on.
     From(SoftwareVersion),
-    /// No software of the controller's family supports the request.
+    /// No software of the controller's family supports the dashboard request.
     Never,
 }
 
 macro_rules! requests {
     ($($(#[$doc:meta])* $kind:ident $(($argument:ty))? $words:literal, $cb:expr, $e:expr, $x:expr, $remote:literal;)+) => {
-        /// One dashboard request with its argument, if it has one.
+        /// A dashboard request with its argument, if it has one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub enum Request<'a> { $($(#[$doc])* #[doc = concat!("`", $words, "`.")] $kind $(($argument))?,)+ }
 
         impl Request<'_> {
-            /// Returns the kind of this request, without its argument.
+            /// Returns the kind of this dashboard request, without its argument.
             #[must_use]
             pub const fn kind(&self) -> RequestKind {
                 match self { $(Self::$kind { .. } => RequestKind::$kind),+ }
@@ -68,7 +70,8 @@ macro_rules! requests {
                 match self { $(Self::$kind => $remote),+ }
             }
 
-            /// Returns the first software that supports the request: of the CB series, of e-Series and of PolyScope X.
+            /// Returns the first software that supports the dashboard request: of the CB series, of e-Series and of
+            /// PolyScope X.
             const fn since(self) -> [Since; 3] {
                 match self { $(Self::$kind => [$cb, $e, $x]),+ }
             }
@@ -175,7 +178,7 @@ impl RequestKind {
         }
     }
 
-    /// Checks that this request may be sent to this software.
+    /// Checks that this dashboard request may be sent to this software.
     ///
     /// # Errors
     /// [`Unsupported`] if the software is known not to support it.
@@ -197,7 +200,7 @@ pub struct Unsupported {
     pub request: RequestKind,
     /// The version of the controller's software.
     pub software: SoftwareVersion,
-    /// The first software of the same family that supports the request; `None` if there is none.
+    /// The first software of the same family that supports the dashboard request; `None` if there is none.
     pub since: Option<SoftwareVersion>,
 }
 

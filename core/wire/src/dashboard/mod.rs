@@ -37,7 +37,7 @@ pub use request::{Argument, BadArgument, FlightReport, OperationalMode, UserRole
 /// The TCP port of the dashboard server.
 pub const PORT: u16 = 29_999;
 
-/// The line that the server sends first on every connection.
+/// The line that the dashboard server sends first on every connection.
 pub const GREETING: &str = "Connected: Universal Robots Dashboard Server";
 
 /// Returns whether a line is a dashboard server's greeting. Text that later releases add to it is ignored.

@@ -19,7 +19,7 @@ pub enum Outcome {
     NotKnown,
     /// The controller has no dashboard server: nothing listens at its port, or another service does.
     NotConnected,
-    /// No reply in time, or one that is not understood. The command may have been executed.
+    /// The dashboard server sent no reply in time, or one that is not understood. The command may have been executed.
     NoAnswer,
     /// Another dashboard command is in progress.
     Busy,
@@ -61,7 +61,7 @@ impl Outcome {
         }
     }
 
-    /// Returns a description with the operator's next step, as a clause that starts in lower case.
+    /// Returns a description of the result with the operator's next step, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

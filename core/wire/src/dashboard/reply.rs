@@ -7,7 +7,7 @@ use crate::robot::{Generation, ProgramState, RobotMode, SafetyMode, SoftwareVers
 /// The dashboard server's reply to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
-    /// The command was executed or has begun, with the path or number that the server adds (often empty).
+    /// The dashboard command was executed or has begun, with the path or number that the server adds (often empty).
     Done(Text<'a>),
     /// The reply `true` if a program is running on the controller.
     Running(bool),
@@ -61,11 +61,11 @@ pub enum Refusal<'a> {
     NeedsRemoteControl,
     /// A protective stop cannot be unlocked earlier than 5 s after it occurred.
     TooEarly,
-    /// This software does not support the request, or the service does not offer it.
+    /// This software does not support the dashboard request, or the service does not offer it.
     NotUnderstood(Text<'a>),
     /// The controller has no file of this name.
     FileNotFound(Text<'a>),
-    /// The requested command failed. Contains the whole line of the reply.
+    /// The requested dashboard command failed. Contains the whole line of the reply.
     Failed(Text<'a>),
 }
 
@@ -87,7 +87,7 @@ impl core::fmt::Display for Refusal<'_> {
 const REPORTED: &[&str] = &["Flight Report generated with id", "Generating flight report"];
 
 impl<'a> Reply<'a> {
-    /// Reads `line`, with or without its line end, as the reply to a request.
+    /// Reads `line`, with or without its line end, as the reply to a dashboard request.
     ///
     /// Ignores case and surrounding blanks. Where sources disagree on the wording, each version is accepted.
     #[must_use]
@@ -97,7 +97,7 @@ impl<'a> Reply<'a> {
         refused.or_else(|| Self::answer(request, line)).unwrap_or(Self::Other(Text(line)))
     }
 
-    /// Reads `line` as the reply to a request that succeeded; `None` if it is not such a reply.
+    /// Reads `line` as the reply to a dashboard request that succeeded; `None` if it is not such a reply.
     fn answer(request: RequestKind, line: &'a [u8]) -> Option<Self> {
         use RequestKind as Ask;
         let done = |phrases: &[&str]| phrases.iter().find_map(|phrase| after(line, phrase)).map(Text).map(Self::Done);
@@ -173,7 +173,8 @@ impl<'a> Reply<'a> {
 }
 
 impl<'a> Refusal<'a> {
-    /// Reads `line` as one of the rejections with which any request can be answered; `None` if it is none of them.
+    /// Reads `line` as one of the rejections with which any dashboard request can be answered; `None` if it is none of
+    /// them.
     fn find(line: &'a [u8]) -> Option<Self> {
         if after(line, "Command is not allowed due to safety reasons").is_some() {
             return Some(Self::NeedsRemoteControl);
@@ -192,7 +193,8 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// Returns the text behind `phrase`, without colon and blanks; `None` if `line` does not start with `phrase`.
+/// Returns the text behind `phrase` in a reply line, without colon and blanks; `None` if `line` does not start with
+/// `phrase`.
 fn after<'a>(line: &'a [u8], phrase: &str) -> Option<&'a [u8]> {
     let (head, rest) = line.split_at_checked(phrase.len())?;
     let rest = rest.trim_ascii_start();
@@ -203,7 +205,8 @@ fn ends_with(line: &[u8], end: &[u8]) -> bool {
     line.len().checked_sub(end.len()).and_then(|at| line.get(at..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// Returns the text behind the last colon (`RUNNING` of `Robotmode: RUNNING`), or the whole line if it has no colon.
+/// Returns the text behind the last colon of a reply line (`RUNNING` of `Robotmode: RUNNING`), or the whole line if it
+/// has no colon.
 fn value(line: &[u8]) -> &[u8] {
     line.rsplit(|byte| *byte == b':').next().unwrap_or(line).trim_ascii()
 }
@@ -223,7 +226,7 @@ fn flag(word: &[u8]) -> Option<bool> {
     }
 }
 
-/// Reads a robot mode: a word from CB3 on, a number on CB2.
+/// Reads the robot mode in a reply: a word from CB3 on, a number on CB2; `None` for an unknown word.
 fn robot_mode(word: &[u8]) -> Option<RobotMode> {
     let cb2 = core::str::from_utf8(word).ok().and_then(|digits| digits.parse().ok());
     if let Some(raw) = cb2 {

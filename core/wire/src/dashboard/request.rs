@@ -11,7 +11,7 @@ use crate::{Put, WireError};
 pub struct Argument<'a>(&'a str);
 
 impl<'a> Argument<'a> {
-    /// The length of the longest argument of a request \[B\]. It fits into a line of [`Request::MAX_LEN`].
+    /// The length of the longest argument of a dashboard request \[B\]. It fits into a line of [`Request::MAX_LEN`].
     pub const MAX_LEN: usize = 400;
 
     /// Returns `text` as an argument.
@@ -30,7 +30,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// Returns the text of the request's argument, unchanged.
+    /// Returns the text of the dashboard request's argument, unchanged.
     #[must_use]
     pub const fn as_str(self) -> &'a str {
         self.0
@@ -144,7 +144,7 @@ impl<'a> Request<'a> {
     /// The length of the longest dashboard request line \[B\], including its line feed.
     pub const MAX_LEN: usize = 432;
 
-    /// Returns the argument as it is sent; `None` if the request has none.
+    /// Returns the argument of the dashboard request as it is sent; `None` if the request has none.
     #[must_use]
     pub const fn argument(&self) -> Option<&'a str> {
         match self {

@@ -3,7 +3,7 @@
 use super::{Framing, MAX_PRIMARY_SIZE, MIN_PRIMARY_SIZE};
 use crate::rtde;
 
-/// Follows the lengths in a stream, piece by piece, without storing the stream.
+/// A follower of the message lengths in a stream, piece by piece, which does not store the stream.
 ///
 /// A reader that has lost pieces of a length-prefixed stream cannot find the next message by itself. The sender of the
 /// pieces therefore states with each piece where the first message in it starts ([`Self::first_start`]); a reader
@@ -14,9 +14,9 @@ pub struct Boundaries {
     /// The bytes of the length field received so far; their number is in `have`.
     head: [u8; 4],
     have: usize,
-    /// The number of bytes of the message that are still to come, once its length is known.
+    /// The number of bytes of the current message that are still to come, once its length is known.
     to_go: usize,
-    /// A length was invalid, so the rest of this stream is not followed.
+    /// `true` if the length of a message was invalid, so that the rest of this stream is not followed.
     lost: bool,
 }
 

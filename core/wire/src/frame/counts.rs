@@ -13,7 +13,7 @@ pub struct StreamCounts {
     pub oversize: u32,
     /// The number of times that no message started at the expected position in the stream.
     pub lost_sync: u32,
-    /// Messages, and parts of messages, of kinds that this version of Outrigger does not know.
+    /// The number of messages, and parts of messages, of kinds that this version of Outrigger does not know.
     pub unknown: u32,
 }
 

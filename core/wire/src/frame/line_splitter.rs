@@ -20,7 +20,8 @@ pub struct LineAssembler<'m> {
 }
 
 impl<'m> LineAssembler<'m> {
-    /// Returns an assembler for a stream that starts now. The longest line, including its end, is as long as `memory`.
+    /// Returns a line assembler for a stream that starts now. The longest line, including its end, is as long as
+    /// `memory`.
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
         Self { memory, start: 0, end: 0, skipping: None }

@@ -62,7 +62,7 @@ impl Probe {
         }
     }
 
-    /// Returns the service that the bytes fit; `None` before there are enough bytes.
+    /// Returns the service to which the connection's first bytes fit; `None` before there are enough bytes.
     fn service(&self) -> Option<Service> {
         let bytes = self.bytes.get(..usize::from(self.len))?;
         let (size, rest) = bytes.split_first_chunk::<4>()?;

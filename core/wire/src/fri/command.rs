@@ -13,7 +13,7 @@ use crate::{Put, Take, WireError, WireErrorKind};
 type CommandEnvelope = EnvelopeField<{ COMMAND_LEN as u16 }, COMMAND_ID>;
 
 layout! {
-    /// A command in place, as a KRC receives it. Numbers pass through unchanged, NaN included.
+    /// An FRI command in place, as a KRC receives it. Numbers pass through unchanged, NaN included.
     view Command;
     /// The values of an FRI command in host order.
     repr CommandRepr;
@@ -43,7 +43,7 @@ layout! {
 
 total! { 376 = 0 + Header + Krl + Wanted; }
 
-/// The byte ranges of a command that hold `f32` numbers.
+/// The byte ranges of an FRI command that hold `f32` numbers.
 const NUMBERS: [core::ops::Range<usize>; 2] = [8..72, 144..COMMAND_LEN];
 
 impl<'a> Command<'a> {
@@ -57,13 +57,13 @@ impl<'a> Command<'a> {
         Self::body(COMMAND_LEN, Take::new(bytes))
     }
 
-    /// Returns the size of the command datagram \[B\].
+    /// Returns the size of the FRI command datagram \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// Calls `visitor` for each field of the command, in wire order.
+    /// Calls `visitor` for each field of the FRI command, in wire order.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
         self.visit_body(visitor);
     }
@@ -91,7 +91,7 @@ impl CommandRepr {
     }
 }
 
-/// Returns the offset of the command's first number that is NaN or infinite \[B\].
+/// Returns the offset of the command's first number that is NaN or infinite \[B\]; `None` if all numbers are finite.
 fn not_finite(command: &[u8]) -> Option<usize> {
     for range in NUMBERS {
         let start = range.start;

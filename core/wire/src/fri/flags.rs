@@ -2,8 +2,8 @@
 
 use super::ControlScheme;
 
-/// A set of command fields. The KRC ignores a field whose flag is not set and uses the value that its own program
-/// configured.
+/// A set of fields of an FRI command. The KRC ignores a field whose flag is not set and uses the value that its own
+/// program configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -23,7 +23,7 @@ impl CommandFlags {
     pub const JOINT_DAMPING: Self = Self(0x0020);
     /// The flag of the Cartesian position of the tool.
     pub const CARTESIAN_POSITION: Self = Self(0x0100);
-    /// Force and torque at the tool, added to those of the control law.
+    /// The flag of the force and torque at the tool, which are added to those of the control law.
     pub const TOOL_WRENCH: Self = Self(0x0400);
     /// The flag of the stiffness along and about the Cartesian axes.
     pub const CARTESIAN_STIFFNESS: Self = Self(0x1000);
@@ -70,7 +70,8 @@ impl CommandFlags {
         self.0 & other.0 == other.0
     }
 
-    /// Returns the fields that the KRC uses while `scheme` is active; the empty set if the scheme accepts no commands.
+    /// Returns the command fields that the KRC uses while `scheme` is active; the empty set if the scheme accepts no
+    /// commands.
     #[must_use]
     pub const fn usable(scheme: ControlScheme) -> Self {
         match scheme {

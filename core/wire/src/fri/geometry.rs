@@ -44,14 +44,14 @@ impl Default for Frame {
     }
 }
 
-/// Six Cartesian numbers by axis. On the wire the order of the rotations is z, y, x.
+/// A vector of six Cartesian numbers by axis. On the wire the order of the rotations is z, y, x.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianVector {
-    /// The numbers along the axes x, y, z.
+    /// The vector's numbers along the axes x, y, z.
     pub linear: [f32; 3],
-    /// The numbers about the axes x, y, z.
+    /// The vector's numbers about the axes x, y, z.
     pub angular: [f32; 3],
 }
 
@@ -62,7 +62,7 @@ impl CartesianVector {
         Self { linear: [linear; 3], angular: [angular; 3] }
     }
 
-    /// Returns the six numbers in the order in which they are transmitted.
+    /// Returns the vector's six numbers in the order in which they are transmitted.
     #[must_use]
     pub const fn to_wire_order(self) -> [f32; 6] {
         let ([x, y, z], [rx, ry, rz]) = (self.linear, self.angular);

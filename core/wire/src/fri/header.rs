@@ -9,7 +9,7 @@ use crate::{WireError, WireErrorKind};
 
 /// The offset of the size field in measurements and commands \[B\].
 const SIZE_AT: usize = 4;
-/// The offset of the number that identifies the kind of datagram \[B\].
+/// The offset of the number that identifies the kind of FRI datagram \[B\].
 const ID_AT: usize = 6;
 
 /// The two kinds of FRI datagram.
@@ -26,7 +26,7 @@ impl Datagram {
     /// The size of the header of an FRI datagram \[B\].
     pub const HEADER_LEN: usize = 8;
 
-    /// Returns the size of a datagram of this kind \[B\].
+    /// Returns the size of an FRI datagram of this kind \[B\].
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -42,7 +42,7 @@ impl Datagram {
         }
     }
 
-    /// Returns the kind of datagram that has this header.
+    /// Returns the kind of FRI datagram that has this header.
     ///
     /// # Errors
     /// `BadType` if the number is neither of the two; `BadLength` if the size is not that datagram's.
@@ -61,7 +61,7 @@ impl Datagram {
         Ok(datagram)
     }
 
-    /// Checks that `bytes` are this datagram: first their number, then the two header fields.
+    /// Checks that `bytes` are an FRI datagram of this kind: first their number, then the two header fields.
     pub(super) fn check(self, bytes: &[u8]) -> Result<(), WireError> {
         let (need, have) = (self.size(), bytes.len());
         let header = match bytes.first_chunk() {
@@ -76,7 +76,7 @@ impl Datagram {
     }
 }
 
-/// The size and number of a datagram. They are constant for each kind of datagram.
+/// The size and number of an FRI datagram. They are constant for each kind of datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope<const SIZE: u16, const ID: u16>;
 

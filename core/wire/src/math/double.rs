@@ -75,7 +75,8 @@ const fn by_integers(value: f64) -> f32 {
     f32::from_bits(sign | unsigned)
 }
 
-/// Returns the bits, without the sign, for a value that is too small for a full mantissa, too large, or NaN.
+/// Returns the bits of the `f32`, without the sign, for a double that is too small for a full mantissa, too large, or
+/// NaN.
 #[cold]
 #[inline(never)]
 const fn rare(value: f64) -> u32 {

@@ -41,7 +41,7 @@ impl ToolData<'_> {
 
 sub_package! {
     type 3;
-    /// Masterboard data of CB2: 61 B up to 1.5, 64 B after, 76 B with Euromap 67.
+    /// The sub-package of masterboard data of CB2: 61 B up to software 1.5, 64 B after, 76 B with Euromap 67.
     view MasterboardDataCb2;
     /// The values of [`MasterboardDataCb2`] in host order.
     repr MasterboardDataCb2Repr;
@@ -79,13 +79,13 @@ total! {
 }
 
 impl MasterboardDataCb2<'_> {
-    /// Returns the masterboard's safety state by name; `None` before 1.6.
+    /// Returns the masterboard's safety state by name; `None` before software 1.6.
     #[must_use]
     pub fn named_safety_state(&self) -> Option<MasterSafetyState> {
         self.master_safety_state().map(|state| MasterSafetyState::from_raw(state.into()))
     }
 
-    /// Returns the masterboard's power state by name; `None` before 1.6.
+    /// Returns the masterboard's power state by name; `None` before software 1.6.
     #[must_use]
     pub fn named_on_off_state(&self) -> Option<MasterOnOffState> {
         self.master_on_off_state().map(|state| MasterOnOffState::from_raw(state.into()))

@@ -91,7 +91,7 @@ impl core::fmt::Debug for Text<'_> {
     }
 }
 
-/// One primary message in place, as received.
+/// A message of the primary interface in place, as received.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     size: usize,
@@ -157,8 +157,8 @@ impl<'a> Message<'a> {
         self.kind
     }
 
-    /// Calls `visitor` for each field. Forms that depend on the software are decoded for `software`; if it is `None`,
-    /// they are reported as `raw` bytes.
+    /// Calls `visitor` for each field of the message. Forms that depend on the software are decoded for `software`; if
+    /// it is `None`, they are reported as `raw` bytes.
     ///
     /// # Errors
     /// The first error inside the body. All fields before it have been visited.
@@ -184,7 +184,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Writes a message of any type from its body and returns its length \[B\].
+/// Writes a primary message of any type from its body and returns its length \[B\].
 ///
 /// # Errors
 /// `BufferTooSmall` if `out` is shorter than the message.
@@ -192,7 +192,7 @@ pub fn emit_raw(message_type: u8, body: &[u8], out: &mut [u8]) -> Result<usize, 
     emit_message(message_type, out, |put| put.bytes(body))
 }
 
-/// Writes the header, calls `body` to write the body, and then fills in the length.
+/// Writes a primary message's header, calls `body` to write the body, and then fills in the length.
 fn emit_message(
     message_type: u8,
     out: &mut [u8],

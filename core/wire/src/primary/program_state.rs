@@ -17,7 +17,7 @@ pub const MAX_DEPTH: usize = 8;
 /// A program-state message. The common header is decoded at once, the payload on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramStateMessage<'a> {
-    /// The controller's clock (unit as in the robot mode data, unconfirmed).
+    /// The time of the message on the controller's clock (unit as in the robot mode data, unconfirmed).
     pub timestamp: u64,
     /// The kind of program-state message, as a number.
     pub subtype: u8,
@@ -83,7 +83,8 @@ impl ValueNumbering {
         }
     }
 
-    /// Returns the numbers of VAR_STRING, LIST, POSE, BOOL, NUM, INT, FLOAT and MATRIX; 0 for a type that is missing.
+    /// Returns the numbers of the variable types VAR_STRING, LIST, POSE, BOOL, NUM, INT, FLOAT and MATRIX; 0 for a type
+    /// that is missing.
     const fn numbers(self) -> [u8; 8] {
         match self {
             Self::UpTo3_2 => [0, 4, 9, 11, 12, 13, 14, 0],
@@ -103,7 +104,7 @@ impl ValueNumbering {
         self.numbers().into_iter().zip(types).find(|(n, _)| *n == number).map(|(_, t)| t)
     }
 
-    /// Returns the number of a variable type; `None` if this numbering lacks it.
+    /// Returns the number of a type of program variables; `None` if this numbering lacks it.
     fn number_of(self, wanted: Type) -> Option<u8> {
         (0..=u8::MAX).find(|number| self.type_of(*number) == Some(wanted))
     }
@@ -332,12 +333,13 @@ impl Element<'_> {
 }
 
 impl<'a> ProgramStateMessage<'a> {
-    /// Reads the common header from the body of a message, which starts behind the type byte.
+    /// Reads the common header from the body of a program-state message, which starts behind the type byte.
     pub(super) fn parse(mut body: Take<'a>) -> Result<Self, WireError> {
         Ok(Self { timestamp: body.value::<U64>()?, subtype: body.value::<u8>()?, bytes: body })
     }
 
-    /// Decodes the payload. Values need the numbering of `software`; if that is `None`, they remain raw.
+    /// Decodes the payload of the program-state message. Values need the numbering of `software`; if that is `None`,
+    /// they remain raw.
     ///
     /// # Errors
     /// `Truncated` if the payload ends before its fixed part does.

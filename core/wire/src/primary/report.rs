@@ -5,7 +5,8 @@ use crate::WireError;
 use crate::robot::{MessageSource, SafetyMode, SoftwareVersion, Text};
 use crate::rtde::TextMessage;
 
-/// The stored length of a text \[B\]. Without the feature `messages` only the texts of errors are stored.
+/// The greatest stored length of a message's text \[B\]. Without the feature `messages` only the texts of errors are
+/// stored.
 const TEXT_LEN: usize = if cfg!(feature = "messages") { 64 } else { 16 };
 
 /// The kind of a [`Report`], a message of the controller to people.
@@ -14,21 +15,21 @@ const TEXT_LEN: usize = if cfg!(feature = "messages") { 64 } else { 16 };
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ReportKind {
-    /// A plain text, as a program sends by `textmsg`.
+    /// A message with a plain text, as a program sends by `textmsg`.
     Text,
-    /// A pop-up on the pendant, or a program's request to a person.
+    /// A message that is shown as a pop-up on the pendant, or a program's request to a person.
     Popup,
-    /// A change of the safety mode.
+    /// A message about a change of the safety mode; `None` if it does not contain the new mode in a known form.
     Safety(Option<SafetyMode>),
-    /// An error or another report, shown to people as `C<code>A<argument>`.
+    /// A message about an error or another report, shown to people as `C<code>A<argument>`.
     Error,
-    /// A program was started or stopped, or sends a titled message.
+    /// A message that a program was started or stopped, or a titled message of a program.
     Key,
-    /// A failure of a program, with line and column if they are known.
+    /// A message about a failure of a program, with line and column if they are known.
     RuntimeException(Option<(i32, i32)>),
 }
 
-/// One message of the controller to people, with the beginning of its text.
+/// A message of the controller to people, with the beginning of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -41,7 +42,7 @@ pub struct Report {
     pub code: i32,
     /// The argument of the message's code; 0 if the kind has none.
     pub argument: i32,
-    /// The beginning of the text, or of the title if there is one.
+    /// The beginning of the message's text, or of its title if there is one.
     pub text: Text<TEXT_LEN>,
 }
 

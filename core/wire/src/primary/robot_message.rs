@@ -22,8 +22,8 @@ use zerocopy::big_endian::{I32, U64};
 /// A robot message. The common header is decoded at once, the payload on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RobotMessage<'a> {
-    /// All ones in the messages sent right after connecting, else the controller's clock (unit as in the robot mode
-    /// data, unconfirmed).
+    /// The time of the message on the controller's clock (unit as in the robot mode data, unconfirmed); all ones in the
+    /// messages sent right after connecting.
     pub timestamp: u64,
     /// The part of the controller that sent the message, see [`MessageSource`].
     pub source: i8,
@@ -39,9 +39,9 @@ enum Form {
     Cb2,
     /// The form of a robot message in software 3.0 to 3.2.
     Cb3,
-    /// The form that is documented from 5.9 on; 3.14 and 5.0 already had the change.
+    /// The form of a robot message that is documented from software 5.9 on; 3.14 and 5.0 already had the change.
     Later,
-    /// A form that is not known: that of software 3.3 to 3.13, or of unknown software.
+    /// A form of a robot message that is not known: that of software 3.3 to 3.13, or of unknown software.
     Unclear,
 }
 
@@ -88,7 +88,7 @@ pub enum RobotMessagePayload<'a> {
     RequestValue(RequestValue<'a>),
     /// A message of kind 10: a failure of a program.
     RuntimeException {
-        /// Line and column in the program, both from 1; `None` if the form has none.
+        /// The line and column of the failure in the program, both from 1; `None` if the form has none.
         position: Option<(i32, i32)>,
         /// The description of the program's failure.
         text: Text<'a>,
@@ -104,7 +104,7 @@ pub enum RobotMessagePayload<'a> {
     },
     /// A message of kind 14: the program labels that each thread passed.
     ProgramLabelThreads(ThreadLabels<'a>),
-    /// Any other kind, or a form that cannot be decoded without the software version.
+    /// A message of any other kind, or of a form that cannot be decoded without the software version.
     Raw {
         /// The kind of robot message, as a number.
         robot_message_type: u8,
@@ -114,7 +114,7 @@ pub enum RobotMessagePayload<'a> {
 }
 
 impl<'a> RobotMessage<'a> {
-    /// Reads the common header from the body of a message, which starts behind the type byte.
+    /// Reads the common header from the body of a robot message, which starts behind the type byte.
     pub(super) fn parse(mut body: Take<'a>) -> Result<Self, WireError> {
         Ok(Self {
             timestamp: body.value::<U64>()?,

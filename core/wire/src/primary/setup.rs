@@ -53,7 +53,8 @@ record! {
 
 sub_package! {
     type 6;
-    /// Configuration data: 469 B on 1.8, 445 B from 3.0 on, 447 or 449 B with the reserved fields that were appended.
+    /// The sub-package of configuration data: 469 B on software 1.8, 445 B from 3.0 on, 447 or 449 B with the reserved
+    /// fields that were appended.
     view ConfigurationData;
     /// The values of [`ConfigurationData`]. The order of the Denavit–Hartenberg parameters here is a, d, alpha, theta;
     /// in [`KinematicsInfo`] it is theta, a, d, alpha.

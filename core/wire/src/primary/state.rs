@@ -15,7 +15,7 @@ use zerocopy::big_endian::I32;
 
 macro_rules! sub_packages {
     ($( $variant:ident $name:literal; )+) => {
-        /// One sub-package of a robot state.
+        /// A sub-package of a robot state.
         #[derive(Clone, Copy, Debug)]
         pub enum SubPackage<'a> {
             $( #[doc = concat!("`", $name, "`.")] $variant($variant<'a>), )+
@@ -29,7 +29,7 @@ macro_rules! sub_packages {
         }
 
         impl SubPackage<'_> {
-            /// Returns the name in the specification, in snake_case; `unknown` if there is none.
+            /// Returns the name of the sub-package in the specification, in snake_case; `unknown` if there is none.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -47,7 +47,7 @@ macro_rules! sub_packages {
                 }
             }
 
-            /// Calls `visitor` for each field, in wire order, without a group around them.
+            /// Calls `visitor` for each field of the sub-package, in wire order, without a group around them.
             pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
                 match self {
                     $( Self::$variant(package) => package.visit(visitor), )+
@@ -188,7 +188,7 @@ pub struct RobotStateWriter<'b> {
 }
 
 impl<'b> RobotStateWriter<'b> {
-    /// Starts a message without sub-packages at the start of `out`.
+    /// Starts a robot-state message without sub-packages at the start of `out`.
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter than the header.
@@ -199,7 +199,7 @@ impl<'b> RobotStateWriter<'b> {
         Ok(Self { out, written: HEADER_LEN })
     }
 
-    /// Appends `package` in the layout that has `size` bytes.
+    /// Appends the sub-package `package` in the layout that has `size` bytes.
     ///
     /// # Errors
     /// The errors of [`SubPackageRepr::emit`]; the message is then unchanged.
@@ -210,7 +210,7 @@ impl<'b> RobotStateWriter<'b> {
         Ok(())
     }
 
-    /// Appends `package` with the bytes `extra` behind its last field, as newer software does.
+    /// Appends the sub-package `package` with the bytes `extra` behind its last field, as newer software does.
     ///
     /// # Errors
     /// The errors of [`SubPackageRepr::emit`]; the message is then unchanged.
@@ -239,7 +239,7 @@ impl<'b> RobotStateWriter<'b> {
         Ok(())
     }
 
-    /// Writes the message's length and returns it.
+    /// Writes the robot-state message's length and returns it \[B\].
     ///
     /// # Errors
     /// `BufferTooSmall` is the type's only error; it cannot occur after `new`.

@@ -8,7 +8,7 @@ use zerocopy::big_endian::{F32, F64, U32, U64};
 
 sub_package! {
     type 0;
-    /// Robot mode data: 29 B on CB2, 38 B on 3.0 and 3.1, 46 B on 3.2 to 3.4, 47 B after.
+    /// The sub-package of robot mode data: 29 B on CB2, 38 B on 3.0 and 3.1, 46 B on 3.2 to 3.4, 47 B after.
     view RobotModeData;
     /// The values of [`RobotModeData`] in host order.
     repr RobotModeDataRepr;
@@ -121,7 +121,7 @@ total! {
 
 sub_package! {
     type 4;
-    /// Cartesian info: 53 B up to 3.0, 101 B after. The pose is the measured one.
+    /// The sub-package of Cartesian info: 53 B up to software 3.0, 101 B after. The pose is the measured one.
     view CartesianInfo;
     /// The values of [`CartesianInfo`] in host order.
     repr CartesianInfoRepr;
@@ -219,7 +219,8 @@ total! {
 
 sub_package! {
     type 8;
-    /// Additional info: 10 B on CB2 before late 1.8, 7 B on 1.8 to 3.1, 8 B on 3.2 to 3.4, 9 B after.
+    /// The sub-package of additional info: 10 B on CB2 before late 1.8, 7 B on 1.8 to 3.1, 8 B on 3.2 to 3.4, 9 B
+    /// after.
     view AdditionalInfo;
     /// The values of [`AdditionalInfo`] in host order.
     repr AdditionalInfoRepr;

@@ -256,7 +256,7 @@ impl RobotMode {
         }
     }
 
-    /// Returns the number on the wire; `None` if this generation does not have the mode.
+    /// Returns the number of the robot mode on the wire; `None` if this generation does not have the mode.
     #[must_use]
     pub fn raw(self, generation: Generation) -> Option<i32> {
         if let Self::Unknown(raw) = self {
@@ -266,7 +266,8 @@ impl RobotMode {
         list.iter().find(|(mode, _)| *mode == self).map(|(_, raw)| *raw)
     }
 
-    /// Returns the controller's own name; `None` for a number without one. Displaying the value shows that number.
+    /// Returns the controller's own name of the robot mode; `None` for a number without one. Displaying the value shows
+    /// that number.
     #[must_use]
     pub const fn name(self) -> Option<&'static str> {
         Some(match self {

@@ -39,18 +39,19 @@ pub struct State<const N: usize> {
     /// The joint speeds that the controller commands \[rad/s\].
     #[doc(alias = "qd_target")]
     pub target_velocities: JointVelocities<N>,
-    /// The measured pose of the tool centre point in the base frame; `None` if the packet does not contain it.
+    /// The measured pose of the tool centre point in the base frame \[m, rad\]; `None` if the packet does not contain
+    /// it.
     #[doc(alias = "Tool vector actual")]
     pub tcp_pose: Option<Pose>,
-    /// The speed of the tool centre point in the base frame; `None` if the packet does not contain it.
+    /// The speed of the tool centre point in the base frame \[m/s, rad/s\]; `None` if the packet does not contain it.
     pub tcp_speed: Option<Twist>,
-    /// The generalised force at the tool centre point; `None` if the packet does not contain it.
+    /// The force and torque at the tool centre point \[N, Nm\]; `None` if the packet does not contain them.
     pub tcp_force: Option<Wrench>,
     /// The robot mode; `None` if the packet is too old to contain it (756 B: software 1.5, 1.6).
     pub robot_mode: Option<RobotMode>,
     /// The report of the controller's safety system.
     pub safety: Safety,
-    /// The program state (unconfirmed mapping); `None` if the packet does not contain it.
+    /// The state of the controller's program (unconfirmed mapping); `None` if the packet does not contain it.
     pub program_state: Option<ProgramState>,
     /// The factor on speeds by slider and limiter, 0 … 1; `None` if the packet does not contain it. The real-time
     /// packet contains only the limiter's factor, so the slider is missing until it is known from another source.
@@ -90,7 +91,8 @@ impl<const N: usize> Default for State<N> {
 }
 
 impl<const N: usize> State<N> {
-    /// Returns the share of a commanded speed that the arm executes, 0 … 1: 1 if the factor is unknown, 0 if it is NaN.
+    /// Returns the share of a commanded speed that the arm executes, 0 … 1: 1 if the speed scaling is unknown, 0 if it
+    /// is NaN.
     #[must_use]
     pub const fn scaling(&self) -> f32 {
         match self.speed_scaling {

@@ -35,15 +35,15 @@ impl SoftwareVersion {
         Self { major, minor, bugfix: 0 }
     }
 
-    /// Returns whether this is `major.minor` or later. Versions of all families are in one order: 5.0 is later than
-    /// 3.15.
+    /// Returns whether this software version is `major.minor` or later. Versions of all families are in one order: 5.0
+    /// is later than 3.15.
     #[must_use]
     pub fn at_least(self, major: u8, minor: u8) -> bool {
         (self.major, self.minor) >= (major, minor)
     }
 
-    /// Returns the family of controllers that has this version. Major versions between the known ones belong to the
-    /// earlier family.
+    /// Returns the family of controllers that has this software version. Major versions between the known ones belong
+    /// to the earlier family.
     #[must_use]
     pub const fn generation(self) -> Generation {
         match self.major {

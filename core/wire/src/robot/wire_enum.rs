@@ -37,8 +37,8 @@ macro_rules! wire_enum {
                 }
             }
 
-            /// Returns the controller's own name; `None` for a number without one. Displaying the value shows that
-            /// number.
+            /// Returns the controller's own name of the value; `None` for a number without one. Displaying the value
+            /// shows that number.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self {

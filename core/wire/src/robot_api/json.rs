@@ -2,11 +2,11 @@
 
 use heapless::Vec;
 
-/// The longest value that is stored \[B\]: the longest name of a program, escaped.
+/// The length of the longest JSON value that is stored \[B\]: the longest name of a program, escaped.
 const VALUE: usize = 512;
 /// The length of the longest member name that can be distinguished \[B\].
 const KEY: usize = 16;
-/// The deepest nesting of objects and arrays that is accepted.
+/// The deepest nesting of JSON objects and arrays that is accepted.
 const DEPTH: u8 = 64;
 
 /// The member to extract: the first of these paths whose value is a text. Each path is the enclosing object's name
@@ -34,10 +34,10 @@ pub enum Value<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Value,
-    /// The first value of an array, or the end of the array.
+    /// The first value of a JSON array, or the end of the array.
     ValueOrEnd,
     Key,
-    /// The first key of an object, or the end of the object.
+    /// The first key of a JSON object, or the end of the object.
     KeyOrEnd,
     Colon,
     CommaOrEnd,
@@ -50,7 +50,7 @@ enum Next {
     Number,
     /// The rest of the literal `true`, `false` or `null`.
     Word(&'static [u8]),
-    /// The end of input: the whole JSON text was read.
+    /// The end of the JSON text: all of it was read.
     Done,
     /// The input is not valid JSON.
     Invalid,
@@ -72,7 +72,8 @@ pub(super) struct Scanner {
     next: Next,
     role: Role,
     depth: u8,
-    /// One bit per level, the innermost in the lowest bit: set for an object, clear for an array.
+    /// The kinds of the open JSON objects and arrays, one bit per level, the innermost in the lowest bit: set for an
+    /// object, clear for an array.
     objects: u64,
     /// The names of the current members of the outermost object and of the one inside it.
     keys: [Vec<u8, KEY>; 2],
@@ -100,7 +101,8 @@ impl Scanner {
         }
     }
 
-    /// Returns the member's value; `None` unless the whole input is a JSON text that has the member.
+    /// Returns the value of the extracted JSON member; `None` unless the whole input is a JSON text that has the
+    /// member.
     pub(super) fn value(&self) -> Option<Value<'_>> {
         let (_, null) = self.found.filter(|_| self.next == Next::Done)?;
         Some(if null { Value::Null } else { Value::Text { bytes: &self.value, cut: self.cut } })
@@ -110,7 +112,7 @@ impl Scanner {
         self.next = self.after(byte).unwrap_or(Next::Invalid);
     }
 
-    /// Returns the part that must follow this byte; `None` if the byte is invalid here.
+    /// Returns the part of the JSON text that must follow this byte; `None` if the byte is invalid here.
     fn after(&mut self, byte: u8) -> Option<Next> {
         match self.next {
             Next::Text => self.text(byte),

@@ -35,10 +35,10 @@ use crate::robot::SoftwareVersion;
 
 /// The TCP port of the controller's web pages and of the Robot API.
 pub const PORT: u16 = 80;
-/// The path of the API on the controller: all resources are below `http://<robot>` plus this path.
+/// The path of the Robot API on the controller: all resources are below `http://<robot>` plus this path.
 pub const BASE: &str = "/universal-robots/robot-api";
 
-/// The first software that has the API: state control, loading and playing programs.
+/// The first software that has the Robot API: state control, loading and playing programs.
 pub const FIRST: SoftwareVersion = SoftwareVersion::new(10, 11);
 /// The first software whose Robot API (version 3.1.4) has more queries.
 pub const WITH_QUESTIONS: SoftwareVersion = SoftwareVersion::new(10, 12);
@@ -48,7 +48,7 @@ const QUESTIONS_SINCE: [u32; 3] = [3, 1, 4];
 const PROGRAM_STATE: &str = "/program/v1/state";
 const PROGRAM: &str = "/program/v1/loaded";
 
-/// One HTTP request to the Robot API.
+/// An HTTP request to the Robot API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call<'a> {
     /// Reads the resource at this path below [`BASE`].
@@ -59,13 +59,13 @@ pub enum Call<'a> {
         path: &'static str,
         /// The name of the JSON object's member.
         key: &'static str,
-        /// The text that is the member's value.
+        /// The text that is the JSON member's value.
         value: &'a str,
     },
 }
 
 impl<'a> Call<'a> {
-    /// The length of the longest request to a host whose name has 64 bytes \[B\].
+    /// The length of the longest HTTP request to a host whose name has 64 bytes \[B\].
     pub const MAX_LEN: usize = 320 + 2 * Argument::MAX_LEN;
 
     /// Reads the description of the Robot API; `info.version` in it is the API's version.
@@ -77,7 +77,8 @@ impl<'a> Call<'a> {
     /// Reads whether the controller is in remote or local control.
     pub const CONTROL_MODE: Self = Self::Get("/system/v1/controlmode");
 
-    /// Returns the call that is equivalent to a dashboard request with this argument; `None` if the API has none.
+    /// Returns the Robot API call that is equivalent to a dashboard request with this argument; `None` if the API has
+    /// none.
     #[must_use]
     pub fn of(request: RequestKind, argument: &'a str, software: SoftwareVersion) -> Option<Self> {
         let action = |path, value| Some(Self::Put { path, key: "action", value });

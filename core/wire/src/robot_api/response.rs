@@ -8,9 +8,9 @@ use crate::robot::SoftwareVersion;
 
 /// The greatest length of a response's status line and headers together \[B\].
 const HEAD: u32 = 16 * 1024;
-/// The greatest length of a body \[B\]; the API's description is the longest body.
+/// The greatest length of a response body \[B\]; the API's description is the longest body.
 const BODY: u64 = 16 << 20;
-/// The number of bytes of a header line that are examined; the rest of a longer line is skipped.
+/// The number of bytes of a response's header line that are examined; the rest of a longer line is skipped.
 const LINE: usize = 128;
 /// The number of bytes of a response body that are stored unchanged.
 const EXCERPT: usize = 200;
@@ -23,11 +23,11 @@ pub enum HttpError {
     NotHttp,
     /// The status line and headers of the response are longer than 16 KiB.
     HeadTooLong,
-    /// The length of the body is not a number, is given twice, or is given for a body in chunks.
+    /// The length of the response body is not a number, is given twice, or is given for a body in chunks.
     BadLength,
     /// The response has a transfer encoding other than `chunked`.
     Encoding,
-    /// A chunk does not begin with its length, or is longer than its length.
+    /// A chunk of the response body does not begin with its length, or is longer than its length.
     BadChunk,
     /// The body of the response is longer than 16 MiB.
     BodyTooLong,
@@ -68,12 +68,12 @@ enum Part {
     Whole,
 }
 
-/// One HTTP response that is being received, with one member of the JSON text in it.
+/// An HTTP response that is being received, with one member of the JSON text in it.
 #[derive(Clone, Debug)]
 pub struct Response {
     part: Part,
     line: Vec<u8, LINE>,
-    /// `true` if the current line is longer than the part of it that is stored.
+    /// `true` if the current header line is longer than the part of it that is stored.
     long: bool,
     head: u32,
     status: u16,
@@ -143,7 +143,7 @@ impl Response {
         self.status >= 200 && self.status < 300
     }
 
-    /// Returns the extracted member; `None` if the body is not a JSON text that has it.
+    /// Returns the extracted JSON member; `None` if the body is not a JSON text that has it.
     #[must_use]
     pub fn value(&self) -> Option<Value<'_>> {
         self.json.value()
@@ -275,7 +275,7 @@ impl Response {
     }
 }
 
-/// Reads a number that consists of digits of this radix only.
+/// Reads a number that consists of digits of this radix only; `None` for any other bytes.
 fn number(digits: &[u8], radix: u32) -> Option<u64> {
     if digits.is_empty() {
         return None;

@@ -10,19 +10,20 @@ use zerocopy::big_endian::F64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Presence {
-    /// The variable is available; its values have this type.
+    /// The RTDE variable is available on the controller; its values have this type.
     Present(DataType),
-    /// The type is not known yet: the controller has not answered, and the registry does not have the variable.
+    /// The type of the variable is not known yet: the controller has not answered, and the registry does not have the
+    /// variable.
     Unknown,
-    /// The controller's software does not have the variable.
+    /// The controller's software does not have the RTDE variable.
     NotFound,
-    /// The input is owned by another client or a fieldbus.
+    /// The RTDE input is owned by another client or a fieldbus.
     InUse,
-    /// The controller's type is unknown to this crate, and the variable is optional.
+    /// The controller's type of the variable is unknown to this crate, and the variable is optional.
     Unreadable,
 }
 
-/// One variable of a [`DynamicRecipe`].
+/// A variable of a [`DynamicRecipe`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'n> {
     /// The name of the RTDE variable.
@@ -38,7 +39,7 @@ impl Field<'_> {
     pub const EMPTY: Self = Self { name: "", presence: Presence::Unknown, expected: None };
 }
 
-/// A list of variables, as many as the caller's memory holds.
+/// A list of RTDE variables, as many as the caller's memory holds.
 ///
 /// Before the controller has answered, the types are those of the registry, or those given with the names; afterwards
 /// they are the controller's. A variable that the controller does not have becomes absent: later requests omit it, and
@@ -46,7 +47,7 @@ impl Field<'_> {
 #[derive(Debug)]
 pub struct DynamicRecipe<'n, 'm> {
     fields: &'m mut [Field<'n>],
-    /// The number of variables that are required; the ones behind them are optional.
+    /// The number of the recipe's variables that are required; the ones behind them are optional.
     needed: usize,
     direction: Direction,
 }
@@ -117,8 +118,8 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Ok(Self { fields: memory.get_mut(..count).unwrap_or_default(), needed, direction })
     }
 
-    /// Discards the controller's answers. Call it if the next answer comes from another controller or from updated
-    /// software.
+    /// Discards the controller's answers about the recipe's variables. Call it if the next answer comes from another
+    /// controller or from updated software.
     pub fn forget(&mut self) {
         self.fields.iter_mut().for_each(Field::forget);
     }
@@ -179,7 +180,8 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         self.fields.get(..self.needed)?.iter().find_map(Field::problem)
     }
 
-    /// Iterates over the variables that have no values, with the reasons. In a usable recipe they are optional ones.
+    /// Iterates over the recipe's variables that have no values, with the reasons. In a usable recipe they are optional
+    /// ones.
     pub fn absent(&self) -> impl Iterator<Item = RecipeError<'n>> + '_ {
         self.fields.iter().filter_map(Field::problem)
     }
@@ -238,7 +240,7 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Ok(put.written())
     }
 
-    /// Returns the values of a data package.
+    /// Returns the values of an RTDE data package.
     ///
     /// # Errors
     /// `Truncated` or `BadLength` if their size differs from that of the recipe; `BadType` while the type of a variable

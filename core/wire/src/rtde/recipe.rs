@@ -55,9 +55,9 @@ pub struct RecipeError<'n> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Problem {
-    /// The controller's software does not have the variable.
+    /// The controller's software does not have the RTDE variable.
     NotFound,
-    /// The input is owned by another client or a fieldbus.
+    /// The RTDE input is owned by another client or a fieldbus.
     InUse,
     /// The controller's type of the variable differs from the type in the registry.
     OtherType,
@@ -251,7 +251,7 @@ macro_rules! rtde_recipe {
 
         #[allow(dead_code, reason = "not every recipe is used in every way")]
         impl $Values {
-            /// The names that are required, joined by commas, in the order in which they are read.
+            /// The names of the required variables, joined by commas, in the order in which they are read.
             $vis const NEEDED: &'static str = $crate::rtde_recipe!(@names $($name)+);
             /// The names of the optional variables, joined by commas; they follow the required ones.
             $vis const OPTIONAL: &'static str = $crate::rtde_recipe!(@names $($may)*);
@@ -348,7 +348,7 @@ pub fn at<T: Data, const AT: usize, const SIZE: usize>(values: &[u8; SIZE]) -> T
     values.get(AT..).and_then(T::read).unwrap_or_default()
 }
 
-/// Starts a data package with a recipe number and `size` bytes of values.
+/// Starts an RTDE data package with a recipe number and `size` bytes of values.
 ///
 /// # Errors
 /// `BufferTooSmall` if `out` is shorter; `BadLength` if the package would exceed the greatest length.
@@ -362,7 +362,7 @@ pub fn put_data(recipe: u8, size: usize, out: &mut [u8]) -> Result<Values<'_>, W
 #[derive(Debug)]
 pub struct Values<'b>(Put<'b>);
 
-/// Writes the next value.
+/// Writes the next value of the RTDE data package.
 ///
 /// # Errors
 /// `BufferTooSmall` if the package has no room for it.

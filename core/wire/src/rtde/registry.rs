@@ -28,7 +28,7 @@ pub fn exists(software: SoftwareVersion) -> bool {
 pub enum Since {
     /// The variable exists since RTDE exists: 3.4, 5.0, 10.0.
     Rtde,
-    /// Since the listed releases. A controller family without a release never had the variable.
+    /// The variable exists since the listed releases. A controller family without a release never had the variable.
     Release {
         /// The first release of CB3 that has the variable.
         cb3: Option<SoftwareVersion>,
@@ -46,7 +46,7 @@ pub enum Since {
 }
 
 impl Since {
-    /// Returns whether this software has the variable; `None` if that is not confirmed.
+    /// Returns whether this software has the RTDE variable; `None` if that is not confirmed.
     #[must_use]
     pub fn reached(self, software: SoftwareVersion) -> Option<bool> {
         if !exists(software) {
@@ -75,7 +75,7 @@ pub enum Direction {
     Output,
 }
 
-/// One line of the table: a variable, or a run of numbered registers.
+/// A line of the table: a variable, or a run of numbered registers.
 #[derive(Debug)]
 struct Row {
     name: &'static str,

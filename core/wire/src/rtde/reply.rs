@@ -46,12 +46,12 @@ pub enum Reply<'a> {
     Outputs {
         /// The number of the output recipe; `None` in version 1.
         recipe: Option<u8>,
-        /// One type word for each requested name. A `NOT_FOUND` among them makes the recipe invalid.
+        /// The list with one type word for each requested name. A `NOT_FOUND` among them makes the recipe invalid.
         types: TypeList<'a>,
     },
     /// The package `I`: the types of the requested inputs.
     Inputs {
-        /// The number of the recipe, 1 … 255; 0 if the recipe is rejected.
+        /// The number of the input recipe, 1 … 255; 0 if the recipe is rejected.
         recipe: u8,
         /// The list with one type word for each requested name.
         types: TypeList<'a>,

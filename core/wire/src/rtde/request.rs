@@ -16,7 +16,8 @@ pub enum Request<'a> {
     Text(TextMessage<'a>),
     /// The package `O`: requests that the controller sends these outputs.
     SetupOutputs {
-        /// The frequency \[Hz\]: 1 … 125, from e-Series on 1 … 500. `None` in version 1, which uses the highest.
+        /// The frequency of data packages \[Hz\]: 1 … 125, from e-Series on 1 … 500. `None` in version 1, which uses
+        /// the highest.
         frequency: Option<f64>,
         /// The names of the requested outputs.
         names: NameList<'a>,
@@ -72,7 +73,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Writes the package and returns its length \[B\]. It has the form of version 2 if outputs have a frequency.
+    /// Writes the RTDE request and returns its length \[B\]. It has the form of version 2 if outputs have a frequency.
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter; `BadLength` for a text of more than 255 bytes or without a source, and for

@@ -52,7 +52,7 @@ pub struct TextMessage<'a> {
     pub level: Level,
     /// The text of the message; at most 255 bytes if there is a source.
     pub message: &'a [u8],
-    /// The sender, at most 255 bytes; `None` in messages of a controller in version 1.
+    /// The sender of the text message, at most 255 bytes; `None` in messages of a controller in version 1.
     pub source: Option<&'a [u8]>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> TextMessage<'a> {
         }
     }
 
-    /// Writes the package: with lengths if there is a source, otherwise in the short form of version 1.
+    /// Writes the text message's package: with lengths if there is a source, otherwise in the short form of version 1.
     pub(super) fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let Some(source) = self.source else {
             let mut put = start(out, PackageType::Text, self.message.len().saturating_add(1))?;

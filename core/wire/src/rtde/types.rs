@@ -6,7 +6,7 @@ use crate::{Put, Take, WireError};
 use zerocopy::FromBytes;
 use zerocopy::big_endian::{F64, I32, U32, U64};
 
-/// A type of values, with its form in host order and its size.
+/// A type of RTDE values, with its form in host order and its size.
 ///
 /// Implemented only for the ten types of the specification.
 pub trait Data: Copy + Default + core::fmt::Debug + sealed::Sealed {
@@ -15,7 +15,7 @@ pub trait Data: Copy + Default + core::fmt::Debug + sealed::Sealed {
     /// An array of as many bytes as a value of the type has.
     type Bytes;
 
-    /// Returns the value at the start of `bytes`; `None` if there are too few bytes.
+    /// Returns the RTDE value at the start of `bytes`; `None` if there are too few bytes.
     fn read(bytes: &[u8]) -> Option<Self>;
     /// Returns the value together with its RTDE type.
     fn value(self) -> Value;
@@ -77,7 +77,7 @@ macro_rules! types {
                 match self { $(Self::$variant(_) => DataType::$variant),+ }
             }
 
-            /// Returns the value of this type at the start of `bytes`; `None` if there are too few bytes.
+            /// Returns the RTDE value of this type at the start of `bytes`; `None` if there are too few bytes.
             #[must_use]
             pub fn read(data_type: DataType, bytes: &[u8]) -> Option<Self> {
                 Self::take(data_type, &mut Take::new(bytes)).ok()
@@ -137,7 +137,7 @@ types! {
 }
 
 impl DataType {
-    /// Returns the RTDE type that replies name by this word.
+    /// Returns the RTDE type that replies name by this word; `None` if there is none.
     #[must_use]
     pub fn from_word(word: &[u8]) -> Option<Self> {
         Self::ALL.iter().copied().find(|known| known.word().as_bytes() == word)

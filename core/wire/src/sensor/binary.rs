@@ -11,11 +11,12 @@ use crate::checksum::crc32;
 use crate::cobs;
 use crate::sensor::SampleValue;
 
-/// The longest datagram \[B\]: a sequence number of 5 bytes, the number of values, six values.
+/// The length of the longest sensor datagram \[B\]: a sequence number of 5 bytes, the number of values, six values.
 pub const DATAGRAM_MAX: usize = 5 + 1 + 4 * SampleValue::CAPACITY;
 /// The length of the longest sensor datagram together with its checksum \[B\].
 const CONTENT_MAX: usize = DATAGRAM_MAX + 4;
-/// The longest frame with its zero \[B\]; stuffing adds one byte to contents of less than 254 bytes.
+/// The length of the longest sensor frame with its zero \[B\]; stuffing adds one byte to contents of less than 254
+/// bytes.
 pub const FRAME_MAX: usize = 1 + CONTENT_MAX + 1;
 
 const _: () = assert!(CONTENT_MAX <= cobs::CONTENT_MAX, "one byte of stuffing in all");
@@ -23,7 +24,7 @@ const _: () = assert!(CONTENT_MAX <= cobs::CONTENT_MAX, "one byte of stuffing in
 type Content = Vec<u8, CONTENT_MAX>;
 
 impl Reading {
-    /// Reads one datagram. Bytes behind the reading are rejected, because they are a sign of another form.
+    /// Reads one sensor datagram. Bytes behind the reading are rejected, because they are a sign of another form.
     ///
     /// # Errors
     /// [`NotAReading`]: `Malformed`, `Count`.
@@ -46,7 +47,7 @@ impl Reading {
         Ok(Self { seq, value })
     }
 
-    /// Reads one frame, without its zero.
+    /// Reads one sensor frame, without its zero.
     ///
     /// # Errors
     /// [`NotAReading`]: `TooLong`, `Stuffing`, `Checksum`, `Malformed`, `Count`.
@@ -62,12 +63,13 @@ impl Reading {
         Self::from_datagram(datagram)
     }
 
-    /// Writes the reading as a datagram and returns its bytes; for programs that act as a sensor.
+    /// Writes the sensor's reading as a datagram and returns its bytes; for programs that act as a sensor.
     pub fn to_datagram<'o>(&self, out: &'o mut [u8; DATAGRAM_MAX]) -> &'o [u8] {
         written(&self.content(), out)
     }
 
-    /// Writes the reading as a frame with its final zero and returns its bytes; for programs that act as a sensor.
+    /// Writes the sensor's reading as a frame with its final zero and returns its bytes; for programs that act as a
+    /// sensor.
     pub fn to_frame<'o>(&self, out: &'o mut [u8; FRAME_MAX]) -> &'o [u8] {
         let mut content = self.content();
         // Vectors of the size of the longest reading have room for any reading.

@@ -7,8 +7,8 @@
 
 use super::{FRAME_MAX, NotAReading, Reading};
 
-/// The longest line that can be a reading \[B\], without its end: six numbers of 17 digits with their exponents, and
-/// more.
+/// The length of the longest line that can be a sensor's reading \[B\], without its end: six numbers of 17 digits with
+/// their exponents, and more.
 pub const LINE_MAX: usize = 256;
 
 /// The form in which a sensor sends its readings on a serial line.
@@ -16,10 +16,11 @@ pub const LINE_MAX: usize = 256;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Form {
-    /// One reading per line of text. There is no checksum, so a byte lost within a number results in another number.
+    /// The form with one reading per line of text. There is no checksum, so a byte lost within a number results in
+    /// another number.
     #[default]
     Lines,
-    /// One reading per binary frame with a checksum.
+    /// The form with one reading per binary frame with a checksum.
     Frames,
 }
 
@@ -44,11 +45,12 @@ impl Form {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Figures {
-    /// The number of valid readings decoded.
+    /// The number of valid sensor readings decoded.
     pub readings: u32,
-    /// The number of complete messages that are not readings, including those that are too long.
+    /// The number of complete messages that are not sensor readings, including those that are too long.
     pub refused: u32,
-    /// The number of bytes that belong to no reading: those of rejected messages, and those before the first delimiter.
+    /// The number of bytes that belong to no sensor reading: those of rejected messages, and those before the first
+    /// delimiter.
     pub garbage: u32,
 }
 
@@ -88,7 +90,7 @@ impl Decoder {
         self.figures
     }
 
-    /// Returns the number of received bytes of an incomplete message \[B\].
+    /// Returns the number of received bytes of an incomplete sensor message \[B\].
     #[must_use]
     pub const fn waiting(&self) -> usize {
         self.len
@@ -116,8 +118,8 @@ impl Decoder {
         newest
     }
 
-    /// Processes one byte. If it completes a message, returns the reading, or the message and the reason why it is not
-    /// a reading.
+    /// Processes one byte of a sensor's stream. If it completes a message, returns the reading, or the message and the
+    /// reason why it is not a reading.
     pub fn push(&mut self, byte: u8) -> Option<Result<Reading, (&[u8], NotAReading)>> {
         if self.form.ends(byte) {
             return self.end();

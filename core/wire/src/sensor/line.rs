@@ -46,7 +46,8 @@ impl Reading {
     }
 }
 
-/// Returns the word of a line at this position, counted from 1 as in [`NotAReading::NotANumber`].
+/// Returns the word of a sensor's line at this position, counted from 1 as in [`NotAReading::NotANumber`]; `None` if
+/// the line has no such word.
 #[must_use]
 pub fn word(line: &[u8], place: u8) -> Option<&[u8]> {
     words(line.trim_ascii()).nth(usize::from(place).checked_sub(1)?)

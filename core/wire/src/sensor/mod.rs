@@ -36,13 +36,13 @@ pub use sample::{Sample, SampleValue, SourceId};
 
 use crate::time::Instant;
 
-/// One reading as the sensor sent it, without source and time of arrival.
+/// A reading as the sensor sent it, without source and time of arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Reading {
     /// The sensor's counter of its readings, wrapping. It shows lost and repeated readings.
     pub seq: u32,
-    /// The numbers of the reading. NaN and infinity are accepted here; the engine rejects them with a reason.
+    /// The numbers of the sensor's reading. NaN and infinity are accepted here; the engine rejects them with a reason.
     pub value: SampleValue,
 }
 
@@ -96,16 +96,16 @@ impl Default for Scale {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum NotAReading {
-    /// The message is too long: a line longer than [`LINE_MAX`], or a frame longer than [`FRAME_MAX`].
+    /// The sensor's message is too long: a line longer than [`LINE_MAX`], or a frame longer than [`FRAME_MAX`].
     TooLong,
-    /// The line contains bytes that are not printable ASCII.
+    /// The sensor's line contains bytes that are not printable ASCII.
     NotText,
-    /// A word of a line that is not a number.
+    /// A word of the sensor's line is not a number.
     NotANumber {
         /// The position of the word in the line, from 1, saturating; see [`word`].
         word: u8,
     },
-    /// A line that begins with `seq=` and has no number of 32 bits behind it.
+    /// A sensor's line begins with `seq=` and has no number of 32 bits behind it.
     NotASequence,
     /// The message has too many or too few numbers for a reading.
     Count {
@@ -114,11 +114,12 @@ pub enum NotAReading {
         /// The greatest possible number of values in a reading, or the number expected of this sensor.
         expected: u8,
     },
-    /// A frame with invalid byte stuffing: bytes were lost, or it is not a frame.
+    /// A sensor's frame has invalid byte stuffing: bytes were lost, or it is not a frame.
     Stuffing,
-    /// The checksum of the frame does not match its content.
+    /// The checksum of the sensor's frame does not match its content.
     Checksum,
-    /// Binary content that ends before its last number, continues behind it, or has a counter beyond 32 bits.
+    /// The binary content of a reading ends before its last number, continues behind it, or has a counter beyond 32
+    /// bits.
     Malformed,
 }
 

@@ -65,7 +65,7 @@ impl SampleValue {
     }
 }
 
-/// One reading of one sensor, with its source and the time at which it was taken.
+/// A reading of one sensor, with its source and the time at which it was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

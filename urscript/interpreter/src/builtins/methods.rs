@@ -1,4 +1,5 @@
-//! Methods of objects that a host creates. The object is the first argument (`core/docs/protocol/ros2-surface.md` 4.1).
+//! The methods of objects that a host creates. The object is the first argument (`core/docs/protocol/ros2-surface.md`
+//! 4.1).
 //!
 //! A program may store an object of any kind in a variable. Therefore the compiler knows a method only by its name, and
 //! the host decides whether the object has it. A method that is not in this list belongs to a remote server, behind a

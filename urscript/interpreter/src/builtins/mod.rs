@@ -130,7 +130,7 @@ impl Builtins {
         self.by_name.contains_key(name)
     }
 
-    /// Iterates over the names of all functions, in no particular order.
+    /// Iterates over the names of all built-in functions, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.by_name.keys().copied()
     }
@@ -151,7 +151,7 @@ impl Builtins {
         self.by_name.get(name).copied()
     }
 
-    /// Returns the method of this name, which is given without its dot.
+    /// Returns the built-in method of this name, which is given without its dot; `None` if there is none.
     pub(super) fn method(&self, name: &str) -> Option<&'static Signature> {
         let of_name = METHODS.iter().find(|signature| signature.name.strip_prefix('.') == Some(name));
         of_name.filter(|signature| signature.is_in(self.version))
@@ -174,7 +174,7 @@ pub(super) struct Signature {
     /// The first PolyScope X software that has the function; `None` if every PolyScope X software has it.
     polyscope_x_since: Option<Version>,
     params: &'static [Param],
-    /// `true` if any number of arguments with any names is accepted, because the parameters are not known.
+    /// `true` if the function accepts any number of arguments with any names, because its parameters are not known.
     takes_any: bool,
     pub(super) run: Run,
 }
@@ -213,7 +213,8 @@ impl Signature {
         self.takes_any
     }
 
-    /// Iterates over the parameters in this version. Parameters that were added later follow the older ones.
+    /// Iterates over the function's parameters in this software version. Parameters that were added later follow the
+    /// older ones.
     pub(super) fn params(&self, version: Version) -> impl Iterator<Item = &'static Param> {
         self.params.iter().filter(move |param| param.since <= version)
     }
@@ -251,10 +252,10 @@ pub(super) struct Param {
     pub(super) name: &'static str,
     default: Default,
     since: Version,
-    /// The first version in which the argument may be left out; in earlier versions it must be given even if it has
-    /// a default.
+    /// The first software version in which the argument may be left out; in earlier versions it must be given even if
+    /// it has a default.
     optional_since: Version,
-    /// An alternative name of the parameter; empty if there is none.
+    /// An alternative name of the function's parameter; empty if there is none.
     pub(super) alias: &'static str,
 }
 
@@ -279,7 +280,7 @@ impl Param {
 #[derive(Clone, Copy, Debug)]
 enum Default {
     Required,
-    /// No default of a parameter: the host chooses the value.
+    /// No default of the parameter in the table: the host chooses the value.
     None,
     Bool(bool),
     Int(i32),

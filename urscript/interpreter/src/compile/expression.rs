@@ -10,7 +10,8 @@ use super::super::lexer::Token;
 use super::super::value::Value;
 use super::{CompileErrorKind, Compiler, index};
 
-/// Returns the binding strength of an operator with two operands.
+/// Returns the binding strength of an operator with two operands, and its instruction; `None` if the token is no such
+/// operator.
 fn binding(token: Token<'_>) -> Option<(u8, Infix)> {
     use Binary::{
         Add, Divide, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply, NotEqual, Remainder, Subtract, Xor,
@@ -94,7 +95,7 @@ impl<'c, 's> Compiler<'c, 's> {
         self.parts()
     }
 
-    /// Compiles elements, members and methods of the value on the stack.
+    /// Compiles the elements, members and methods that the text selects of the value on the stack.
     pub(super) fn parts(&mut self) -> Result<(), CompileError> {
         loop {
             let bracket = self.position();
@@ -108,7 +109,7 @@ impl<'c, 's> Compiler<'c, 's> {
         }
     }
 
-    /// Compiles `.name(…)` of the value on the stack; returns `false` if no method call follows.
+    /// Compiles a method call `.name(…)` of the value on the stack; returns `false` if none follows.
     fn method(&mut self) -> Result<bool, CompileError> {
         if !self.calls_method() {
             return Ok(false);
@@ -146,7 +147,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(given)
     }
 
-    /// Returns whether a method call follows, on software that has methods.
+    /// Returns whether a method call follows in the text, on software that has methods.
     pub(super) fn calls_method(&self) -> bool {
         let ahead = |more: usize| self.tokens.get(self.at.saturating_add(more)).map(|placed| placed.token);
         self.builtins.has_methods()
@@ -246,7 +247,7 @@ impl<'c, 's> Compiler<'c, 's> {
         }
     }
 
-    /// Compiles the members `(a=…, b=…)` after `struct`.
+    /// Compiles the members `(a=…, b=…)` of a struct, after the word `struct`.
     fn structure(&mut self, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("("), "(")?;
         let mut members: Vec<(String, Value)> = Vec::new();
@@ -268,7 +269,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// Compiles indices `a, b]` with at least one item, and returns their number.
+    /// Compiles the indices `a, b]` of an element, at least one, and returns their number.
     fn indices(&mut self) -> Result<u32, CompileError> {
         if self.peek() == Token::Sign("]") {
             return Err(self.unexpected("an index"));
@@ -367,7 +368,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// Takes the tokens `name =` of a named argument, if they are next, and returns the name.
+    /// Takes the tokens `name =` of a named argument, if they are next, and returns the name; otherwise `None`.
     fn argument_name(&mut self) -> Option<&'s str> {
         let (Token::Name(name) | Token::Word(name)) = self.peek() else { return None };
         let next = self.tokens.get(self.at.saturating_add(1)).map(|placed| placed.token);
@@ -426,7 +427,7 @@ impl<'c, 's> Compiler<'c, 's> {
 struct Callee<'s> {
     target: Target,
     params: Vec<Param<'s>>,
-    /// `true` if any number of arguments with any names is accepted.
+    /// `true` if the function accepts any number of arguments with any names.
     takes_any: bool,
 }
 
@@ -453,7 +454,7 @@ impl Callee<'_> {
 
 struct Param<'s> {
     name: &'s str,
-    /// An alternative name of the parameter; empty if there is none.
+    /// An alternative name of the function's parameter; empty if there is none.
     alias: &'s str,
     required: bool,
 }

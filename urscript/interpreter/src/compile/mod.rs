@@ -101,7 +101,7 @@ struct Compiler<'c, 's> {
 struct Loop {
     /// The index of the first instruction of the loop's condition.
     again: u32,
-    /// The indices of the jumps out of the loop, whose target is set when the loop ends.
+    /// The indices of the jump instructions out of the loop, whose target is set when the loop ends.
     breaks: Vec<u32>,
 }
 
@@ -123,7 +123,7 @@ impl<'s> Compiler<'_, 's> {
         self.at = self.at.saturating_add(1);
     }
 
-    /// Takes the next token if it equals `token`, and returns whether it did.
+    /// Takes the next token of the text if it equals `token`, and returns whether it did.
     fn accept(&mut self, token: Token<'_>) -> bool {
         let found = self.peek() == token;
         if found {
@@ -175,7 +175,7 @@ impl<'s> Compiler<'_, 's> {
         self.functions.get(self.current as usize).map_or(0, |function| index(function.code.len()))
     }
 
-    /// Replaces an instruction whose target was unknown when it was written.
+    /// Replaces a jump instruction whose target was unknown when it was written.
     fn patch(&mut self, at: u32, op: Op) {
         let code = self.functions.get_mut(self.current as usize).map(|function| &mut function.code);
         if let Some(slot) = code.and_then(|code| code.get_mut(at as usize)) {
@@ -189,7 +189,7 @@ impl<'s> Compiler<'_, 's> {
         self.emit(Op::Constant(number), position);
     }
 
-    /// Compiles a whole text: one program, and blank lines after it.
+    /// Compiles a whole text: one program, and the blank lines after it. Returns the program's kind.
     fn top(&mut self) -> Result<ProgramKind, CompileError> {
         let kind = match self.peek() {
             Token::Word("def") => ProgramKind::Primary,
@@ -212,7 +212,7 @@ impl<'s> Compiler<'_, 's> {
         if self.peek() == Token::End { Ok(kind) } else { Err(self.unexpected("nothing after the end of the program")) }
     }
 
-    /// Writes the end of a function: one that ends without `return` returns `None`.
+    /// Writes the end of a function's instructions: a function that ends without `return` returns `None`.
     fn finish_function(&mut self) {
         let position = self.position();
         self.constant(Value::None, position);
@@ -220,7 +220,7 @@ impl<'s> Compiler<'_, 's> {
     }
 }
 
-/// Converts an index. Sources are limited far below the range of `u32`.
+/// Converts an index of an instruction or another item to `u32`. Program texts are limited far below its range.
 fn index(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

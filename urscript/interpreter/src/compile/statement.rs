@@ -137,7 +137,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    /// Compiles `.name(…)` after the indices of a variable and drops its value; returns `false` if no method call
+    /// Compiles a method call `.name(…)` after the indices of a variable and drops its value; returns `false` if none
     /// follows.
     fn is_method(&mut self, place: VariableSlot, indices: u32, position: Position) -> Result<bool, CompileError> {
         if !self.calls_method() {
@@ -149,7 +149,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(true)
     }
 
-    /// Compiles `= value` after the indices of a variable's element.
+    /// Compiles the assignment `= value` after the indices of a variable's element.
     fn store_element(&mut self, place: VariableSlot, indices: u32, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("="), "=")?;
         self.expression()?;

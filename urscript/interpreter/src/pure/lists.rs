@@ -21,7 +21,7 @@ pub(crate) fn get_list_length(args: &[Value], _: &Limits) -> Outcome {
     whole("get_list_length", items("get_list_length", args, 0)?.len() as f64)
 }
 
-/// Returns the length of a list or a text.
+/// Returns the number of elements of a list, or of characters of a text.
 pub(crate) fn length(args: &[Value], _: &Limits) -> Outcome {
     match arg(args, 0) {
         Value::String(text) => whole("length", text.chars().count() as f64),
@@ -29,7 +29,8 @@ pub(crate) fn length(args: &[Value], _: &Limits) -> Outcome {
     }
 }
 
-/// Returns the length of a list or a text; for a matrix the numbers of its rows and columns.
+/// Returns the number of elements of a list, or of characters of a text; for a matrix the numbers of its rows and
+/// columns.
 pub(crate) fn size(args: &[Value], limits: &Limits) -> Outcome {
     match arg(args, 0) {
         Value::List(rows) => match rows.first() {
@@ -103,7 +104,7 @@ pub(crate) fn binary_list_to_integer(args: &[Value], _: &Limits) -> Outcome {
     Ok(Value::Int(bits.cast_signed()))
 }
 
-/// Returns the argument, a list of numbers, scaled to length 1.
+/// Returns the argument, a list of numbers, scaled to a vector of length 1.
 pub(crate) fn normalize(args: &[Value], limits: &Limits) -> Outcome {
     let items = items("normalize", args, 0)?;
     let number = |item: &Value| item.number().ok_or(FaultKind::Type { operation: "normalize", found: item.kind() });

@@ -43,7 +43,7 @@ impl Frame {
     }
 }
 
-/// Returns the rotation vector of a quaternion, with a length of at most π.
+/// Returns the rotation vector of a quaternion \[rad\], with a length of at most π.
 fn vector(turn: DQuat) -> [f64; 3] {
     let turn = turn.normalize();
     let turn = if turn.w < 0.0 { -turn } else { turn };
@@ -83,8 +83,8 @@ pub(crate) fn pose_sub(args: &[Value], _: &Limits) -> Outcome {
     Ok(difference(Frame::of("pose_sub", args, 0)?, Frame::of("pose_sub", args, 1)?).to_value())
 }
 
-/// Returns the length of all six numbers of the difference. The manual only says that positions and rotations count.
-/// Assumed.
+/// Returns the distance of two poses: the length of all six numbers of their difference. The manual only says that
+/// positions and rotations count. Assumed.
 pub(crate) fn pose_dist(args: &[Value], _: &Limits) -> Outcome {
     let apart = difference(Frame::of("pose_dist", args, 1)?, Frame::of("pose_dist", args, 0)?);
     let turn = DVec3::from_array(vector(apart.turn));
@@ -118,7 +118,7 @@ pub(crate) fn wrench_trans(args: &[Value], _: &Limits) -> Outcome {
     Ok(list(&[fx, fy, fz, mx, my, mz]))
 }
 
-/// Converts angles into a rotation vector. Arguments: roll, pitch and yaw, about x, then y, then z of the fixed
+/// Converts angles into a rotation vector \[rad\]. Arguments: roll, pitch and yaw, about x, then y, then z of the fixed
 /// frame.
 pub(crate) fn rpy2rotvec(args: &[Value], _: &Limits) -> Outcome {
     let [roll, pitch, yaw] = numbers("rpy2rotvec", args, 0)?;

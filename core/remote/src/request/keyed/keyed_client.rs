@@ -29,9 +29,9 @@ pub struct Caller {
     asked_at: Instant,
     out: [u8; DATAGRAM_MAX],
     length: usize,
-    /// `true` if the datagram in `out` has to be sent.
+    /// `true` if the datagram in the buffer `out` has to be sent to the service.
     due: bool,
-    /// The time of the next repetition, and the delay after that; `None` while no answer is awaited.
+    /// The time of the next repetition of the request, and the delay after that; `None` while no answer is awaited.
     again: Option<(Instant, Duration)>,
     window: [u8; ANSWER_LEN + 1],
     event: Option<Event>,

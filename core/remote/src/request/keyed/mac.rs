@@ -46,12 +46,12 @@ impl Key {
         Some(bytes)
     }
 
-    /// Returns the authentication tag over `parts`, in this order.
+    /// Returns the authentication tag over the `parts` of a datagram, in this order.
     pub(super) fn tag(&self, parts: &[&[u8]]) -> [u8; TAG_LEN] {
         self.of(parts).finalize().into_bytes().into()
     }
 
-    /// Returns `true` if `tag` is that of `parts`; the comparison takes constant time.
+    /// Returns `true` if `tag` is the authentication tag of the datagram's `parts`; the comparison takes constant time.
     pub(super) fn holds(&self, parts: &[&[u8]], tag: &[u8; TAG_LEN]) -> bool {
         self.of(parts).verify(&(*tag).into()).is_ok()
     }
@@ -62,7 +62,7 @@ impl Key {
         mac
     }
 
-    /// Returns a session number and the service's nonce, which cannot be predicted without the key and the seed.
+    /// Returns a new session number and a nonce of the service, which cannot be predicted without the key and the seed.
     pub(super) fn fresh(&self, seed: &[u8; 32], made: u64, now: Instant, theirs: &Nonce) -> (u64, Nonce) {
         let (made, now) = (U64::new(made), U64::new(now.as_micros()));
         let tag = self.tag(&[b"keyed nonce     ", seed, made.as_bytes(), now.as_bytes(), theirs]);

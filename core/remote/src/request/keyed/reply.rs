@@ -80,13 +80,13 @@ pub enum OutputOutcome {
     Confirmed(Duration),
     /// The output's value was sent, but this controller does not publish the output.
     NeverShown,
-    /// The write was sent, but the controller shows another value after the time allowed.
+    /// The output's value was sent, but the controller shows another value after the time allowed.
     NotConfirmed,
     /// A later write for the same output replaced this write.
     Superseded,
     /// The output was not set: no session with a controller is established.
     NotConnected,
-    /// This arm or its software has no such output, or a number is out of its range.
+    /// This arm or its software has no such output, or a number of the request is out of its range.
     Impossible,
     /// The controller is in local control and accepts no writes of outputs.
     LocalControl,
@@ -96,7 +96,7 @@ pub enum OutputOutcome {
     Off,
     /// The link to the controller was stale, or did not accept text, for too long.
     LinkStale,
-    /// The write would change motion, and the arm is commanded or not at rest.
+    /// Setting the output would change motion, and the arm is commanded or not at rest.
     Commanding,
     /// This kind of controller has no such output.
     NoSuchOutput,
@@ -106,7 +106,7 @@ pub enum OutputOutcome {
     Full,
 }
 
-/// The byte that encodes the absence of a reason.
+/// The byte that encodes the absence of a reason in an answer datagram.
 const NONE: u8 = 0xff;
 const ENDING: u8 = 1;
 
@@ -127,7 +127,7 @@ const NEWS: [OutputOutcome; 14] = [
     OutputOutcome::Full,
 ];
 
-/// The kinds of errors in a line, in the order of their numbers.
+/// The kinds of errors in a request line, in the order of their numbers.
 const FAULTS: [FaultKind; 10] = [
     FaultKind::TooLong,
     FaultKind::NotText,
@@ -186,7 +186,7 @@ impl Reply {
         }
     }
 
-    /// Decodes a reply; returns `None` if it contains values that this version does not know.
+    /// Decodes the reply in an answer datagram; `None` if it contains values that this version does not know.
     pub(super) fn read(body: &Body) -> Option<Self> {
         let detail = usize::from(body.detail);
         let verdict = match body.verdict {

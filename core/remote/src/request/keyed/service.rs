@@ -11,10 +11,10 @@ use crate::request::{Challenge, Challenges, ClientRequest};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The number of sessions that have made requests, and the number of sessions without a request so far, that are
-/// kept.
+/// The greatest number of kept client sessions that have made requests, and of those without a request so far.
 const SLOTS: usize = 2;
-/// The most answers to hellos that are sent at once, and the time after which a further one is permitted.
+/// The most welcomes, the answers to hellos, that are sent at once, and the time after which a further one is
+/// permitted.
 const WELCOMES: u8 = 10;
 const WELCOME_EVERY: Duration = Duration::from_millis(100);
 
@@ -32,7 +32,7 @@ pub struct Service<A> {
     begun: [Option<Session<A>>; SLOTS],
     /// The client sessions that have made requests; least recently used first.
     open: [Option<Session<A>>; SLOTS],
-    /// The number of welcomes that may be sent, and the time of that number.
+    /// The number of welcomes, the answers to hellos, that may be sent, and the time at which it was determined.
     welcomes: (u8, Instant),
     counts: Counts,
     window: [u8; DATAGRAM_MAX + 1],
@@ -45,17 +45,17 @@ pub struct Service<A> {
 /// The counts of datagrams that the service has dropped since its start, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The number of datagrams that do not have the layout of this protocol.
+    /// The number of datagrams that do not have the layout of keyed requests.
     pub foreign: u32,
-    /// Datagrams of an earlier layout: the client has to be updated to the present version.
+    /// The number of datagrams of an earlier layout: the client has to be updated to the present version.
     pub outdated: u32,
-    /// Datagrams without an open session, or from an address other than the session's.
+    /// The number of datagrams without an open session, or from an address other than the session's.
     pub unknown: u32,
     /// The number of requests that are not newer than one received before.
     pub repeated: u32,
     /// The number of datagrams with an invalid authentication tag.
     pub forged: u32,
-    /// Hellos, the requests for a session, beyond ten at once and ten per second.
+    /// The number of hellos, the requests for a session, beyond ten at once and ten per second.
     pub hasty: u32,
 }
 
@@ -76,7 +76,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Returns the ticket of the request with this counter in the same session.
+    /// Returns the ticket of the request with this counter in the session of this ticket.
     #[must_use]
     pub const fn of(self, counter: u32) -> Self {
         Self { counter, ..self }
@@ -99,7 +99,7 @@ struct Waiting {
 pub struct KeyedRequest<'a> {
     /// The ticket with which the request is [answered](Service::answer).
     pub ticket: Ticket,
-    /// The request; or, as an error, the outcome to answer at once without carrying the request out.
+    /// The client's request; or, as an error, the outcome to answer at once without carrying the request out.
     pub ask: Result<ClientRequest<'a>, Verdict>,
 }
 
@@ -109,7 +109,7 @@ struct Session<A> {
     from: A,
     theirs: Nonce,
     ours: Nonce,
-    /// The counter of the newest request, with its tag, and its answer once there is one.
+    /// The counter of the session's newest request, with its tag, and its answer once there is one.
     counter: u32,
     tag: [u8; TAG_LEN],
     answer: Option<[u8; ANSWER_LEN]>,
@@ -289,7 +289,8 @@ impl<A: Copy + PartialEq> Service<A> {
         Some(KeyedRequest { ticket, ask })
     }
 
-    /// Answers a request, with a new challenge. Has no effect if the request is not the newest of its session.
+    /// Answers the request of `ticket`, with a new challenge. Has no effect if the request is not the newest of its
+    /// session.
     pub fn answer(&mut self, now: Instant, ticket: Ticket, present: Epoch, reply: &Reply) {
         let Ticket { session, counter } = ticket;
         let is = |open: &&mut Session<A>| open.number == session && open.counter == counter && open.answer.is_none();
@@ -308,7 +309,7 @@ impl<A: Copy + PartialEq> Service<A> {
         self.to = Some((open.from, length));
     }
 
-    /// Returns a datagram to send and the address of its client; each only once.
+    /// Returns a datagram to send and the address of its client, each only once; `None` if there is none.
     pub fn poll_output(&mut self) -> Option<(A, &[u8])> {
         let (to, length) = self.to.take()?;
         Some((to, self.out.get(..length)?))
@@ -326,7 +327,7 @@ enum Drop {
     Hasty,
 }
 
-/// Appends a session after the others; if there is no room, the first one is dropped.
+/// Appends a client session after the others; if there is no room, the first one is dropped.
 fn push<T>(slots: &mut [Option<T>; SLOTS], new: T) {
     let at = slots.iter().position(Option::is_none).unwrap_or_default();
     let behind = slots.get_mut(at..).unwrap_or_default();
@@ -336,7 +337,7 @@ fn push<T>(slots: &mut [Option<T>; SLOTS], new: T) {
     }
 }
 
-/// Writes the parts of a datagram one after the other; returns their length.
+/// Writes the parts of a datagram to `out` one after the other; returns their length \[B\].
 fn put(out: &mut [u8], parts: &[&[u8]]) -> usize {
     let bytes = parts.iter().flat_map(|part| part.iter());
     out.iter_mut().zip(bytes).map(|(to, from)| *to = *from).count()

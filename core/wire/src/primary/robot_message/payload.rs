@@ -9,7 +9,7 @@ use zerocopy::big_endian::{I32, U32};
 /// A pop-up that the controller shows on the pendant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Popup<'a> {
-    /// The program's request that belongs to the pop-up; `None` on 1.x.
+    /// The program's request that belongs to the pop-up; `None` on software 1.x.
     pub request: Option<PopupRequest>,
     /// `true` if the pop-up is a warning.
     pub warning: bool,
@@ -26,7 +26,7 @@ pub struct Popup<'a> {
 pub struct PopupRequest {
     /// The number of the pop-up's request.
     pub request_id: u32,
-    /// The type of the requested value, 8 for none.
+    /// The number of the type of the value that the pop-up requests, 8 for none.
     pub requested_type: u32,
     /// `true` if the program waits for the person's answer to the pop-up.
     pub blocking: bool,
@@ -74,14 +74,14 @@ pub struct SafetyModeMessage<'a> {
 pub enum SafetyDetail<'a> {
     /// The detail of a safety report as software 1.x sends it: a text.
     Security(Text<'a>),
-    /// The detail as software 3.0 to 3.2 sends it: the safety mode and a text.
+    /// The detail of a safety report as software 3.0 to 3.2 sends it: the safety mode and a text.
     Mode {
         /// The number of the new safety mode.
         safety_mode_type: u8,
         /// The text of the safety report.
         text: Text<'a>,
     },
-    /// The detail as 3.14, 5.0 and later software send it: the safety mode and a value.
+    /// The detail of a safety report as software 3.14, 5.0 and later send it: the safety mode and a value.
     Report {
         /// The number of the new safety mode.
         safety_mode_type: u8,
@@ -91,12 +91,12 @@ pub enum SafetyDetail<'a> {
         /// The value of the safety report, whose type is given by `report_data_type`.
         report_data: u32,
     },
-    /// The undecoded detail, if the software is unknown or if the form that it sends is unknown.
+    /// The undecoded detail of a safety report, if the software is unknown or if the form that it sends is unknown.
     Raw(Text<'a>),
 }
 
 impl SafetyDetail<'_> {
-    /// Returns the safety mode; `None` if the form is not known to have one.
+    /// Returns the new safety mode in the safety report; `None` if the report's form is not known to have one.
     #[must_use]
     pub fn safety_mode(&self) -> Option<SafetyMode> {
         match *self {
@@ -111,7 +111,7 @@ impl SafetyDetail<'_> {
 /// A message about an error or another report with a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCode<'a> {
-    /// The code; 210 is the reply to a program sent in local control.
+    /// The code of the error report; 210 is the reply to a program sent in local control.
     pub code: i32,
     /// The argument of the error code.
     pub argument: i32,
@@ -124,17 +124,17 @@ pub struct ErrorCode<'a> {
 pub enum ErrorDetail<'a> {
     /// The detail of an error report as software 1.x sends it: a text.
     Text(Text<'a>),
-    /// The detail as software 3.0 to 3.2 sends it: a warning level and a text.
+    /// The detail of an error report as software 3.0 to 3.2 sends it: a warning level and a text.
     Warning {
-        /// The severity of the report: 1 info, 2 warning, 3 violation, 4 fault.
+        /// The severity of the error report: 1 info, 2 warning, 3 violation, 4 fault.
         warning_level: i32,
         /// The text of the error report.
         text: Text<'a>,
     },
-    /// The detail as 3.14, 5.0 and later software send it: a report level, a value and a text.
+    /// The detail of an error report as software 3.14, 5.0 and later send it: a report level, a value and a text.
     Report {
-        /// The severity: 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; 128 is added for
-        /// reports to developers.
+        /// The severity of the error report: 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; 128 is
+        /// added for reports to developers.
         report_level: i32,
         /// The type of `data`: 2 a signed number, 3 a single-precision number, 4 hexadecimal, others unsigned.
         data_type: u32,
@@ -143,7 +143,7 @@ pub enum ErrorDetail<'a> {
         /// The text of the error report.
         text: Text<'a>,
     },
-    /// The undecoded detail, if the software is unknown or if the form that it sends is unknown.
+    /// The undecoded detail of an error report, if the software is unknown or if the form that it sends is unknown.
     Raw(Text<'a>),
 }
 
@@ -156,7 +156,7 @@ pub struct Titled<'a> {
     pub argument: i32,
     /// The title of the message, at most 255 bytes.
     pub title: Text<'a>,
-    /// The text; at the start or end of a program the program's name.
+    /// The text of the titled message; at the start or end of a program the program's name.
     pub text: Text<'a>,
 }
 
@@ -165,10 +165,10 @@ pub struct Titled<'a> {
 pub struct RequestValue<'a> {
     /// The number of the program's request for a value.
     pub request_id: u32,
-    /// The requested type: 0 boolean, 1 integer, 2 float, 3 string, 4 pose, 5 joint vector, 6 waypoint, 7
-    /// expression, 8 none; absent on 1.x.
+    /// The type of the requested value: 0 boolean, 1 integer, 2 float, 3 string, 4 pose, 5 joint vector, 6 waypoint, 7
+    /// expression, 8 none; absent on software 1.x.
     pub requested_type: Option<u32>,
-    /// The pop-up of the request; present exactly if the requested type is 8.
+    /// The pop-up of the program's request; present exactly if the requested type is 8.
     pub popup: Option<RequestPopup<'a>>,
     /// The text with which the program asks for the value.
     pub text: Text<'a>,
@@ -198,11 +198,11 @@ pub struct ThreadLabel<'a> {
     pub thread_name: Text<'a>,
 }
 
-/// Iterates over the labels of a message of kind 14. An error is the last item.
+/// An iterator over the program labels of a robot message of kind 14. An error is the last item.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadLabels<'a>(pub(super) Take<'a>);
 
-/// Compares the bytes of the labels that were not yet iterated over.
+/// Compares the bytes of the program labels that were not yet iterated over.
 impl PartialEq for ThreadLabels<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.0.rest() == other.0.rest()
@@ -210,7 +210,7 @@ impl PartialEq for ThreadLabels<'_> {
 }
 
 impl<'a> ThreadLabels<'a> {
-    /// Writes `labels` to `memory` and returns them as the payload of a message.
+    /// Writes `labels` to `memory` and returns them as the payload of a robot message.
     ///
     /// # Errors
     /// `BufferTooSmall` if `memory` is too small for them.
