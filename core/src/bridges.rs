@@ -178,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the determinant, which is computed in another way: by Leibniz' formula in double precision.
+        /// Checks the independence of random matrices against their determinant, computed here in double precision.
         #[test]
         fn no_matrix_has_more_independence_than_its_determinant_allows(matrix in any::<[[i8; AXES]; AXES]>()) {
             let bridges = Bridges { matrix: matrix.map(|row| row.map(f32::from)), unloaded: [0.0; AXES] };

@@ -29,7 +29,7 @@ pub enum Guard {
     Limit,
     /// The stack is guarded by a read-only region of the memory protection unit (ARMv7-M).
     Region,
-    /// The stack has no guard, because this core has neither.
+    /// The stack has no guard, because this core has neither a stack limit register nor a memory protection unit.
     None,
 }
 

@@ -134,7 +134,7 @@ pub enum Output<'a> {
     Transmit {
         /// The link to which the bytes are to be written.
         link: LinkId,
-        /// The receiver of a datagram; `None` for a connection, and for the peer that connected.
+        /// The address that a datagram is sent to; `None` for a TCP link, whichever side opened it.
         to: Option<SocketAddr>,
         /// The bytes to write to the link.
         bytes: &'a [u8],

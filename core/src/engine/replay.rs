@@ -123,7 +123,8 @@ impl core::fmt::Display for ReplayError {
 impl core::error::Error for ReplayError {}
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// Handles a recorded input again. Returns `None` if the entry is not an input, or does not fit.
+    /// Applies a recorded input to the engine, or loads a checkpoint. Returns `None` if the entry is of another kind,
+    /// cannot be decoded, or does not fit into the receive window of its link.
     fn put_in(&mut self, entry: &Entry<'_>) -> Option<()> {
         match entry.kind {
             Kind::Checkpoint => self.load(entry.payload),

@@ -54,7 +54,8 @@ fn share(way: Vector3, gone: Vector3) -> f32 {
     outrigger_wire::math::bounded(share, 0.0, 1.0)
 }
 
-/// Returns the equivalent turn in the opposite direction if `turn` is more than a quarter turn.
+/// Returns the rotation vector \[rad\] of the turn the other way round to the same orientation, if `turn` is more than
+/// π/2; otherwise `turn` itself.
 fn other_way(turn: Vector3) -> Vector3 {
     let angle = norm(turn);
     if angle > HALF / 2.0 { scale(turn, 1.0 - 2.0 * HALF / angle) } else { turn }

@@ -37,8 +37,8 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         idle.then(|| Monitoring { control: self.peer_mut().control_mut() })
     }
 
-    /// Sets the parameters of joint impedance, at any time. Other fields can be sent only if
-    /// [`monitoring`](Self::monitoring) is `Some`.
+    /// Sets the parameters of joint impedance, also while commanding. Parameters that change which fields the commands
+    /// have are accepted only if [`monitoring`](Self::monitoring) is `Some`.
     ///
     /// # Errors
     /// [`ControlRefusal`]; nothing changes then.
@@ -46,8 +46,8 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         self.set_parameters(Control::JointImpedance(impedance))
     }
 
-    /// Sets the parameters of Cartesian impedance, at any time. Other fields can be sent only if
-    /// [`monitoring`](Self::monitoring) is `Some`.
+    /// Sets the parameters of Cartesian impedance, also while commanding. Parameters that change which fields the
+    /// commands have are accepted only if [`monitoring`](Self::monitoring) is `Some`.
     ///
     /// # Errors
     /// [`ControlRefusal`]; nothing changes then.

@@ -84,7 +84,8 @@ pub enum ProgramEvent {
         link: LinkId,
         /// The number of bytes that the client sent, 0 if none arrived.
         bytes: u8,
-        /// The first four bytes that arrived at once, most significant first; 0 if fewer did.
+        /// The first four bytes that the client sent, as a big-endian number that identifies its protocol; 0 if there
+        /// were fewer.
         said: i32,
         /// The version in a greeting: [`Hello::VERSION`](outrigger_wire::program::Hello::VERSION) of an earlier text of
         /// ours, 0 if there was no greeting.

@@ -13,21 +13,21 @@ pub struct CommandFlags(u32);
 impl CommandFlags {
     /// The empty set: no field of the command is in effect.
     pub const NONE: Self = Self(0);
-    /// The flag of the joint positions; in Cartesian impedance control the posture in the null space.
+    /// The flag of a command that has the joint positions; in Cartesian impedance control the posture in the null space.
     pub const JOINT_POSITION: Self = Self(0x0001);
-    /// The flag of the joint torques, which are added to those of the control law.
+    /// The flag of a command that has the joint torques, which are added to those of the control law.
     pub const JOINT_TORQUE: Self = Self(0x0004);
-    /// The flag of the joints' stiffness.
+    /// The flag of a command that has the joints' stiffness.
     pub const JOINT_STIFFNESS: Self = Self(0x0010);
-    /// The flag of the joints' damping.
+    /// The flag of a command that has the joints' damping.
     pub const JOINT_DAMPING: Self = Self(0x0020);
-    /// The flag of the Cartesian position of the tool.
+    /// The flag of a command that has the Cartesian position of the tool.
     pub const CARTESIAN_POSITION: Self = Self(0x0100);
-    /// The flag of the force and torque at the tool, which are added to those of the control law.
+    /// The flag of a command that has the force and torque at the tool, which are added to those of the control law.
     pub const TOOL_WRENCH: Self = Self(0x0400);
-    /// The flag of the stiffness along and about the Cartesian axes.
+    /// The flag of a command that has the stiffness along and about the Cartesian axes.
     pub const CARTESIAN_STIFFNESS: Self = Self(0x1000);
-    /// The flag of the damping along and about the Cartesian axes.
+    /// The flag of a command that has the damping along and about the Cartesian axes.
     pub const CARTESIAN_DAMPING: Self = Self(0x2000);
 
     const JOINT_IMPEDANCE: Self =

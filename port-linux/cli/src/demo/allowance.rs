@@ -26,7 +26,8 @@ const RESERVE: u64 = 250;
 const WIDEST: Duration = Duration::from_millis(100);
 /// The largest factor by which time is slowed; the demo then takes minutes.
 const SLOWEST: u32 = 8;
-/// The factor by which time is slowed under the usual limits, once the machine has paused a program all the same.
+/// The least factor by which time is slowed if the machine was measured as quiet, so that the default limits are used,
+/// but pauses the demo for too long.
 const BECAME_BUSY: u32 = 4;
 /// The link limit that is used only if slower time does not suffice either.
 const HOPELESS: Duration = Duration::from_millis(150);

@@ -19,7 +19,8 @@ pub(crate) struct DemoArgs {
     /// Write a moving picture of the demo to this file, for a README or a slide
     #[arg(long, value_name = "FILE.svg")]
     pub picture: Option<PathBuf>,
-    /// Show the demo live on a page in a browser; without a PORT at 127.0.0.1:8750, or another port of the loopback
+    /// Show the demo live on a page in a browser; without a PORT at 127.0.0.1:8750, or at a
+    /// free port if 8750 is in use
     #[arg(long, value_name = "[ADDR:]PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
     pub web: Option<Web>,
     /// Cause a fault on purpose, to show that a check fails
