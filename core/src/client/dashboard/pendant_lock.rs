@@ -300,7 +300,7 @@ impl core::fmt::Display for LockEvent {
                 write!(f, "the pendant is locked while the arm is commanded; its role was {}", before.word())
             }
             Self::GivenBack(role) => write!(f, "the pendant's role is restored: {}", role.word()),
-            Self::Changed(role) => write!(f, "another client changed the pendant's role, which stays: {}", role.word()),
+            Self::Changed(role) => write!(f, "the pendant's role was changed meanwhile, and stays: {}", role.word()),
             Self::LockedAlready => f.write_str("the pendant was locked before, and stays locked"),
             Self::NotKept => f.write_str("the pendant is not locked: its role cannot be saved for restoring it"),
             Self::NotTold => f.write_str(

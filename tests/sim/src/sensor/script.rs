@@ -317,7 +317,7 @@ mod tests {
             ("noise:-1", "at least 0"),
             ("step:1", "no start"),
             ("6=constant:1", "from 0 to 5"),
-            ("2=dropout", "leave `2=` out"),
+            ("2=dropout", "omit `2=`"),
             ("freeze:3", "takes no number"),
             ("flip:130%", "a share such as"),
             ("nan@5", "is not a time"),

@@ -2,8 +2,8 @@
 
 use outrigger_core::command::{Governor, Limits};
 use outrigger_core::mode::{
-    Action, Course, CourseConfig, Evidence, Following, FollowingConfig, Held, Mirrored, ModeConfig, ModeMachine,
-    MoveNumber, Standstill, StandstillConfig,
+    Action, Course, CourseConfig, Evidence, Following, FollowingConfig, Mirrored, ModeConfig, ModeMachine, MoveNumber,
+    Standstill, StandstillConfig, TimedFact,
 };
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{JointVelocities, State};
@@ -21,7 +21,7 @@ pub fn probe() {
 #[inline(never)]
 fn machine(state: &State<6>) {
     let now = any(Instant::from_micros(9));
-    let mirrored = MoveNumber::new(any(7)).map(|number| Held::new(any(Mirrored::Running(number)), now));
+    let mirrored = MoveNumber::new(any(7)).map(|number| TimedFact::new(any(Mirrored::Running(number)), now));
     let evidence = any(Evidence { mirrored, ..Evidence::default() });
     let mut machine = any(ModeMachine::new(any(ModeConfig::new(any(Duration::from_millis(2))))));
     let mut governor = Governor::<6>::new(any(Limits::default()));

@@ -4,7 +4,7 @@
 use core::net::{IpAddr, SocketAddr};
 
 use outrigger_core::command::SourceConfig;
-use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::command::outputs::{Write, WriteOutcome};
 #[cfg(feature = "rtde")]
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{LINKS, UrEvent};
@@ -89,7 +89,7 @@ fn live<L: Law<6>>(engine: &mut UrEngine<'_, L>) {
             if let Event::Peer(UrEvent::Malformed { error, .. }) = event {
                 shown(error);
             }
-            if let Event::Output { news: WriteNews::Refused(refusal), .. } = event {
+            if let Event::Output { news: WriteOutcome::Refused(refusal), .. } = event {
                 shown(refusal);
             }
             used(event);

@@ -14,10 +14,10 @@ fn bring_up_powers_on_waits_for_idle_releases_the_brakes_and_waits_for_running()
     let expected = [
         "safety mode: NORMAL",
         "robot mode: POWER_OFF",
-        "asked: power on",
+        "sent: power on",
         "robot mode: BOOTING",
         "robot mode: IDLE",
-        "asked: brake release",
+        "sent: brake release",
         "robot mode: RUNNING",
     ];
     assert_eq!(told.said, expected);
@@ -96,7 +96,7 @@ fn an_acknowledged_protective_stop_is_unlocked_after_its_lock_and_nothing_is_sta
     assert_eq!(told.end, Ok(()));
     assert!(unlocked.unwrap() >= at(5_000));
     let expected =
-        ["locked for another 4.1 s", "asked: unlock protective stop", "safety mode: NORMAL", "robot mode: RUNNING"];
+        ["locked for another 4.1 s", "sent: unlock protective stop", "safety mode: NORMAL", "robot mode: RUNNING"];
     assert_eq!(told.said, expected);
     assert!(told.asked.contains(&"close safety popup ".to_owned()));
     assert!(!told.asked.iter().any(|asked| asked.starts_with("play") || asked.starts_with("load")));
@@ -125,8 +125,8 @@ fn an_acknowledged_fault_restarts_the_safety_system_and_brings_the_robot_up() {
         let mut recovery = Recovery::new(acknowledgement, RecoveryConfig::default());
         let told = play(&mut recovery, |request, now| robot.answer(request, now));
         assert_eq!(told.end, Ok(()));
-        let acted: Vec<_> = told.said.iter().filter(|said| said.starts_with("asked")).collect();
-        assert_eq!(acted, ["asked: restart safety", "asked: power on", "asked: brake release"]);
+        let acted: Vec<_> = told.said.iter().filter(|said| said.starts_with("sent")).collect();
+        assert_eq!(acted, ["sent: restart safety", "sent: power on", "sent: brake release"]);
     }
 }
 
@@ -177,7 +177,7 @@ fn load_is_done_when_the_program_shows_and_before_3_3_that_is_later_than_the_ans
     });
     assert_eq!(told.end, Ok(()));
     assert!(told.now >= at(1_500));
-    assert_eq!(told.said, ["asked: load", "program: STOPPED other.urp", "program: STOPPED weld.urp"]);
+    assert_eq!(told.said, ["sent: load", "program: STOPPED other.urp", "program: STOPPED weld.urp"]);
 }
 
 #[test]
