@@ -23,7 +23,7 @@
 //! ```
 
 mod net;
-mod outstanding;
+mod oldest_unacked;
 
 use core::future::{Future, pending, poll_fn};
 use core::net::SocketAddr;
@@ -35,7 +35,7 @@ use crate::law::Law;
 use outrigger_wire::time::{Duration, Instant};
 
 pub use net::{Clock, Datagrams, Net, NoSocket, Socket, Sockets, Unacked};
-pub use outstanding::Outstanding;
+pub use oldest_unacked::Outstanding;
 
 /// The user of the engine: it supplies inputs of sensors and operators, and receives reports.
 pub trait Application<const N: usize, P: Controller<N>, L: Law<N>> {

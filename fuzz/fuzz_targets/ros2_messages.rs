@@ -7,13 +7,13 @@ use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
 use outrigger_ros2::acceptance::SessionFacts;
 use outrigger_ros2::arm::{Arm, UR_JOINTS};
-use outrigger_ros2::calls::{self, Operation};
 use outrigger_ros2::controllers;
-use outrigger_ros2::follow;
+use outrigger_ros2::driver_services::{self, Operation};
 use outrigger_ros2::forward;
 use outrigger_ros2::frames::{Frames, Transforms};
 use outrigger_ros2::native_calls;
 use outrigger_ros2::script;
+use outrigger_ros2::trajectory_goals;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_ros2_messages::{
@@ -82,10 +82,11 @@ fuzz_target!(|data: &[u8]| {
         11 => {
             let joints: Vec<String> = ["a", "b"].map(String::from).to_vec();
             let now = Time { sec: 100, nanosec: 0 };
-            let wanted = decode::<FollowGoal>(bytes).ok().and_then(|goal| follow::goal(&goal, &joints, now).ok());
+            let wanted =
+                decode::<FollowGoal>(bytes).ok().and_then(|goal| trajectory_goals::goal(&goal, &joints, now).ok());
             let wanted = wanted
                 .map(|wanted| wanted.points)
-                .or_else(|| follow::trajectory(&decode::<JointTrajectory>(bytes).ok()?, &joints, now).ok());
+                .or_else(|| trajectory_goals::trajectory(&decode::<JointTrajectory>(bytes).ok()?, &joints, now).ok());
             for points in wanted.iter() {
                 assert!(!points.is_empty() && points.windows(2).all(|pair| pair[0].at < pair[1].at));
                 let finite = |values: &[f64]| values.len() == 2 && values.iter().all(|value| value.is_finite());
@@ -101,8 +102,8 @@ fuzz_target!(|data: &[u8]| {
             let tool = Some([0.5, 0.1, 0.3, 3.0, -0.5, 0.1]);
             let frames = Frames { names: &names, tool, others: &others, now: Instant::ZERO };
             for distro in Distro::ALL {
-                for offer in calls::OFFERS {
-                    match calls::deed(offer, bytes, distro, frames) {
+                for offer in driver_services::OFFERS {
+                    match driver_services::deed(offer, bytes, distro, frames) {
                         Ok(Operation::Set(write)) => in_range(&write),
                         Ok(Operation::Force(mode)) => assert!(mode.check(true).is_ok()),
                         Ok(_) => {}
@@ -124,7 +125,9 @@ fuzz_target!(|data: &[u8]| {
         14 => {
             let joints: Vec<String> = ["a", "b"].map(String::from).to_vec();
             let goal = decode::<UntilGoal>(bytes).ok();
-            if let Some(Ok(wanted)) = goal.map(|goal| follow::until(goal, &joints, Time { sec: 100, nanosec: 0 })) {
+            if let Some(Ok(wanted)) =
+                goal.map(|goal| trajectory_goals::until(goal, &joints, Time { sec: 100, nanosec: 0 }))
+            {
                 assert!(wanted.points.windows(2).all(|pair| pair[0].at < pair[1].at));
             }
         }

@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use outrigger_wire::external_control::Control;
 use outrigger_wire::forward::{TrajectoryPoint, TrajectoryResult};
 use outrigger_wire::player::{PlayerOrder, PlayerReport};
-use outrigger_wire::program::{Hello, Order, Report};
+use outrigger_wire::program_messages::{Hello, Order, Report};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut written = [0xa5; PlayerOrder::LEN];

@@ -37,8 +37,8 @@ use outrigger_core::engine::krc::{Krc, KrcEngine};
 use outrigger_core::law::Law;
 use outrigger_wire::fri::{COMMAND_LEN, MEASUREMENT_LEN};
 
-use crate::handle::{Handle, Shared};
 use crate::net::{Flow, Metadata, Stack};
+use crate::robot_mailbox::{Handle, Shared};
 use crate::runner::Runner;
 
 /// The number of commands that may wait for the wire. Normally it is one; the next one waits behind it while the first

@@ -92,14 +92,14 @@ mod address;
 mod arp_claim;
 pub mod arp_guard;
 mod connection_fault;
-mod edges;
 pub mod frame_monitor;
-mod handle;
 pub mod heartbeat;
 pub mod krc;
 pub mod link_watchdog;
 mod memory;
 mod net;
+mod operator_queue;
+mod robot_mailbox;
 mod runner;
 pub mod sensor;
 #[cfg(feature = "test-peer")]
@@ -108,7 +108,7 @@ pub mod test_peer;
 
 pub use address::hardware_address;
 pub use connection_fault::ConnectionFault;
-pub use handle::{Handle, Shared};
 pub use memory::{Buffers, BuffersWithRtde, FOR_A_PROGRAM, SmallBuffers, Windows};
 pub use net::{Connections, Flow, Stack, now};
+pub use robot_mailbox::{Handle, Shared};
 pub use runner::{Observer, Runner, UrRunner, new};

@@ -23,8 +23,8 @@ use outrigger_core::engine::{Endpoint, LinkId};
 use outrigger_wire::time::{Duration, Instant};
 
 use crate::connection_fault::ConnectionFault;
-use crate::handle::Shared;
 use crate::memory::{Buffers, Split};
+use crate::robot_mailbox::Shared;
 
 /// Returns the time on the clock of the sample time stamps: `embassy-time`'s, in µs since boot.
 #[must_use]

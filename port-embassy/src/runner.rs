@@ -8,9 +8,9 @@ use outrigger_core::engine::{Controller, Engine, Event, Input};
 use outrigger_core::law::Law;
 use outrigger_wire::time::{Duration, Instant};
 
-use crate::handle::{Handle, Shared};
 use crate::memory::Buffers;
 use crate::net::{Connections, Flush, Stack};
+use crate::robot_mailbox::{Handle, Shared};
 
 /// The longest time to write one command into the socket. The socket always has room, unless the controller
 /// acknowledges nothing.

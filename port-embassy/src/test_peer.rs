@@ -5,8 +5,8 @@ use outrigger_core::engine::LinkId;
 use outrigger_core::engine::test_peer::{TestEngine, TestPeer};
 use outrigger_core::law::Law;
 
-use crate::handle::{Handle, Shared};
 use crate::net::{Connections, Stack};
+use crate::robot_mailbox::{Handle, Shared};
 use crate::runner::Runner;
 
 /// The buffers of the socket. They are shorter than a long message, so that the stack receives it in pieces.

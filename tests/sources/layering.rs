@@ -24,20 +24,20 @@ const FLOORS: Floors = &[
 /// The modules of `outrigger-wire` by floor, with the same rule.
 const WIRE_FLOORS: Floors = &[
     (8, &["frame", "robot_api", "player"]),
-    (7, &["dashboard", "interpreter", "program"]),
+    (7, &["dashboard", "interpreter", "program_messages"]),
     (6, &["primary", "realtime", "fri", "forward", "external_control"]),
     (5, &["rtde", "sensor"]),
     (4, &["cursor", "robot"]),
     (3, &["fields"]),
     (2, &["layout", "time"]),
-    (1, &["error", "math", "bytes", "checksum", "decimal", "cobs"]),
+    (1, &["error", "math", "buffer_compaction", "checksum", "decimal", "cobs"]),
 ];
 
 /// The modules inside `engine` by floor, with the same rule; `Engine` itself is in its `mod.rs`.
 const ENGINE_FLOORS: Floors = &[
     (8, &["snapshot"]),
     (7, &["replay"]),
-    (6, &["guide", "motion", "record", "view", "krc", "test_peer", "ur"]),
+    (6, &["freedrive_calls", "motion", "record", "view", "krc", "test_peer", "ur"]),
     (5, &["mod"]),
     (4, &["controller", "settings"]),
     (3, &["config"]),
@@ -48,11 +48,19 @@ const ENGINE_FLOORS: Floors = &[
 /// The modules of `outrigger-remote`, none of which imports another, with the floors inside each from the lowest to the
 /// highest; `mod` contains the module's own types.
 const REMOTE_FLOORS: &[(&str, Floors)] = &[
-    ("provision", &[(1, &["image", "wire"]), (2, &["intake"]), (3, &["mod"]), (4, &["provision_client", "service"])]),
+    (
+        "provision",
+        &[
+            (1, &["settings_image", "provision_messages"]),
+            (2, &["frame_extraction"]),
+            (3, &["mod"]),
+            (4, &["provision_client", "service"]),
+        ],
+    ),
     (
         "request",
         &[
-            (1, &["armed", "request_freshness", "key", "json_number"]),
+            (1, &["arming_request", "request_freshness", "json_keys", "json_number"]),
             (2, &["message"]),
             (3, &["mod"]),
             (4, &["json"]),
@@ -60,7 +68,15 @@ const REMOTE_FLOORS: &[(&str, Floors)] = &[
             (6, &["keyed"]),
         ],
     ),
-    ("request/keyed", &[(1, &["wire"]), (2, &["mac", "reply"]), (3, &["mod"]), (4, &["keyed_client", "service"])]),
+    (
+        "request/keyed",
+        &[
+            (1, &["datagram_layout"]),
+            (2, &["authentication_tag", "reply"]),
+            (3, &["mod"]),
+            (4, &["keyed_client", "service"]),
+        ],
+    ),
     ("telemetry", &[(1, &["message"]), (2, &["mod"]), (3, &["sampler"])]),
 ];
 

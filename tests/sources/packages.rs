@@ -111,7 +111,7 @@ const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot"]
 const EMULATED_MAY_USE_OF_REMOTE: &[&str] = &["telemetry"];
 
 /// The modules of `outrigger-wire` with which a board computes; the judge of the board may not use them.
-const EMULATED_MAY_NOT_USE: &[&str] = &["bytes", "checksum", "decimal", "math", "cobs"];
+const EMULATED_MAY_NOT_USE: &[&str] = &["buffer_compaction", "checksum", "decimal", "math", "cobs"];
 
 #[test]
 fn a_board_is_judged_without_the_code_it_runs() {

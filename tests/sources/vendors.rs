@@ -14,7 +14,7 @@ const CHOOSING: &[&str] = &[
     "port-linux/cli/src/args.rs",
     "port-linux/cli/src/cli.rs",
     "port-linux/cli/src/dispatch.rs",
-    "port-linux/cli/src/watch/device.rs",
+    "port-linux/cli/src/watch/board_state.rs",
     "boards/app/src/board.rs",
 ];
 
@@ -52,8 +52,8 @@ const VENDORS: &[Vendor] = &[
                     "port-linux/cli/src/decode.rs",
                     "port-linux/cli/src/export",
                     "port-linux/src/feed",
-                    "port-linux/src/motion/recording.rs",
-                    "port-linux/src/record/recording.rs",
+                    "port-linux/src/motion/recorded_motion.rs",
+                    "port-linux/src/record/entry_writer.rs",
                     "port-linux/cli/src/serve/json_lines.rs",
                     "port-linux/cli/src/screen/feed_values.rs",
                     "port-linux/ros/src/node/feed_readings.rs",
@@ -93,7 +93,7 @@ const VENDORS: &[Vendor] = &[
             ),
             (
                 "names of its ports and terminals",
-                &["port-linux/src/show/states.rs", "port-linux/src/show/terminals.rs"],
+                &["port-linux/src/show/state_source.rs", "port-linux/src/show/io_terminals.rs"],
             ),
             ("its arm's model by its type", &["port-linux/ros/src/readings.rs"]),
             (

@@ -20,11 +20,11 @@ mod render;
 
 pub use render::dialect::{Boundaries, Dialect, OutputNames, ServoJArguments, TimeArgument};
 pub use render::error::{Argument, Range, RenderError};
-pub use render::error_text::Decimal;
 pub use render::external_control::{ExternalControlProgram, ExternalControlValues, TorqueBounds};
 pub use render::message::{MAX_TEXT, Popup, TextMsg};
 pub use render::motion::{ServoJ, SpeedJ, SpeedJForm, StopJ};
 pub use render::program::{ScriptError, ScriptText, ScriptValue};
+pub use render::render_error_text::Decimal;
 pub use render::secondary_program::{AnalogDomain, DigitalOutput, Output, Sec, ToolVoltage};
 pub use render::service::{ServiceLine, SpeedSlider};
 pub use render::target_payload::TargetPayload;

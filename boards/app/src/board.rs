@@ -57,7 +57,7 @@ macro_rules! board {
         /// The number of sockets for which the network stack has room.
         const SOCKETS: usize = 6 + cfg!(requests) as usize + cfg!(dashboard) as usize;
         /// The time of the last turn of the tasks with the lowest priority.
-        static TURNS: $crate::turns::Turns = $crate::turns::Turns::new();
+        static TURNS: $crate::task_order::Turns = $crate::task_order::Turns::new();
 
         /// Chooses the settings in effect from the board's flash or the firmware, and returns them with their image.
         fn choose_settings(
@@ -91,7 +91,7 @@ macro_rules! board {
                 ::static_cell::ConstStaticCell::new(::embassy_net::StackResources::new());
             let config = $crate::network(&settings.device);
             let (stack, runner) = ::embassy_net::new(driver, config, RESOURCES.take(), seed);
-            let network = spawn_first(spawner, net(runner), $crate::turns::NETWORK);
+            let network = spawn_first(spawner, net(runner), $crate::task_order::NETWORK);
             spawner.spawn(::defmt::unwrap!(note_turns()));
             (stack, network)
         }

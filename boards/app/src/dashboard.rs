@@ -14,8 +14,8 @@ use outrigger_core::mode::Mode;
 use outrigger_embassy::{Handle, now};
 use outrigger_wire::time::Instant;
 
+use crate::dashboard_command_queue::{Asker, ServiceCommands};
 use crate::log_event::PeerEvent;
-use crate::service_commands::{Asker, ServiceCommands};
 use crate::shared::Shared;
 
 /// The longest wait for the controller to notice the end of the connection to its dashboard server.

@@ -17,7 +17,7 @@
 //! for both.
 //!
 //! All of them must run on one executor, together with the stack's own runner, because their shared state is in a
-//! `RefCell` and not behind a lock. The executor has priorities; [`turns`] defines them.
+//! `RefCell` and not behind a lock. The executor has priorities; [`task_order`] defines them.
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
 
@@ -28,9 +28,9 @@ mod board;
 pub mod boot;
 mod contacts;
 pub mod dashboard;
-mod guard;
+mod dashboard_command_queue;
 pub mod krc;
-mod lamp;
+mod lamp_patterns;
 mod log_event;
 mod network;
 #[cfg(feature = "provision")]
@@ -39,17 +39,14 @@ mod recorder;
 pub mod requests;
 mod robot;
 mod sensors;
-mod service_commands;
 mod shared;
-mod stack;
+mod stack_guard;
+mod stack_usage;
+pub mod task_order;
 pub mod telemetry;
-pub mod turns;
 pub mod ur;
 
 pub use contacts::Contacts;
-pub use guard::{GUARD, Guard};
-#[cfg(all(target_arch = "arm", target_os = "none"))]
-pub use guard::{guard_stack, stack_exceeded};
 pub use outrigger_core::engine::Ports;
 pub use outrigger_core::mode::OperatorConfig;
 pub use outrigger_embassy::link_watchdog::Restart;
@@ -59,6 +56,9 @@ pub use outrigger_remote::telemetry::NetworkCounts;
 pub use robot::{Ready, StartError};
 pub use sensors::{AnalogSensor, BusSensor, SerialSensor, WrenchSensor};
 pub use shared::Shared;
+pub use stack_guard::{GUARD, Guard};
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+pub use stack_guard::{guard_stack, stack_exceeded};
 
 // Bounds of public functions; boards do not name it.
 #[doc(hidden)]

@@ -26,11 +26,11 @@ use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Instant;
 
 use crate::boot::{self, BootRecord, Clock};
-use crate::lamp::Status;
+use crate::dashboard_command_queue::{Asker, ServiceCommands};
+use crate::lamp_patterns::Status;
 use crate::log_event::{LogEvent, PeerEvent};
-use crate::requests::inquiry::Inquiry;
-use crate::service_commands::{Asker, ServiceCommands};
-use crate::stack::Gauge;
+use crate::requests::control_loop_interface::Inquiry;
+use crate::stack_usage::Gauge;
 
 /// The number of log lines that can wait to be written. One fallback causes a handful.
 const LINES: usize = 16;

@@ -4,7 +4,7 @@ use core::task::Context;
 
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
 
-use crate::bus::{Bus, Cells};
+use crate::board_traits::{Bus, Cells};
 use crate::memory::BUFFER;
 use crate::phy::{Failure, LinkMode, Phy, Progress};
 use crate::receive::ReceiveRing;

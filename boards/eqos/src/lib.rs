@@ -20,7 +20,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod bus;
+mod board_traits;
 mod interface;
 mod memory;
 mod phy;
@@ -29,7 +29,7 @@ pub mod registers;
 mod shared;
 mod transmit;
 
-pub use bus::{Bus, Cells};
+pub use board_traits::{Bus, Cells};
 pub use interface::{Interface, ReceiveToken, TransmitToken};
 pub use memory::{BUFFER, RingMemory};
 pub use phy::LinkMode;

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::bus::Cells;
+use crate::board_traits::Cells;
 
 /// The size of a buffer \[B\]: a frame of 1 514 bytes, two VLAN tags and the check sequence, rounded up to a multiple of 512.
 pub const BUFFER: usize = 1_536;

@@ -3,7 +3,7 @@
 //!
 //! A transfer takes some 33 µs. One poll begins it and a later one reads its result: nothing waits for it.
 
-use crate::bus::Bus;
+use crate::board_traits::Bus;
 use crate::registers::{MACMDIOAR, MACMDIOAR_MB, MACMDIOAR_READ, MACMDIOAR_WRITE, MACMDIODR};
 
 /// The time limit of a register transfer to the transceiver \[µs\]; a transfer is 64 bits at 2 MHz.

@@ -1,6 +1,6 @@
 //! The DMA ring of descriptors and buffers for received frames.
 
-use crate::bus::{Bus, Cells};
+use crate::board_traits::{Bus, Cells};
 use crate::registers::{
     CTXT, DMACRXDLAR, DMACRXDTPR, DMACRXRLR, DMADSR, DMADSR_RPS0, ES, FD, LD, LENGTH, OWN, RX_BUF1V, RX_IOC, SUSPENDED,
 };

@@ -6,7 +6,7 @@ use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_sync::channel::Channel;
 use embassy_sync::waitqueue::AtomicWaker;
 
-use crate::bus::Bus;
+use crate::board_traits::Bus;
 use crate::phy::LinkMode;
 use crate::registers::{AIS, CLEARABLE, DMACIER, DMACSR, FBE, NIS, RBU, RI, RPS, TI, TPS};
 

@@ -1,6 +1,6 @@
 //! The DMA ring of descriptors and buffers for frames to be sent.
 
-use crate::bus::{Bus, Cells};
+use crate::board_traits::{Bus, Cells};
 use crate::registers::{DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, ES, FD, LD, OWN, TX_IOC, TX_SUSPENDED};
 
 /// The descriptors and buffers of frames to be sent. One descriptor stays empty, so that the tail pointer never

@@ -27,7 +27,8 @@ use outrigger_app::boot::{self, BootRecord, StartStage};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::{
-    AnalogSensor, BusSensor, Handle, Ports, Restart, SerialSensor, WrenchSensor, guard_stack, hardware_address, turns,
+    AnalogSensor, BusSensor, Handle, Ports, Restart, SerialSensor, WrenchSensor, guard_stack, hardware_address,
+    task_order,
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
@@ -123,7 +124,7 @@ async fn main(spawner: Spawner) {
     let (robot, device) = make_robot(stack, &settings, &image, random.next_u32());
     let (handle, shared) = (robot.handle(), robot.shared());
     shared.comes_from(begun, chip::clock(clock), monitor);
-    spawn_first(spawner, control(robot, Output::new(p.PE11, Level::Low, Speed::High)), turns::CONTROL);
+    spawn_first(spawner, control(robot, Output::new(p.PE11, Level::Low, Speed::High)), task_order::CONTROL);
     spawner.spawn(defmt::unwrap!(keep(shared, handle, stack, lamp, watchdog)));
     spawner.spawn(defmt::unwrap!(watch_link(shared)));
     if !clock.may_command() {

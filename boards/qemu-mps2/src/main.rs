@@ -9,7 +9,7 @@ use embassy_time::{Duration, Timer};
 use outrigger_app::boot::{self, BootRecord, StartStage};
 #[cfg(requests)]
 use outrigger_app::requests;
-use outrigger_app::{Contacts, Handle, NetworkCounts, OperatorConfig, Ports, SerialSensor, guard_stack, turns};
+use outrigger_app::{Contacts, Handle, NetworkCounts, OperatorConfig, Ports, SerialSensor, guard_stack, task_order};
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod clock;
@@ -73,7 +73,7 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut BootRecord) {
     let (handle, shared) = (robot.handle(), robot.shared());
     shared.comes_from(begun, clock::RATE, monitor);
 
-    let control = spawn_first(spawner, control(robot), turns::CONTROL);
+    let control = spawn_first(spawner, control(robot), task_order::CONTROL);
     if options.order {
         order::tell(control, network);
     }

@@ -24,7 +24,7 @@ use outrigger_app::boot::{self, BootRecord, Clock, ClockSource, StartStage};
 use outrigger_app::requests;
 use outrigger_app::{
     AnalogSensor, BusSensor, Handle, NetworkCounts, Ports, Restart, SerialSensor, WrenchSensor, guard_stack,
-    hardware_address, turns,
+    hardware_address, task_order,
 };
 use outrigger_w5500::{Counts, Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};
@@ -118,7 +118,7 @@ async fn main(spawner: Spawner) {
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&chip));
     // Until the chip answers and its cable is connected, the stack has no link; the log shows the errors meanwhile.
     let (device, mac, chip) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
-    spawn_first(spawner, frames(mac), turns::NETWORK);
+    spawn_first(spawner, frames(mac), task_order::NETWORK);
     let (device, monitor) = guard_link(device, &settings);
     boot::reached(StartStage::Tasks);
     let (mut seed, mut boot) = ([0; 8], [0; 4]);
@@ -130,7 +130,7 @@ async fn main(spawner: Spawner) {
     let (robot, device) = make_robot(stack, &settings, &image, u32::from_le_bytes(boot));
     let (handle, shared) = (robot.handle(), robot.shared());
     shared.comes_from(begun, clock, monitor);
-    spawn_first(spawner, control(robot, Output::new(p.PIN_4, Level::Low)), turns::CONTROL);
+    spawn_first(spawner, control(robot, Output::new(p.PIN_4, Level::Low)), task_order::CONTROL);
     spawner.spawn(defmt::unwrap!(keep(shared, handle, stack, lamp, watchdog, chip)));
     spawner.spawn(defmt::unwrap!(watch_link(shared, chip)));
     spawner.spawn(defmt::unwrap!(tell_of_cache()));

@@ -5,8 +5,8 @@ use embedded_hal::digital::OutputPin;
 use embedded_hal::spi::{Error as _, Operation};
 use embedded_hal_async::spi::SpiDevice;
 
+use crate::chip_errors::{Setting, Tally, Trouble};
 use crate::registers::{self, Block, Command, common, of_socket};
-use crate::trouble::{Setting, Tally, Trouble};
 use crate::{LONGEST, SHORTEST};
 
 /// The time for which the chip's reset line is held low; the chip needs 500 µs.

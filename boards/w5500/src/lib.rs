@@ -20,11 +20,11 @@
 #![no_std]
 #![deny(unsafe_code)]
 
-mod care;
 mod chip;
+mod chip_errors;
+mod recovery_rule;
 mod registers;
 mod runner;
-mod trouble;
 
 use embassy_net_driver_channel as channel;
 use embassy_net_driver_channel::driver::HardwareAddress;
@@ -32,12 +32,12 @@ use embedded_hal::digital::OutputPin;
 use embedded_hal_async::digital::Wait;
 use embedded_hal_async::spi::SpiDevice;
 
+pub use chip_errors::{Counts, Setting, Trouble};
 pub use registers::Command;
 pub use runner::{Runner, Watch};
-pub use trouble::{Counts, Setting, Trouble};
 
 use chip::Chip;
-use trouble::Tally;
+use chip_errors::Tally;
 
 /// The length of the longest Ethernet frame without its check sequence \[B\].
 const LONGEST: usize = 1_514;

@@ -11,9 +11,9 @@ use embedded_hal_async::digital::Wait;
 use embedded_hal_async::spi::SpiDevice;
 
 use crate::LONGEST;
-use crate::care::{Care, Remedy};
 use crate::chip::{Chip, Received, Waiting};
-use crate::trouble::{Counts, Doubt, Tally, Trouble};
+use crate::chip_errors::{Counts, Doubt, Tally, Trouble};
+use crate::recovery_rule::{Care, Remedy};
 
 /// The time between two polls of the chip without an interrupt: the longest delay of a frame if the interrupt line
 /// fails.

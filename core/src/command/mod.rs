@@ -15,15 +15,15 @@
 
 #[cfg(feature = "motions")]
 mod added_effort;
+mod freedrive_and_force_mode;
 mod governor;
-mod guidance;
 mod joint_move;
 mod limits;
 mod move_target;
 pub mod outputs;
 mod sample;
+mod sensor_monitor;
 mod sensor_set;
-mod source;
 #[cfg(feature = "motions")]
 mod torque;
 
@@ -31,14 +31,14 @@ mod torque;
 pub(crate) use added_effort::AddedPhase;
 #[cfg(feature = "motions")]
 pub(crate) use added_effort::{AddedBounds, AddedGovernor, AddedSlot};
+pub use freedrive_and_force_mode::{ForceMode, ForceModeError, ForceModeNote, ForceType, Guidance};
 pub use governor::{Approved, Governor, Shaped};
-pub use guidance::{ForceMode, ForceModeError, ForceModeNote, ForceType, Guidance};
 pub use joint_move::{ApprovedMove, JointMove};
 pub use limits::{Limits, LimitsError, PathTiming, TorqueLimits};
 pub use move_target::{ArmPosition, Destination, LocateError, MoveTarget};
 pub use sample::Samples;
+pub use sensor_monitor::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 pub use sensor_set::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};
-pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 #[cfg(feature = "motions")]
 pub use torque::{ApprovedTorques, TorqueGovernor, TorqueMemory};
 #[cfg(feature = "motions")]

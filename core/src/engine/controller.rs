@@ -11,7 +11,7 @@
 //! | [`Controller::write`] | `true` if the command became bytes; otherwise it may be stored for `conclude` |
 //! | [`Controller::conclude`] | `true` if the output that is independent of the command answers the state; a KRC's one answer to the measurement is made here |
 
-mod context;
+mod controller_arguments;
 mod roles;
 
 use super::config::{Config, ConfigError, Data, Options};
@@ -39,7 +39,7 @@ use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
 
-pub(super) use context::{Context, Judged, Received};
+pub(super) use controller_arguments::{Context, Judged, Received};
 pub(super) use roles::Waiting;
 pub use roles::{LinkRoles, LinkSet};
 

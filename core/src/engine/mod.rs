@@ -55,7 +55,7 @@ mod controller;
 mod cycle;
 mod event;
 #[cfg(feature = "programs")]
-mod guide;
+mod freedrive_calls;
 mod io;
 pub mod krc;
 mod motion;
@@ -101,7 +101,7 @@ pub use config::{Config, ConfigError, Conflict, Data, Options};
 pub use controller::{ArmFacts, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, LinkSet};
 pub use event::Event;
 #[cfg(feature = "programs")]
-pub use guide::GuideError;
+pub use freedrive_calls::GuideError;
 pub use io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "record")]
 pub use record::{DUMP_END_LEN, dump_end};

@@ -1,7 +1,7 @@
 //! A law that moves the tool by a twist, constant or from a sensor (a joystick, visual servoing, an external force
 //! controller).
 
-use super::tool_space::ToolSpace;
+use super::twist_to_joint_speeds::ToolSpace;
 use super::{Law, Start, ToolSpaceConfig};
 use crate::command::Samples;
 use crate::kinematics::Posture;

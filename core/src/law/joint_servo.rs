@@ -15,7 +15,7 @@ use super::closing_speed::closing_speed;
 use super::feed_forward::add;
 use super::feed_forward::{SensorAdds, SensorFeedForward};
 #[cfg(feature = "motions")]
-use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
+use super::streamed_commands::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
 use super::{Excess, FeedError, Law, Motion, MotionStatus, Start, survey};
 #[cfg(feature = "motions")]
 use crate::command::towards;

@@ -30,31 +30,31 @@
 mod cartesian_twist;
 mod closing_speed;
 mod feed_forward;
-#[cfg(feature = "motions")]
-mod forward;
 mod hold;
 mod joint_servo;
 mod limit_check;
 mod motion;
-#[cfg(test)]
-mod plant;
 mod standoff;
+#[cfg(feature = "motions")]
+mod streamed_commands;
+#[cfg(test)]
+mod test_arm;
 mod tool_axes;
-mod tool_space;
+mod twist_to_joint_speeds;
 mod values;
 
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 pub use feed_forward::{SensorAdds, SensorFeedForward};
-#[cfg(feature = "motions")]
-pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference};
 pub use limit_check::{Excess, FeedError, Quantity, survey};
 #[cfg(feature = "trajectories")]
 pub use motion::Replaced;
 pub use motion::{Motion, MotionStatus};
 pub use standoff::{Standoff, StandoffConfig};
+#[cfg(feature = "motions")]
+pub use streamed_commands::{Forward, ForwardError, Forwarded, Forwarding};
 pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
-pub use tool_space::ToolSpaceConfig;
+pub use twist_to_joint_speeds::ToolSpaceConfig;
 pub use values::{MAX_VALUES, Unit, Value, Values};
 
 use crate::command::Samples;

@@ -1,6 +1,6 @@
 //! Laws followed by the governor, as the engine runs them.
 
-use super::plant::{CYCLE, Plant};
+use super::test_arm::{CYCLE, Plant};
 use super::*;
 use crate::command::Limits;
 use crate::kinematics::DhParameters;

@@ -33,32 +33,32 @@
 //! assert_eq!(link.answer(at(130)), Answer::Still, "too old to compute motion from");
 //! ```
 
-mod answers;
+mod answer_statistics;
 mod clock;
 mod config;
-mod figures;
 mod grade;
 mod histogram;
+mod link_statistics;
 mod monitor;
 mod plausibility;
 mod process_stall;
 mod sequence;
 mod timing;
-mod unacked;
+mod unacked_supervision;
 
 #[cfg(test)]
 mod tests;
 
-pub use answers::{AnswerFigures, Answers};
+pub use answer_statistics::{AnswerFigures, Answers};
 pub use config::{LinkConfig, LinkKind, LinkTuning};
-pub use figures::{Figures, Histograms};
 pub use grade::{
     Grade, GradeCause, GradeChange, GradeLimits, GradeLimitsTuning, GradeLow, GradeTable, GradeTuning, Metric, Share,
     Unit,
 };
 pub use histogram::{BINS, Bin, Histogram};
+pub use link_statistics::{Figures, Histograms};
 pub use monitor::{Answer, LinkMonitor, Observation};
 pub use plausibility::{Content, FASTEST_JOINT};
 pub use sequence::{Counter, Sequence, SequenceJudge, SequenceRules, SequenceTotals};
 pub use timing::{InterArrival, WINDOW};
-pub use unacked::{Unacked, UnackedConfig, UnackedVerdict};
+pub use unacked_supervision::{Unacked, UnackedConfig, UnackedVerdict};

@@ -1,10 +1,10 @@
 //! The monitor of one link, which combines sequence, clock, timing and grade.
 
-use super::answers::AnswerFigures;
+use super::answer_statistics::AnswerFigures;
 use super::clock::{ClockMap, Reading};
 use super::config::{LinkConfig, LinkKind, in_periods};
-use super::figures::{Figures, Histograms};
 use super::grade::{Grade, GradeCause, GradeChange, GradeLow, Grader, Measured, Metric};
+use super::link_statistics::{Figures, Histograms};
 use super::plausibility::{Content, Verdict};
 use super::process_stall::StallDetector;
 use super::sequence::{Counter, Sequence, SequenceJudge};

@@ -1,9 +1,9 @@
 //! The thresholds of the mode machine. All are defaults; none is a constant of the code.
 
-use super::following::FollowingTuning;
-use super::moves::DelegatedConfig;
+use super::move_types::DelegatedConfig;
 use super::pendant::PendantConfig;
 use super::scaling::ScalingConfig;
+use super::target_speed_check::FollowingTuning;
 use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
 

@@ -43,7 +43,7 @@
 //! ```
 
 use super::evidence::{Evidence, missing_or};
-use super::moves::{Mirrored, MoveNumber};
+use super::move_types::{Mirrored, MoveNumber};
 use super::{Acceptance, Activity, ModeConfig, Pendant, TimedFact};
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};

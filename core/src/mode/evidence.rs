@@ -3,7 +3,7 @@
 use super::PeerGate;
 use super::acceptance::Acceptance;
 use super::config::ModeConfig;
-use super::moves::Mirrored;
+use super::move_types::Mirrored;
 use super::pendant::Pendant;
 use super::timed_fact::TimedFact;
 use crate::robot::{Reason, ReasonSet};

@@ -55,29 +55,29 @@
 
 mod acceptance;
 mod config;
-mod course;
 pub mod delegated;
 mod evidence;
-mod following;
-pub mod guide;
-mod line;
-mod line_course;
+pub mod freedrive_supervision;
+mod input_level;
+mod linear_move_corridor;
 mod machine;
+mod move_corridor;
 #[cfg(feature = "programs")]
 pub mod move_end;
-mod moves;
 #[cfg(feature = "programs")]
-pub mod offer;
+pub mod move_request_retry;
+mod move_types;
 mod operator;
 mod operator_config;
 mod pacer;
 mod pendant;
 #[cfg(feature = "urcap")]
 mod pursuit;
-mod request;
-mod resident;
+mod resident_program_stop;
 mod scaling;
+mod session_epoch;
 mod standstill;
+mod target_speed_check;
 mod timed_fact;
 
 #[cfg(test)]
@@ -85,28 +85,28 @@ mod tests;
 
 pub use acceptance::{Acceptance, Activity, Proof};
 pub use config::{ModeConfig, ModeTuning};
-pub use course::{Course, CourseConfig};
 pub use evidence::Evidence;
-pub use following::{Followed, Following, FollowingConfig, FollowingTuning};
-pub use guide::{ClientNumber, Guide, GuideLimits};
-pub use line::Debounce;
-pub use line_course::LineCourse;
+pub use freedrive_supervision::{ClientNumber, Guide, GuideLimits};
+pub use input_level::Debounce;
+pub use linear_move_corridor::LineCourse;
 pub use machine::ModeMachine;
+pub use move_corridor::{Course, CourseConfig};
 #[cfg(feature = "programs")]
 pub use move_end::MoveEnd;
-pub use moves::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 #[cfg(feature = "programs")]
-pub use offer::Offer;
+pub use move_request_retry::Offer;
+pub use move_types::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 pub use operator::{Channel, Contact, Lapse, Operator, OperatorAction, Outcome, Refusal};
 pub use operator_config::{OperatorConfig, RequestAs};
 pub use pacer::Pacer;
 pub use pendant::{Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
 #[cfg(feature = "urcap")]
 pub use pursuit::PlanProgress;
-pub use request::{Epoch, Intent};
-pub use resident::{ResidentReading, ResidentWatch};
+pub use resident_program_stop::{ResidentReading, ResidentWatch};
 pub use scaling::{Pace, Scaling, ScalingConfig};
+pub use session_epoch::{Epoch, Intent};
 pub use standstill::{Standstill, StandstillConfig};
+pub use target_speed_check::{Followed, Following, FollowingConfig, FollowingTuning};
 pub use timed_fact::TimedFact;
 
 use crate::robot::{Authority, Reason};

@@ -20,7 +20,7 @@
 use super::ModeConfig;
 use super::evidence::Evidence;
 use super::machine::ModeMachine;
-use super::moves::MoveNumber;
+use super::move_types::MoveNumber;
 use crate::robot::Reason;
 use outrigger_wire::time::Instant;
 

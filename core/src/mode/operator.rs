@@ -19,10 +19,10 @@
 //!   ([`Reason::StopOpen`]); an open line releases. It is not an emergency stop.
 
 use super::evidence::Evidence;
-use super::line::{Line, Rise};
+use super::input_level::{Line, Rise};
 use super::machine::ModeMachine;
 use super::operator_config::{OperatorConfig, RequestAs};
-use super::request::Epoch;
+use super::session_epoch::Epoch;
 use super::{Mode, Transition};
 use crate::robot::{Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};

@@ -8,18 +8,18 @@
 
 mod authority;
 mod bad_value;
+mod feature_types;
 mod range;
 mod reason;
 mod settings;
-mod unused;
 
 pub use authority::Authority;
 pub(crate) use bad_value::wording;
 pub use bad_value::{BadValue, NoText, Wording};
+pub use feature_types::{OfMotions, Unused};
 pub use range::Range;
 #[doc(hidden)]
 pub use range::time;
 pub use reason::{Reason, ReasonSet};
 pub use settings::{Key, Outside, Setting, Table, Tuning};
 pub(crate) use settings::{range_of, settings, words};
-pub use unused::{OfMotions, Unused};

@@ -18,10 +18,10 @@
 //! # Ok::<(), outrigger_core::trajectory::TrajectoryError>(())
 //! ```
 
-mod cubic;
-mod leg;
 #[cfg(feature = "trajectories")]
-mod playback;
+mod controller_progress;
+mod cubic;
+mod flash_format;
 #[cfg(feature = "trajectories")]
 mod polynomial;
 #[cfg(feature = "trajectories")]
@@ -30,26 +30,26 @@ mod quintic;
 mod resumption;
 mod sampler;
 #[cfg(feature = "trajectories")]
-mod spacing;
-mod stored;
-#[cfg(feature = "trajectories")]
 mod tolerances;
+mod waypoint_segment;
+#[cfg(feature = "trajectories")]
+mod waypoint_thinning;
 mod waypoints;
 
-pub use cubic::{CubicSegment, Setpoint};
-pub use leg::Leg;
 #[cfg(feature = "trajectories")]
-pub use playback::{Beginning, Playback};
+pub use controller_progress::{Beginning, Playback};
+pub use cubic::{CubicSegment, Setpoint};
+pub use flash_format::Stored;
 #[cfg(feature = "trajectories")]
 pub use quintic::QuinticSegment;
 #[cfg(feature = "trajectories")]
 pub use resumption::Resumption;
 pub use sampler::{Progress, Sampler};
 #[cfg(feature = "trajectories")]
-pub use spacing::{Spacing, WaypointUse};
-pub use stored::Stored;
-#[cfg(feature = "trajectories")]
 pub use tolerances::{Tolerances, Watch};
+pub use waypoint_segment::Leg;
+#[cfg(feature = "trajectories")]
+pub use waypoint_thinning::{Spacing, WaypointUse};
 #[cfg(not(feature = "motions"))]
 pub use waypoints::Never;
 pub use waypoints::{Accelerations, MAX_WAYPOINTS, REST_SPEED, Trajectory, TrajectoryError, Waypoint};

@@ -33,7 +33,7 @@ pub use line_splitter::LineAssembler;
 pub use service_detection::Found;
 pub use service_detection::Probe;
 
-use crate::bytes::move_to_front;
+use crate::buffer_compaction::move_to_front;
 use crate::fri;
 use crate::realtime::{self, HEAD_LEN, Head, plausible_head};
 use crate::rtde;

@@ -32,7 +32,7 @@
 )]
 
 #[doc(hidden)]
-pub mod bytes;
+pub mod buffer_compaction;
 pub mod checksum;
 #[doc(hidden)]
 pub mod cobs;
@@ -50,7 +50,7 @@ mod layout;
 pub mod math;
 pub mod player;
 pub mod primary;
-pub mod program;
+pub mod program_messages;
 pub mod realtime;
 pub mod robot;
 pub mod robot_api;

@@ -19,7 +19,7 @@
 use zerocopy::big_endian::I32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use super::program::{Report, What};
+use super::program_messages::{Report, What};
 use super::{WireError, WireErrorKind};
 
 /// An order, which the computer sends to the player on the controller in each cycle.

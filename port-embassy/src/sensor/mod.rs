@@ -43,7 +43,7 @@ use embassy_futures::yield_now;
 use outrigger_wire::sensor::{Reading, SourceId};
 use outrigger_wire::time::Instant;
 
-use crate::handle::Handle;
+use crate::robot_mailbox::Handle;
 
 /// The clock for time stamps of readings: on a board [`now`](crate::now), which is also the engine's.
 pub type Clock = fn() -> Instant;

@@ -5,7 +5,7 @@ use outrigger_wire::sensor::{FRAME_MAX, SampleValue};
 
 use super::doubles::{after, poll};
 use super::*;
-use crate::handle::{Mail, Shared};
+use crate::robot_mailbox::{Mail, Shared};
 
 /// A sensor that always has another reading.
 struct Babbling(u32);

@@ -593,6 +593,27 @@ mod tests {
     }
 
     #[test]
+    fn an_option_has_the_same_names_in_every_command() {
+        fn check(command: &clap::Command, found: &mut usize) {
+            for arg in command.get_arguments() {
+                let expected = match arg.get_id().as_str() {
+                    "seconds" => (Some("duration"), None),
+                    "software" => (Some("polyscope"), None),
+                    "json" => (Some("json"), Some('j')),
+                    "out" => (Some("out"), Some('o')),
+                    _ => continue,
+                };
+                assert_eq!((arg.get_long(), arg.get_short()), expected, "{} {arg}", command.get_name());
+                *found += 1;
+            }
+            command.get_subcommands().for_each(|part| check(part, found));
+        }
+        let mut found = 0;
+        check(&Cli::command(), &mut found);
+        assert!(found > 20, "{found}");
+    }
+
+    #[test]
     fn a_run_is_started_stopped_and_reset_by_either_name() {
         let parsed = |command: &str, word: &str| {
             format!("{:?}", Cli::parse_from(["outrigger", command, "127.0.0.1", word]).command)

@@ -33,7 +33,7 @@ use outrigger::motion::motion_text::Pieces;
 use outrigger::robot::Robot;
 use outrigger::run::{Plan, look_at_krc, look_at_ur, run_krc, run_ur};
 use outrigger::show::Format;
-use outrigger::show::sheet::Sheet;
+use outrigger::show::examination_result::Sheet;
 use outrigger::vendor::Vendor;
 use outrigger::vendor::krc::{self, KrcController};
 use outrigger::vendor::ur::{self, UrController};

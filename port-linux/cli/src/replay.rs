@@ -306,7 +306,7 @@ mod tests {
     use super::*;
     use outrigger::feed::{EntryContent, Feed, Item};
     use outrigger::law::BoxedLaw;
-    use outrigger::run::tail::Tail;
+    use outrigger::run::engine_feed::Tail;
     use outrigger::vendor::krc;
 
     const MEASUREMENTS: u16 = 600;

@@ -7,14 +7,14 @@
 
 mod address;
 mod any_vendor;
-mod control;
+mod common_settings;
 mod derived_defaults;
 mod device;
+mod expected_readings;
 mod expert;
 pub mod files;
 pub mod firmware;
 mod host;
-pub mod key;
 mod krc;
 mod law;
 mod limits;
@@ -22,9 +22,9 @@ mod outputs;
 mod reader;
 mod ros;
 mod run;
+pub mod secret_key;
 mod serve;
 mod session;
-mod source_format;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -39,8 +39,9 @@ use outrigger_remote::provision::Image;
 
 pub use address::{FIRST_PORT, RobotAddress};
 pub use any_vendor::{AnyConfiguration, RunsOn, Vendor};
-pub use control::{Control, RobotSettings};
+pub use common_settings::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
+pub use expected_readings::{Awaited, SourcePort};
 pub use expert::{EXPERT, ExpertKey, SetExpertKey, placed};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
@@ -50,7 +51,6 @@ pub use ros::{RosSettings, Stamps, Surface, Terminals};
 pub use run::{End, RunSettings, Start, wrong_variable};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states, refusal};
-pub use source_format::{Awaited, SourcePort};
 pub use sources::{Format, SourceInput, SourceSettings};
 pub use variables::VariableSettings;
 
@@ -78,7 +78,7 @@ pub enum Failure {
     },
     /// The key file for requests that the configuration names cannot be used.
     #[error(transparent)]
-    Key(#[from] key::KeyFailure),
+    Key(#[from] secret_key::KeyFailure),
 }
 
 fn lines(path: &Path, problems: &[Problem]) -> String {
@@ -319,8 +319,8 @@ impl RequestPort {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is not a key.
-    pub fn key(&self, path: &Path) -> Result<[u8; 32], key::KeyFailure> {
-        key::load(&self.beside(path))
+    pub fn key(&self, path: &Path) -> Result<[u8; 32], secret_key::KeyFailure> {
+        secret_key::load(&self.beside(path))
     }
 
     fn beside(&self, path: &Path) -> PathBuf {

@@ -1,8 +1,8 @@
 //! Reads a TOML document by type. Every problem names line, key, what was found and what was expected, and all
 //! problems are reported together.
 
-mod complaints;
 mod document;
+mod problem_reports;
 mod spelling_suggestions;
 mod value_kinds;
 mod values;

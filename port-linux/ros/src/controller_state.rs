@@ -4,8 +4,8 @@
 //! All parts are taken from one state of the robot, so that they are consistent: `reference` and `output` are the
 //! joints' targets that the robot's controller reports in that state, and `feedback` is the measured positions.
 
-use crate::follow::point;
 use crate::readings::{Readings, Variable};
+use crate::trajectory_goals::point;
 use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_ros2_messages::{ControllerState, ControllerStateHumble, Header};

@@ -9,7 +9,7 @@ use outrigger_wire::robot::{Generation, SoftwareVersion};
 
 use crate::acceptance::{Command, Rejection, SessionFacts};
 use crate::arm::{Arm, UR_JOINTS};
-use crate::calls::Refused;
+use crate::driver_services::Refused;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Offer};
 use outrigger_ros2_messages::{

@@ -15,7 +15,7 @@ use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::robot_api::WITH_QUESTIONS;
 
 pub use self::outcome::{Outcome, Value};
-use crate::calls::{Refused, wrong};
+use crate::driver_services::{Refused, wrong};
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::Offer;
 use outrigger_ros2_messages::{

@@ -4,7 +4,7 @@
 use outrigger_core::law::Forwarded;
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 
-use crate::follow::order;
+use crate::trajectory_goals::order;
 use outrigger_ros2_messages::cdr::{CdrError, decode};
 use outrigger_ros2_messages::endpoint::Subscription;
 use outrigger_ros2_messages::{JointState, JointTrajectory, Message, Numbers};

@@ -5,8 +5,8 @@
 //! controller does not send is not published.
 
 use crate::arm::{Arm, UR_JOINTS};
-use crate::listed::topics;
 use crate::readings::{Readings, Variable};
+use crate::topic_macros::topics;
 use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::{Qos, Topic};
 use outrigger_ros2_messages::{

@@ -9,22 +9,22 @@
 
 pub mod acceptance;
 pub mod arm;
-pub mod calls;
-pub mod contact;
+pub mod contact_goals;
 mod controller_state;
 pub mod controllers;
 pub mod dashboard;
 pub mod driver;
+pub mod driver_services;
 #[cfg(any(test, feature = "node"))]
 mod environment;
-pub mod follow;
+#[cfg(test)]
+mod example_file_tests;
 pub mod forward;
 pub mod frames;
 pub mod goals;
 pub mod hand_back;
 pub mod health;
 pub mod legacy;
-mod listed;
 pub mod native;
 pub mod native_calls;
 #[cfg(any(test, feature = "node"))]
@@ -35,15 +35,15 @@ pub mod node;
 pub mod parameters;
 mod pose;
 pub mod readings;
-#[cfg(test)]
-mod ready_files;
 pub mod rosout;
+pub mod rtde_topics;
 mod scaling;
 pub mod script;
 pub mod set_mode;
 #[cfg(test)]
-mod simulated;
+mod simulation_tests;
 #[cfg(test)]
 mod tests;
+mod topic_macros;
+pub mod trajectory_goals;
 mod urdf;
-pub mod variables;

@@ -14,8 +14,8 @@ mod readout;
 mod tests;
 
 use crate::arm::Arm;
-use crate::listed::topics;
 use crate::readings::{Readings, Variable};
+use crate::topic_macros::topics;
 use outrigger_ros2_messages::cdr::ENCAPSULATION;
 use outrigger_ros2_messages::endpoint::{NameError, Names, PublishTrigger, Qos, Topic};
 use outrigger_ros2_messages::{

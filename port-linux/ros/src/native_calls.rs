@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, Write};
 
-use crate::calls::Refused;
-use crate::listed::offers;
+use crate::driver_services::Refused;
+use crate::topic_macros::offers;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::{Offer, Subscription};
 use outrigger_ros2_messages::{

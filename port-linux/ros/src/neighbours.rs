@@ -4,18 +4,18 @@
 //! The input is the other participants and our node's endpoints; the output is findings as text, each with a fault
 //! and a remedy. The code with a transport fills [`Neighbourhood`].
 
-mod about;
-mod net;
+mod discovery_network;
+mod participant_text;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use self::about::{Listed, ros_name, ros_type};
-pub(crate) use self::net::{Announcement, Multicast, Surroundings, surroundings};
+pub(crate) use self::discovery_network::{Announcement, Multicast, Surroundings, surroundings};
 #[cfg(feature = "node")]
-pub(crate) use self::net::{discovery_port, listed};
+pub(crate) use self::discovery_network::{discovery_port, listed};
+use self::participant_text::{Listed, ros_name, ros_type};
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Qos};
 use outrigger_ros2_messages::type_hash;

@@ -1,8 +1,8 @@
 //! The parameters of a node, which report how the node joined its domain. They can be read but not set
 //! (`core/docs/protocol/ros2-surface.md` 5.8).
 
-use crate::calls::{Refused, wrong};
-use crate::listed::offers;
+use crate::driver_services::{Refused, wrong};
+use crate::topic_macros::offers;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::Offer;
 use outrigger_ros2_messages::{

@@ -6,7 +6,7 @@
 
 use outrigger_core::client::script::ScriptFile;
 
-use crate::calls::{Refused, wrong};
+use crate::driver_services::{Refused, wrong};
 use outrigger_ros2_messages::endpoint::{Subscription, Task};
 use outrigger_ros2_messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
 

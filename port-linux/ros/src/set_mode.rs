@@ -17,7 +17,7 @@ use outrigger_wire::time::Instant;
 
 use self::power::Power;
 use self::program::Program;
-use crate::calls::{Refused, wrong};
+use crate::driver_services::{Refused, wrong};
 use crate::readings::robot_mode_number;
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{Action as _, SetMode, SetModeFeedback, SetModeGoal, SetModeResult};

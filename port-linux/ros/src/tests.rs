@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::calls::{FREEDRIVE, LEGACY_OFFERS, OFFERS};
-use crate::contact::DETECT;
+use crate::contact_goals::DETECT;
 use crate::controllers::CONTROLLER_OFFERS;
 use crate::dashboard::DASHBOARD_OFFERS;
 use crate::driver;
-use crate::follow::{ACTIONS, LEGACY_ACTION};
+use crate::driver_services::{FREEDRIVE, LEGACY_OFFERS, OFFERS};
 use crate::forward::{EFFORT, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
 use crate::frames::{FIXED, MOVING};
 use crate::health;
@@ -17,6 +16,7 @@ use crate::native_calls::{EXTERNAL_WRENCH, NATIVE_OFFERS};
 use crate::parameters::PARAMETER_OFFERS;
 use crate::script::{COMMAND, EXECUTE, LEGACY_COMMAND};
 use crate::set_mode::SET_MODE;
+use crate::trajectory_goals::{ACTIONS, LEGACY_ACTION};
 use outrigger_require::{committed, workspace};
 use outrigger_ros2_messages::endpoint::{Offer, Subscription, Task, Topic};
 

@@ -16,27 +16,27 @@
 //! 4. The session ends: the arm is at standstill, or the link is lost, and nothing more is put into the feed.
 //! 5. Companions end in the order in which they started ([`Started::ending`]). A blocked one is abandoned after 15 s.
 
-mod lane;
+mod companion_threads;
 #[cfg(feature = "record")]
 mod recording;
-mod running;
 #[cfg(test)]
 mod tests;
 mod view;
+mod view_slot;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::mpsc::Sender;
 
-pub use self::lane::Shown;
-pub use self::lane::Views;
+pub(crate) use self::companion_threads::Counting;
+pub use self::companion_threads::Ends;
+pub use self::companion_threads::RunningCompanions;
 #[cfg(feature = "record")]
 pub use self::recording::Recording;
-pub(crate) use self::running::Counting;
-pub use self::running::Ends;
-pub use self::running::RunningCompanions;
 pub use self::view::{Frame, SessionView, Settled};
+pub use self::view_slot::Shown;
+pub use self::view_slot::Views;
 use crate::exit::Failure;
 use crate::feed::notice::Remark;
 use crate::feed::{Progress, Reader};

@@ -3,14 +3,14 @@
 
 pub mod answer;
 pub mod connection;
-mod lock;
+mod pendant_lock_thread;
 mod stored_role;
 pub mod transport;
 
 use outrigger_config::RobotAddress;
 use outrigger_wire::dashboard::PORT;
 
-pub(crate) use self::lock::{LockedPendant, next_news};
+pub(crate) use self::pendant_lock_thread::{LockedPendant, next_news};
 use self::transport::Trouble;
 use crate::exit::Failure;
 

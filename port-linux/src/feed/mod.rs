@@ -7,14 +7,14 @@
 //! copy of its bytes, into memory that is allocated at the start. Readers poll, some fifty times a second, because
 //! waking one would cost the loop a system call for each entry.
 
-mod format;
 pub mod notice;
 mod progress;
 pub mod recorded;
 mod ring;
 mod rtde_decoder;
 mod streams;
-mod tap;
+mod traffic_tap;
+mod wire_formats;
 
 use std::sync::{Arc, Weak};
 
@@ -22,13 +22,13 @@ use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::Instant;
 
-pub use self::format::{FRI, VARIABLES, WireFormat, connection_of, listed, name_of};
 pub use self::progress::Progress;
 use self::ring::{Found, Kept, Ring};
 pub use self::rtde_decoder::Columns;
 pub use self::rtde_decoder::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
-pub use self::tap::Tap;
+pub use self::traffic_tap::Tap;
+pub use self::wire_formats::{FRI, VARIABLES, WireFormat, connection_of, listed, name_of};
 use crate::feed::notice::Notice;
 use crate::host::worker::LOOK;
 

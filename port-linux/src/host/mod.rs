@@ -3,8 +3,8 @@
 
 pub mod clock;
 pub(crate) mod lock;
-pub mod machine;
 pub mod os;
+pub mod process_scheduling;
 pub mod rate_limit;
 pub mod reactor;
 pub mod runtime;
@@ -13,8 +13,8 @@ pub mod target;
 pub mod worker;
 
 pub use self::clock::Clock;
-pub use self::machine::{InForce, apply, describe, in_force};
 pub use self::os::set_fifo;
+pub use self::process_scheduling::{InForce, apply, describe, in_force};
 pub use self::reactor::{Datagrams, block_on, sleep_until};
 pub use self::signals::{OnSignal, Signals};
 pub use self::target::Target;

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
 
-use super::columns::{Columns, Comment, DECIMAL_COMMAS, NO_SEPARATOR, OF_UNIT, may_be};
-use super::reading::{Zero, number, quoted};
+use super::read_options::{Zero, number, quoted};
+use super::table_columns::{Columns, Comment, DECIMAL_COMMAS, NO_SEPARATOR, OF_UNIT, may_be};
 use super::{MOST_POINTS, Motion, MotionError, Reading, Row, micros, of_rows};
 
 /// The longest accepted line of a motion's table \[B\], far beyond that of any table. The limit is checked before the

@@ -8,7 +8,7 @@ use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
 use super::motion_text::{Piece, Pieces, waypoint};
-use super::spaced::thinned;
+use super::motion_thinning::thinned;
 use super::{Motion, Reading};
 
 /// The maximum length of an error text about a motion file \[characters\].

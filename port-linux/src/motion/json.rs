@@ -9,7 +9,7 @@ use outrigger_wire::time::Duration;
 
 use self::errors::placed;
 use self::fields::{JointTolerance, Level, List, Object, Point, Time, Trajectories};
-use super::reading::{Zero, number, quoted, short};
+use super::read_options::{Zero, number, quoted, short};
 use super::{LONGEST, Motion, MotionError, Reading, Row, of_rows};
 
 /// The names of a UR's joints, base first. Each may have a prefix.

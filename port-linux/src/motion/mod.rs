@@ -1,7 +1,6 @@
 //! Motions of any length: read from a file, checked, followed, and recorded for display.
 
-mod active;
-mod columns;
+mod active_motion;
 mod controller_move;
 mod csv;
 #[cfg(fuzzing)]
@@ -11,14 +10,15 @@ pub mod impedance;
 mod json;
 mod motion_start;
 pub mod motion_text;
+mod motion_thinning;
 mod playback;
-mod reading;
-mod recording;
-pub mod request;
-mod spaced;
+mod read_options;
+mod recorded_motion;
+pub mod requested_motion;
 mod stage;
-mod timed;
-mod trace;
+mod table_columns;
+mod timed_move;
+mod tracking_trace;
 mod waypoint_feed;
 
 use std::fmt;
@@ -32,21 +32,21 @@ use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Traje
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-pub(crate) use self::active::{ActiveMotion, MotionRefusal};
+pub(crate) use self::active_motion::{ActiveMotion, MotionRefusal};
 pub use self::controller_move::MoveProgress;
 pub use self::controller_move::MoveRequest;
 pub use self::controller_move::MoveStep;
 pub(crate) use self::controller_move::{MoveExecutor, Off, is_within};
 pub use self::motion_start::Start;
 pub(crate) use self::motion_start::{SAME, rests};
+pub(crate) use self::motion_thinning::thinned;
 pub(crate) use self::playback::{PlaybackExecutor, PlaybackProgress};
-pub use self::reading::Reading;
-pub(crate) use self::spaced::thinned;
+pub use self::read_options::Reading;
 pub(crate) use self::stage::MotionReport;
 pub use self::stage::MotionStage;
-pub use self::timed::seconds;
-pub use self::trace::Moment;
-pub use self::trace::Trace;
+pub use self::timed_move::seconds;
+pub use self::tracking_trace::Moment;
+pub use self::tracking_trace::Trace;
 pub(crate) use self::waypoint_feed::{Task, WaypointFeed};
 use crate::exit::Failure;
 
@@ -163,7 +163,7 @@ impl<const N: usize> Motion<N> {
                 let what = "a recording is in rad and starts when the arm starts to move: remove --degrees and --from-first-time";
                 return Err(Failure::Usage(what.into()));
             }
-            return recording::read(path);
+            return recorded_motion::read(path);
         }
         // A device or a pipe does not report its length.
         let mut text = vec![];

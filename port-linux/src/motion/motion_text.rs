@@ -12,7 +12,7 @@ use outrigger_core::trajectory::{Setpoint, Tolerances, Waypoint};
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 use outrigger_wire::time::Duration;
 
-use super::reading::{number, quoted, short};
+use super::read_options::{number, quoted, short};
 use super::{LONGEST, MOST_POINTS, Motion, micros};
 
 /// The longest piece of a motion \[B\]. A request of 1024 bytes has room for it and for its other keys.

@@ -13,7 +13,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use super::controller_move::PATIENCE;
 use super::stage::MotionStage;
-use super::trace::{Moment, Trace};
+use super::tracking_trace::{Moment, Trace};
 
 /// The waypoints that are still to be sent to the controller, and the record of the motion.
 #[derive(Debug)]

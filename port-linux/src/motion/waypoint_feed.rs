@@ -12,7 +12,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use super::controller_move::MoveExecutor;
 use super::playback::PlaybackExecutor;
-use super::trace::{Moment, Trace};
+use super::tracking_trace::{Moment, Trace};
 
 /// The waypoints of a motion that are still to be fed to the engine, and the record of how the arm follows it.
 #[derive(Debug)]

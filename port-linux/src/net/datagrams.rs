@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use outrigger_core::drive;
 
-use super::pace::Pace;
+use super::state_prediction::Pace;
 use crate::exit::Failure;
 use crate::feed::Tap;
 use crate::host::clock::Clock;

@@ -15,9 +15,9 @@
 //! ```
 
 mod datagrams;
-pub(crate) mod engine;
-mod pace;
-mod stream;
+pub(crate) mod engine_runner;
+mod state_prediction;
+mod tcp_links;
 #[cfg(test)]
 mod tests;
 
@@ -32,10 +32,10 @@ use outrigger_core::engine::ur::LINKS;
 use outrigger_wire::time::{Duration, Instant};
 
 pub(crate) use self::datagrams::Datagrams;
-use self::pace::Pace;
-pub(crate) use self::stream::Link;
-use self::stream::Robot;
-pub use self::stream::cannot_connect;
+use self::state_prediction::Pace;
+pub(crate) use self::tcp_links::Link;
+use self::tcp_links::Robot;
+pub use self::tcp_links::cannot_connect;
 use crate::exit::Failure;
 use crate::feed::{Feed, Tap};
 use crate::host::clock::Clock;

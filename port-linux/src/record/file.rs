@@ -10,7 +10,7 @@ use outrigger_wire::fields::{FieldVisitor, Value};
 use outrigger_wire::time::Instant;
 use serde::Serialize;
 
-use super::derived::{Timestamp, timestamp};
+use super::common_values::{Timestamp, timestamp};
 use super::schema::schema_of;
 use crate::feed::recorded::LOG;
 use crate::json;

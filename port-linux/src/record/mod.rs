@@ -2,14 +2,14 @@
 //! recordings of all traffic with a robot. [`feed::recorded`](crate::feed::recorded) reads recordings.
 
 #[cfg(feature = "record")]
-mod derived;
+mod common_values;
+#[cfg(feature = "record")]
+mod entry_writer;
 pub mod fallbacks;
 #[cfg(feature = "record")]
 mod file;
 #[cfg(feature = "record")]
 mod recorder;
-#[cfg(feature = "record")]
-mod recording;
 #[cfg(feature = "record")]
 mod schema;
 #[cfg(all(test, feature = "record"))]

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::entry_writer::Recording;
 use super::file::File;
-use super::recording::Recording;
 use crate::exit::Failure;
 use crate::feed::{Item, Progress, Reader, Streams, stream_memory};
 use crate::host::clock::{Clock, utc_now};

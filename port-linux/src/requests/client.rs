@@ -15,13 +15,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::answer::{self, Answer, Line, Verdict};
-use super::claim::{Claims, Issued};
+use super::client_shared_state::Shared;
 use super::client_table::{OF_ONE_PROCESS, PLACES, Use};
 use super::envelope::{Envelope, Reply, RequestKind};
-use super::plans::Planner;
+use super::line_action::ClientAction;
+use super::motion_claim::{Claims, Issued};
+use super::motion_plans::Planner;
 use super::run_status::Status;
-use super::shared::Shared;
-use super::step::ClientAction;
 use crate::host::clock::std_duration;
 use crate::host::os::local::Stream;
 use crate::host::rate_limit::Pace;
@@ -347,7 +347,7 @@ mod tests {
     use outrigger_core::mode::Epoch;
     use tokio::io::{AsyncBufReadExt as _, BufReader, DuplexStream};
 
-    use super::super::shared::tests::{Bench, bench};
+    use super::super::client_shared_state::tests::{Bench, bench};
     use super::*;
     use crate::released::ReleasedBy;
 

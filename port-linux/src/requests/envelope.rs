@@ -7,10 +7,10 @@ use outrigger_wire::sensor::Sample;
 use tokio::sync::mpsc::OwnedPermit;
 
 use super::answer::{Answer, Line, Verdict};
-use super::claim::{MotionClaim, Named};
+use super::motion_claim::{MotionClaim, Named};
 use super::run_status::Status;
 use crate::motion::impedance::Impedance;
-use crate::motion::request::Ready;
+use crate::motion::requested_motion::Ready;
 use crate::released::ReleasedBy;
 
 /// A parsed request of a client.

@@ -10,13 +10,13 @@ use outrigger_wire::sensor::SampleValue;
 use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::answer::{Answer, Line};
-use super::claim::MotionClaim;
+use super::client_shared_state::Shared;
 use super::envelope::{Envelope, Reply, RequestKind};
 use super::failure_text;
+use super::motion_claim::MotionClaim;
 use super::run_status::Status;
-use super::shared::Shared;
 use super::upload_permit::UploadPermit;
-use crate::motion::request::{ArmMotionState, Moving, Ready};
+use crate::motion::requested_motion::{ArmMotionState, Moving, Ready};
 use crate::released::ReleasedBy;
 
 /// The maximum number of this client's requests without an answer yet.

@@ -6,22 +6,22 @@
 //! full queue.
 
 mod answer;
-mod board;
-mod claim;
+mod board_answers;
 mod client;
+mod client_shared_state;
 mod client_table;
 mod envelope;
 pub mod failure_text;
-pub mod guidance;
+pub mod freedrive_arguments;
 mod in_process_client;
-mod notify;
-mod planned;
-mod plans;
+mod line_action;
+mod loop_wakeup;
+mod motion_claim;
+mod motion_plans;
+mod output_assignment;
+mod plan_answers;
 mod queue;
 mod run_status;
-mod setting;
-mod shared;
-mod step;
 mod streamed;
 mod upload_permit;
 
@@ -35,16 +35,16 @@ use outrigger_remote::request::ClientRequest;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{Id, JoinSet};
 
-pub use self::board::line as board_line;
+pub use self::board_answers::line as board_line;
 use self::client::{Presence, attend};
+use self::client_shared_state::Shared;
 use self::client_table::Places;
 pub use self::envelope::RequestKind;
 pub use self::in_process_client::{Client, Decided};
+pub use self::output_assignment::{FORMS, Setting};
 use self::queue::Spent;
 pub(crate) use self::queue::{RequestQueue, next_asked};
 pub use self::run_status::{Contacts, Status};
-pub use self::setting::{FORMS, Setting};
-use self::shared::Shared;
 pub use self::streamed::{StreamRejection, Streaming};
 pub use self::upload_permit::{UploadGuard, UploadPermit};
 use crate::exit::Failure;
@@ -52,7 +52,7 @@ use crate::host::clock::Clock;
 use crate::host::os::local::{self, Listener, RequestSocket};
 use crate::host::worker::Worker;
 use crate::motion::impedance;
-use crate::motion::request::Moving;
+use crate::motion::requested_motion::Moving;
 use crate::show::complain;
 
 /// Returns `true` if a run accepts the request only with a valid challenge, because it can cause motion. A change of
@@ -235,8 +235,8 @@ mod tests {
 
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+    use super::client_shared_state::tests::{Bench, bench};
     use super::envelope::RequestKind;
-    use super::shared::tests::{Bench, bench};
     use super::*;
     use crate::released::ReleasedBy;
 

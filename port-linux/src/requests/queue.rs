@@ -22,15 +22,15 @@ use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::answer::{Effect, Verdict};
-use super::claim::Named;
 use super::envelope::{Envelope, Reply, RequestKind};
-use super::notify::Notify;
+use super::loop_wakeup::Notify;
+use super::motion_claim::Named;
 use super::run_status::{Contacts, LatestStatus, Status};
 use super::streamed::{LatestCommand, StreamRejection, Streamed, Streaming};
 use super::upload_permit::UploadPermits;
 use crate::host::clock::Clock;
 use crate::motion::impedance::{Impedance, ImpedanceRefusal};
-use crate::motion::request::{ArmMotionState, Ready};
+use crate::motion::requested_motion::{ArmMotionState, Ready};
 use crate::motion::{ActiveMotion, MotionRefusal, MotionReport};
 use crate::released::ReleasedBy;
 use crate::show::Variables;

@@ -357,7 +357,7 @@ mod tests {
     use crate::host::os::INTERRUPT;
     use crate::panel::Operators;
     use crate::run::RunResult;
-    use crate::run::tee::{SessionState, Subscriber};
+    use crate::run::state_publisher::{SessionState, Subscriber};
 
     const GOAL: JointPositions<2> = JointPositions([0.5, 0.0]);
 

@@ -27,7 +27,7 @@ pub use self::states::States;
 use crate::companion::{Companion, Companions};
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
-pub use crate::run::tee::SessionState;
+pub use crate::run::state_publisher::SessionState;
 use crate::show::Format;
 
 /// A robot with `N` joints, with the settings of its sessions. Created by [`Robot::ur`] or [`Robot::krc`].

@@ -17,7 +17,7 @@ use crate::host::signals::OnSignal;
 use crate::panel::Operators;
 use crate::released::ReleasedBy;
 use crate::run::RunResult;
-use crate::run::tee::{SessionState, Subscriber};
+use crate::run::state_publisher::{SessionState, Subscriber};
 use crate::show::Key;
 
 /// The number of a session's events that can wait for a reader. Events beyond it are only counted.

@@ -15,7 +15,7 @@ use crate::host::target::Target;
 use crate::law::BoxedLaw;
 use crate::motion::Task;
 use crate::panel::Operators;
-use crate::run::tee::Subscriber;
+use crate::run::state_publisher::Subscriber;
 use crate::run::{ObservationSettings, Plan, RunResult, session, watch};
 use crate::show::{Format, complain};
 use crate::vendor::Vendor;

@@ -14,7 +14,7 @@ use super::session_runner::SessionRunner;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;
 use crate::released::ReleasedBy;
-use crate::run::tee::Subscriber;
+use crate::run::state_publisher::Subscriber;
 use crate::show::{Format, Key};
 
 /// The number of robot states that can wait for their reader: an eighth of a second at 500 Hz.

@@ -1,24 +1,24 @@
 //! A session that commands: as a service, or beside an application's own program.
 
 mod ending;
+pub mod engine_feed;
 mod finished;
-mod observation;
-mod operator;
-mod plan;
-mod service;
+mod observe_only;
+mod operator_key_help;
+mod run_environment;
+mod run_settings;
 mod session_kinds;
 mod start_position_check;
-pub mod tail;
-pub(crate) mod tee;
+pub(crate) mod state_publisher;
 
 use outrigger_core::engine::Config;
 
 pub(crate) use self::finished::RunResult;
-pub use self::observation::ObservationSettings;
-use self::observation::look;
-pub(crate) use self::observation::watch;
-pub use self::plan::Plan;
-use self::service::Service;
+pub use self::observe_only::ObservationSettings;
+use self::observe_only::look;
+pub(crate) use self::observe_only::watch;
+use self::run_environment::Service;
+pub use self::run_settings::Plan;
 pub use self::session_kinds::*;
 use crate::companion::{Ended, Ends, Needs, RunningCompanions, Shown};
 use crate::dashboard::LockedPendant;
@@ -28,11 +28,11 @@ use crate::host::clock::Clock;
 use crate::host::lock::RobotLock;
 use crate::host::signals::OnSignal;
 use crate::law::BoxedLaw;
-use crate::motion::request::{MotionExecutor, Moving, RejectedMotions};
+use crate::motion::requested_motion::{MotionExecutor, Moving, RejectedMotions};
 use crate::motion::{ActiveMotion, Task};
 use crate::panel::Operators;
 use crate::requests::{Local, RequestQueue};
-use crate::run::tee::{Subscriber, Tee};
+use crate::run::state_publisher::{Subscriber, Tee};
 use crate::show::{Format, complain, tell};
 use crate::vendor::extra_reception::Apart;
 use crate::vendor::{Vendor, Wanted};

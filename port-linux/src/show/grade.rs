@@ -11,8 +11,8 @@ use outrigger_wire::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::Notice;
-use super::advice::{self, Observer};
-use super::sheet::Sheet;
+use super::examination_result::Sheet;
+use super::reason_advice::{self, Observer};
 use crate::json;
 
 /// The interval at which the figures of a link are sampled. The shortest-lived figure, the age, is valid for about as
@@ -166,14 +166,14 @@ pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String 
 pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     match &low.fell {
         Some(fell) if low.next.is_within() || fell.cause.metric == low.next.metric => remedy_of(fell, here, observer),
-        Some(_) | None => advice::of_metric(low.next.metric, here, observer),
+        Some(_) | None => reason_advice::of_metric(low.next.metric, here, observer),
     }
 }
 
 /// Returns advice about the cause of a fall of the link's grade.
 pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &'static str {
     let own = fell.late > Duration::ZERO;
-    advice::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
+    reason_advice::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
 }
 
 /// Adds a low grade of the link to the problems of `sheet`, with the key of the limit and the additional advice

@@ -3,19 +3,19 @@
 //! The control loop never writes to a terminal or a pipe. It passes messages to a thread, and drops and counts them
 //! if that thread is too slow. The thread may be blocked in a write forever; others wait for it for at most a second.
 
-mod advice;
 pub mod events;
+pub mod examination_result;
 pub mod grade;
 pub mod histogram;
+mod io_terminals;
 pub mod log;
 mod progress;
+mod reason_advice;
 pub mod reason_text;
 pub mod replayed_link_quality;
 mod seen_epoch;
-pub mod sheet;
 pub mod snapshot;
-mod states;
-mod terminals;
+mod state_source;
 mod unbuffered_output;
 pub mod values;
 mod variables;
@@ -30,11 +30,11 @@ use outrigger_core::mode::Epoch;
 use outrigger_wire::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
+pub use self::io_terminals::Terminals;
 pub use self::progress::Progress;
 pub use self::seen_epoch::seen;
 pub use self::snapshot::{Arm, Joint, LawError, ReportedState, Snapshot};
-pub use self::states::States;
-pub use self::terminals::Terminals;
+pub use self::state_source::States;
 pub use self::unbuffered_output::complain;
 pub use self::unbuffered_output::tell;
 use self::unbuffered_output::{Standard, Straight};

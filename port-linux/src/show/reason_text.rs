@@ -8,8 +8,8 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::Pose;
 use outrigger_wire::time::Duration;
 
-pub use super::advice::{Observer, advice, of_metric};
 use super::grade;
+pub use super::reason_advice::{Observer, advice, of_metric};
 
 /// Describes a motion that is held for `reason`, and how it can continue.
 #[must_use]

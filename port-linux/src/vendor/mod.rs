@@ -27,8 +27,8 @@ use crate::host::clock::Clock;
 use crate::motion::impedance::{Impedance, ImpedanceRefusal};
 use crate::net::Net;
 use crate::show::events::PeerEvent;
+use crate::show::examination_result::Sheet;
 use crate::show::reason_text::Observer;
-use crate::show::sheet::Sheet;
 use crate::show::{Arm, Notice, ReportedState, Snapshot, States, Terminals, Variables};
 
 /// The description of one kind of controller for user interfaces.

@@ -10,7 +10,7 @@ use outrigger_wire::robot::{
     Safety, SafetyMode, Text, ToolMode,
 };
 use outrigger_wire::time::Instant;
-use outrigger_wire::{external_control, forward, fri, program};
+use outrigger_wire::{external_control, forward, fri, program_messages};
 
 use crate::dashboard::answer;
 use crate::json;
@@ -84,9 +84,12 @@ fn a_number_without_a_name_is_shown_as_that_number_wherever_it_comes_from() {
         ("word for a program state", answered(RequestKind::ProgramState, "STATE_77 weld.urp")),
         ("word for a user role", answered(RequestKind::UserRole, "ROLE_77")),
         ("word for an operational mode", answered(RequestKind::OperationalMode, "MODE_77")),
-        ("end of a program of ours", event(&UrEvent::Program(ProgramEvent::Ended(program::Ending::from_raw(byte))))),
-        ("kind of a program of ours", program::Kind::from_raw(int).to_string()),
-        ("order to a program of ours", program::What::from_raw(int).to_string()),
+        (
+            "end of a program of ours",
+            event(&UrEvent::Program(ProgramEvent::Ended(program_messages::Ending::from_raw(byte)))),
+        ),
+        ("kind of a program of ours", program_messages::Kind::from_raw(int).to_string()),
+        ("order to a program of ours", program_messages::What::from_raw(int).to_string()),
         ("External Control's mode", external_control::ControlMode::from_raw(int).to_string()),
         ("External Control's instruction", forward::Instruction::from_raw(int).to_string()),
         ("External Control's motion", forward::MotionType::from_raw(int).to_string()),

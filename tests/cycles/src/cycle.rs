@@ -10,7 +10,7 @@ use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_urscript::SpeedJ;
 use outrigger_wire::primary::{self, RobotMessage, RobotMessagePayload};
-use outrigger_wire::program::{Ending, Hello, HelloRepr, Kind, Order, OrderRepr, Report};
+use outrigger_wire::program_messages::{Ending, Hello, HelloRepr, Kind, Order, OrderRepr, Report};
 use outrigger_wire::realtime::Repr;
 use outrigger_wire::robot::MessageSource;
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use outrigger_sim::controller::Controller;
 use outrigger_sim::rng::Rng;
+use outrigger_sim::simulated_workpiece::{DistanceSensor, Surface, Wave};
 use outrigger_sim::time::SimTime;
-use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 use outrigger_wire::sensor::{FRAME_MAX, Reading, SampleValue};
 
 /// A function that returns the values of one reading; `None` if the sensor has no reading.

@@ -5,7 +5,7 @@
 //! one function computes the torques of a motion, and all others use it.
 
 use crate::kinematics::{Chain, Vec3, add, cross, dot, norm, scale, sub};
-use crate::linear::solve;
+use crate::linear_solver::solve;
 use crate::model::Lengths;
 
 /// A symmetric matrix with one row and one column per joint \[kg·m²\], `[row][column]`.

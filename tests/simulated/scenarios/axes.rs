@@ -9,7 +9,7 @@ use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Controller;
 use outrigger_sim::kinematics::{Frame, Vec3};
-use outrigger_sim::world::{DistanceSensor, Surface};
+use outrigger_sim::simulated_workpiece::{DistanceSensor, Surface};
 use outrigger_tests::cosim::{Buffers, Read, Rig, Sensor, Setup};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::sensor::{SampleValue, SourceId};

@@ -14,7 +14,7 @@ use outrigger_core::law::{AnyLaw, Forward, Forwarded, JointServo, JointServoConf
 use outrigger_core::mode::{ClientNumber, GuideLimits, Mode};
 use outrigger_core::recorder::{Kind, entries};
 use outrigger_sim::controller::Action;
-use outrigger_sim::world::Surface;
+use outrigger_sim::simulated_workpiece::Surface;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
 use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
 

@@ -8,7 +8,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::fault::FaultKind;
-use outrigger_sim::world::Surface;
+use outrigger_sim::simulated_workpiece::Surface;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
 use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
 use outrigger_wire::time::Duration;

@@ -10,7 +10,7 @@ use outrigger_core::mode::{Epoch, Mode, OperatorConfig};
 use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::FaultKind;
-use outrigger_sim::world::Surface;
+use outrigger_sim::simulated_workpiece::Surface;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, core_time};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::sensor::SourceId;

@@ -10,7 +10,7 @@ use outrigger_sim::pendant::ProgramFile;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, CrashPoint, Rig, Setup, Way};
-use outrigger_wire::program::Ending;
+use outrigger_wire::program_messages::Ending;
 use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};

@@ -9,7 +9,7 @@
 //!
 //! A matrix is a list of lists of the same length.
 
-use super::code::Binary;
+use super::compiled_code::Binary;
 use super::error::FaultKind;
 use super::value::Value;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::code::Mark;
+use super::compiled_code::Mark;
 
 /// The numbers of statements of interpreter mode, as state queries report them; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

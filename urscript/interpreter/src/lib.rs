@@ -17,11 +17,11 @@
 
 mod arrays;
 mod builtins;
-mod code;
 mod compile;
-mod declare;
+mod compiled_code;
+mod declaration_pass;
 mod error;
-mod growing;
+mod front_removal_list;
 mod host;
 mod interactive;
 mod interpreter_mode;

@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use super::builtins::Run;
-use super::code::Target;
+use super::compiled_code::Target;
 use super::error::{Fault, FaultKind, Position};
 use super::host::{Call, CallResult, Host};
 use super::interpreter_mode::Interactive;

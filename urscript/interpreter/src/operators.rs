@@ -5,7 +5,7 @@
 
 use core::cmp::Ordering;
 
-use super::code::{Binary, Unary};
+use super::compiled_code::{Binary, Unary};
 use super::error::FaultKind;
 use super::value::Value;
 

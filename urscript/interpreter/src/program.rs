@@ -1,8 +1,8 @@
 //! A compiled URScript program.
 
-use super::code::{CallSite, Function};
-use super::declare::Declarations;
-use super::growing::Growing;
+use super::compiled_code::{CallSite, Function};
+use super::declaration_pass::Declarations;
+use super::front_removal_list::Growing;
 use super::limits::Limits;
 use super::value::Value;
 

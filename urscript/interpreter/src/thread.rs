@@ -1,6 +1,6 @@
 //! A thread of a running program: its frames, its values, and the call it waits for.
 
-use super::code::{Binary, Op, VariableSlot};
+use super::compiled_code::{Binary, Op, VariableSlot};
 use super::error::{Fault, FaultKind, Position};
 use super::limits::Limits;
 use super::operators;
@@ -287,7 +287,7 @@ impl Thread {
     }
 
     fn call(&mut self, program: &Program, site: u32, budget: &mut u32) -> Result<Event, FaultKind> {
-        use super::code::Target;
+        use super::compiled_code::Target;
         let Some(call) = program.calls.get(site as usize) else { return Ok(Event::Ended) };
         let given = self.pop_many(call.slots.len());
         match call.target {

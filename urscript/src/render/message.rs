@@ -2,7 +2,7 @@
 //! chooses freely. A text that could end its string is rejected, never modified.
 
 use super::error::{Argument, RenderError};
-use super::line::Line;
+use super::text_cursor::Line;
 
 /// The length of the longest text or title of a message \[B\].
 pub const MAX_TEXT: usize = 255;

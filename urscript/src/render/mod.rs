@@ -5,15 +5,15 @@
 
 pub(crate) mod dialect;
 pub(crate) mod error;
-pub(crate) mod error_text;
 pub(crate) mod external_control;
-mod line;
 pub(crate) mod message;
 pub(crate) mod motion;
 pub(crate) mod program;
+pub(crate) mod render_error_text;
 pub(crate) mod secondary_program;
 pub(crate) mod service;
 pub(crate) mod target_payload;
 pub mod templates;
+mod text_cursor;
 pub(crate) mod tool_communication;
 pub(crate) mod version;

@@ -2,7 +2,7 @@
 
 use super::dialect::{Dialect, ServoJArguments, TimeArgument};
 use super::error::{Argument, Range, RenderError};
-use super::line::{Line, NUMBER_LEN};
+use super::text_cursor::{Line, NUMBER_LEN};
 
 /// The length of the longest rendered list of six numbers \[B\].
 const LIST_LEN: usize = 6 * (NUMBER_LEN + 1) + 1;

@@ -17,8 +17,8 @@
 use core::net::Ipv4Addr;
 
 use super::error::Range;
-use super::line::Line;
 use super::templates::{is_word, word};
+use super::text_cursor::Line;
 use super::version::Version;
 
 /// The length of the longest number or address that replaces a placeholder \[B\]: ten digits before the point, sign,

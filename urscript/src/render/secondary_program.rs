@@ -3,7 +3,7 @@
 
 use super::dialect::{Dialect, OutputNames};
 use super::error::{Argument, Range, RenderError};
-use super::line::{Line, NUMBER_LEN};
+use super::text_cursor::{Line, NUMBER_LEN};
 
 /// A digital output of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! The vendor calls them internal; they are in common use, but no release guarantees them.
 
 use super::error::{Argument, Range, RenderError};
-use super::line::{Line, NUMBER_LEN};
+use super::text_cursor::{Line, NUMBER_LEN};
 
 /// A service line without arguments: a command to a controller that is not URScript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::dialect::Dialect;
 use super::error::{Argument, Range, RenderError};
-use super::line::{Line, NUMBER_LEN};
 use super::secondary_program::{END, HEAD, Output, Sec, check_payload};
+use super::text_cursor::{Line, NUMBER_LEN};
 
 /// A secondary program that sets the mass at the tool flange with its inertia, by `set_target_payload`. Software before
 /// 5.10 does not have this function: for such software an inertia other than 0 is rejected, and an inertia of 0 is

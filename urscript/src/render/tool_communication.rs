@@ -2,8 +2,8 @@
 
 use super::dialect::Dialect;
 use super::error::{Argument, Range, RenderError};
-use super::line::{Line, NUMBER_LEN};
 use super::secondary_program::{END, HEAD, Output, ToolVoltage};
+use super::text_cursor::{Line, NUMBER_LEN};
 
 /// The parity bit of each character on the tool's serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

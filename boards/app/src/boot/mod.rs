@@ -14,7 +14,7 @@ mod crash_record;
 mod fault_handlers;
 
 #[cfg(all(target_arch = "arm", target_os = "none"))]
-use crate::guard;
+use crate::stack_guard;
 use crash_record::{Before, End};
 use heapless::String;
 use outrigger_core::mode::OperatorConfig;
@@ -96,7 +96,7 @@ pub fn panicked(location: Option<&core::panic::Location<'_>>) {
 /// address `frame`; for the handler of hard faults.
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub fn faulted(frame: usize, at: u32, from: u32) {
-    let end = match (guard::stack_exceeded(), guard::is_frame_whole(frame)) {
+    let end = match (stack_guard::stack_exceeded(), stack_guard::is_frame_whole(frame)) {
         (false, _) => End::Fault(CodeAddress { at, from }),
         (true, whole) => End::StackOverflow(whole.then_some(CodeAddress { at, from })),
     };

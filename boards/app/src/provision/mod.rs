@@ -6,9 +6,9 @@
 //! core for seconds. It is therefore done only after the control loop was shut down, which a commanding board rejects,
 //! and the board restarts after it.
 
-mod bench;
-mod selection;
-mod store;
+mod image_selection;
+mod image_store;
+mod settings_receiver;
 #[cfg(test)]
 mod tests;
 
@@ -20,14 +20,14 @@ use outrigger_embassy::Handle;
 pub use outrigger_remote::provision::Image;
 use outrigger_remote::provision::{BootInfo, PendingRequest, Refusal, Service, admits};
 
-pub use self::bench::Bench;
-pub use self::selection::Built;
-pub(crate) use self::selection::stored_settings;
-use self::selection::{Selection, Unfit, judged};
+pub use self::image_selection::Built;
+pub(crate) use self::image_selection::stored_settings;
+use self::image_selection::{Selection, Unfit, judged};
+pub use self::settings_receiver::Bench;
 // A bound of public types; boards do not name it.
 #[doc(hidden)]
-pub use self::selection::StoredSettings;
-use self::store::{NotTaken, Store};
+pub use self::image_selection::StoredSettings;
+use self::image_store::{NotTaken, Store};
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 

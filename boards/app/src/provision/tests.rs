@@ -4,7 +4,7 @@ use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNo
 use outrigger_core::engine::{NoPort, PortKind, Ports, SettingsError};
 use outrigger_remote::provision::{Copy, Fingerprint, Image, Origin, Refusal};
 
-use super::selection::InForce;
+use super::image_selection::InForce;
 use super::*;
 use crate::robot::StartError;
 

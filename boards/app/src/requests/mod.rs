@@ -4,9 +4,9 @@
 //! it for longer than the check of one datagram takes. After a dropped datagram it waits, so that a flood uses a
 //! limited share of the time.
 
-pub(crate) mod inquiry;
-mod output;
+pub(crate) mod control_loop_interface;
 mod server;
+mod settable_outputs;
 
 use embassy_futures::select::{Either, Either3, select, select3};
 use embassy_net::udp::{PacketMetadata, UdpMetadata, UdpSocket};

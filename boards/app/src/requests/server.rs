@@ -10,9 +10,9 @@ use outrigger_remote::request::keyed::{KeyedRequest, Reply, Service, Ticket, Ver
 use outrigger_remote::request::{Armed, ClientRequest};
 use outrigger_wire::time::{Duration, Instant};
 
-use super::inquiry::Inquiry;
-use super::output;
-use crate::service_commands::{Asker, ServiceCommands};
+use super::control_loop_interface::Inquiry;
+use super::settable_outputs;
+use crate::dashboard_command_queue::{Asker, ServiceCommands};
 
 /// The longest wait for the control loop's decision on a client's request, which normally takes far less.
 const DECIDED_IN: Duration = Duration::from_millis(200);
@@ -104,7 +104,9 @@ impl<'d> RequestServer<'d> {
                 (Waits::Acknowledge, DECIDED_IN)
             }
             Ok(ClientRequest::Set { output, .. }) => {
-                let Some(write) = output::parsed(output) else { return self.decided(ticket, Verdict::BadValue) };
+                let Some(write) = settable_outputs::parsed(output) else {
+                    return self.decided(ticket, Verdict::BadValue);
+                };
                 if robot.set(write).is_err() {
                     return self.decided(ticket, Verdict::Full);
                 }
@@ -188,7 +190,7 @@ impl<'d> RequestServer<'d> {
         let refused = |word| refused.filter(|refusal: &Refusal| refusal.word == word).map(|refusal| refusal.reason);
         while let Some((write, news)) = self.inquiry.news() {
             let waits = |pending: &PendingReply| pending.waits == Waits::Output(write);
-            if let (Some(news), Some(at)) = (output::news(news), self.pending.iter().position(waits)) {
+            if let (Some(news), Some(at)) = (settable_outputs::news(news), self.pending.iter().position(waits)) {
                 let PendingReply { ticket, .. } = self.pending.remove(at);
                 self.decided(ticket, Verdict::Output(news));
             }

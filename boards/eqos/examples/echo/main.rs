@@ -21,12 +21,12 @@ use embedded_io_async::{Read as _, Write as _};
 use outrigger_emulated::executor::{Task, clock, leak};
 use outrigger_eqos::{Bus, Interface};
 
-use bench::Board;
 use model::{ModelCells, Port, Side};
+use simulated_boards::Board;
 
-mod bench;
 #[path = "../../tests/model/mod.rs"]
 mod model;
+mod simulated_boards;
 
 const SERVER: Ipv4Address = Ipv4Address::new(192, 0, 2, 1);
 const CLIENT: Ipv4Address = Ipv4Address::new(192, 0, 2, 2);
@@ -114,7 +114,7 @@ async fn ask(stack: Stack<'static>, text: &[u8]) -> Vec<u8> {
 
 fn main() {
     clock::begin();
-    let (server, client) = (bench::controller(1), bench::controller(2));
+    let (server, client) = (simulated_boards::controller(1), simulated_boards::controller(2));
     let (stack, mut runner) = network(&server, SERVER);
     let tasks = vec![Task::new(async move { runner.run().await }), Task::new(serve(stack))];
     let server = Board { port: server, tasks };
@@ -130,7 +130,7 @@ fn main() {
     let client = Board { port: client, tasks };
 
     let mut boards = [server, client];
-    let took = bench::run(&mut boards, || answer.borrow().is_some());
+    let took = simulated_boards::run(&mut boards, || answer.borrow().is_some());
     assert_eq!(answer.take(), Some(text), "the answer");
     println!("20 000 bytes there and back, {} ms after the start of both boards", took.as_micros() / 1_000);
     for (name, board) in ["server", "client"].into_iter().zip(&boards) {

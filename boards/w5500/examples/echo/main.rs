@@ -22,9 +22,9 @@ use embedded_io_async::{Read as _, Write as _};
 use outrigger_emulated::executor::{Task, clock, leak};
 use outrigger_w5500::{State, Watch};
 
-use bench::Board;
+use simulated_chips::Board;
 
-mod bench;
+mod simulated_chips;
 
 const SERVER: Ipv4Address = Ipv4Address::new(192, 0, 2, 1);
 const CLIENT: Ipv4Address = Ipv4Address::new(192, 0, 2, 2);
@@ -97,7 +97,7 @@ fn main() {
     let asking = Task::new(async move { *put.borrow_mut() = Some(ask(stack, &asked).await) });
     let client = client.with(tasks.into_iter().chain([asking]));
 
-    let took = bench::run(&mut [server, client], || answer.borrow().is_some());
+    let took = simulated_chips::run(&mut [server, client], || answer.borrow().is_some());
     assert_eq!(answer.take(), Some(text), "the answer");
     println!("20 000 bytes there and back, {} ms after the start of both boards", took.as_micros() / 1_000);
     for (name, driver) in [("server", server_driver), ("client", client_driver)] {

@@ -34,17 +34,17 @@
 //! assert_eq!(kept.as_deref().and_then(Image::from_bytes), Some(image));
 //! ```
 
-mod image;
-mod intake;
+mod frame_extraction;
 mod provision_client;
+mod provision_messages;
 mod service;
+mod settings_image;
 #[cfg(test)]
 mod tests;
-mod wire;
 
-pub use image::{Image, REQUESTS_LEN};
 pub use provision_client::{Caller, Event};
-pub use service::{PendingRequest, Service, admits};
-pub use wire::{
+pub use provision_messages::{
     Answer, BootInfo, CHUNK_MAX, Copy, FRAME_MAX, Fingerprint, Origin, Refusal, Refused, Request, Unread, VERSION,
 };
+pub use service::{PendingRequest, Service, admits};
+pub use settings_image::{Image, REQUESTS_LEN};

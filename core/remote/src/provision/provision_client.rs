@@ -1,7 +1,7 @@
 //! The client of the provisioning protocol, for the program that provisions a board.
 
-use super::intake::Intake;
-use super::wire::{Answer, BootInfo, CHUNK_MAX, Fingerprint, Frame, Origin, Refusal, Refused, Request};
+use super::frame_extraction::Intake;
+use super::provision_messages::{Answer, BootInfo, CHUNK_MAX, Fingerprint, Frame, Origin, Refusal, Refused, Request};
 use outrigger_wire::time::{Duration, Instant};
 
 /// The time to wait for an answer of the board before the request is repeated.

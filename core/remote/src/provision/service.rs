@@ -1,7 +1,7 @@
 //! The board's side of the provisioning protocol.
 
-use super::intake::Intake;
-use super::wire::{Answer, BootInfo, Fingerprint, Frame, Refusal, Refused, Request, Unread, VERSION};
+use super::frame_extraction::Intake;
+use super::provision_messages::{Answer, BootInfo, Fingerprint, Frame, Refusal, Refused, Request, Unread, VERSION};
 use outrigger_core::mode::Mode;
 use outrigger_wire::checksum::crc32;
 

@@ -15,7 +15,7 @@ fn image(length: usize) -> Vec<u8> {
 
 /// Returns the content of a frame.
 fn content(frame: &[u8]) -> Vec<u8> {
-    let mut intake = intake::Intake::new();
+    let mut intake = frame_extraction::Intake::new();
     intake.window()[..frame.len()].copy_from_slice(frame);
     intake.commit(frame.len());
     assert!(intake.poll(), "one whole frame");

@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
+use super::json_keys::{Key, WORDS};
 use super::json_number::f32_of;
-use super::key::{Key, WORDS};
 use super::message::{ClientRequest, Message};
 use super::request_freshness::Challenge;
 use super::{Fault, FaultKind};

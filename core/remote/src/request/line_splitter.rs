@@ -2,7 +2,7 @@
 
 use super::json::{Flaw, message_of};
 use super::{Fault, FaultKind, Message};
-use outrigger_wire::bytes::move_to_front;
+use outrigger_wire::buffer_compaction::move_to_front;
 
 /// The length of the longest request line \[B\], without the newline at its end.
 pub const LINE_MAX: usize = 1024;

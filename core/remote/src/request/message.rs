@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-use super::key::Key;
+use super::json_keys::Key;
 use super::request_freshness::Challenge;
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;

@@ -50,10 +50,10 @@
 //! assert_eq!(message.to_string(), "{\"id\":7,\"do\":\"request\",\"epoch\":3,\"challenge\":9}");
 //! ```
 
-mod armed;
+mod arming_request;
 mod json;
+mod json_keys;
 mod json_number;
-mod key;
 pub mod keyed;
 mod line_splitter;
 mod message;
@@ -61,9 +61,9 @@ mod request_freshness;
 #[cfg(test)]
 mod tests;
 
-pub use armed::Armed;
+pub use arming_request::Armed;
+pub use json_keys::Key;
 pub use json_number::number;
-pub use key::Key;
 pub use line_splitter::{LINE_MAX, Lines};
 pub use message::{ClientRequest, Message};
 pub use request_freshness::{Challenge, Challenges, FRESH_FOR};

@@ -26,6 +26,7 @@
 //! assert_eq!(bring_up.poll_output().map(|request| request.kind().words()), Some("robotmode"));
 //! ```
 
+mod arm_ready_command;
 mod brake_line;
 mod bring_up;
 mod client;
@@ -36,11 +37,11 @@ mod program;
 mod recovery;
 mod sequence_base;
 mod sequence_error;
-mod service_command;
 mod service_interface;
 #[cfg(test)]
 mod tests;
 
+pub use arm_ready_command::{ArmCommand, ServiceCommand, ServiceCommandInput, ServiceCommandOutput};
 pub use brake_line::{BrakeConditions, BrakeLine, BrakeRefusal};
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::Client;
@@ -52,5 +53,4 @@ pub use program::{ProgramConfig, ProgramControl, ProgramGoal};
 pub use recovery::{Acknowledgement, Diagnosis, Finding, Recovery, RecoveryConfig};
 pub use sequence_base::{Progress, Sequence, SequenceEvent, SequenceInput};
 pub use sequence_error::SequenceError;
-pub use service_command::{ArmCommand, ServiceCommand, ServiceCommandInput, ServiceCommandOutput};
 pub use service_interface::{Event, Input, Service, Timeouts};

@@ -1,8 +1,8 @@
 //! The client that sends statements to a controller whose program is in interpreter mode.
 
-use super::pending::{AHEAD, Ahead, OTHERS, Pending, Sent, UNANSWERED};
+use super::pending_statements::{AHEAD, Ahead, OTHERS, Pending, Sent, UNANSWERED};
+use super::statement_file::{StatementFile, Statements};
 use super::statement_queue::{Line, Lines};
-use super::statements::{StatementFile, Statements};
 use super::{InterpreterConfig, InterpreterEvent, InterpreterInput, InterpreterOutcome};
 use crate::client::Output;
 use heapless::Deque;

@@ -21,14 +21,14 @@
 //! ```
 
 mod client;
-mod pending;
+mod pending_statements;
+mod statement_file;
 mod statement_queue;
-mod statements;
 #[cfg(test)]
 mod tests;
 
 pub use client::Client;
-pub use statements::{Statement, StatementError, StatementFile, Statements};
+pub use statement_file::{Statement, StatementError, StatementFile, Statements};
 
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::Duration;

@@ -2,8 +2,8 @@
 
 use heapless::Deque;
 
-use super::pending::{OTHERS, UNANSWERED};
-use super::statements::{Statement, split_part};
+use super::pending_statements::{OTHERS, UNANSWERED};
+use super::statement_file::{Statement, split_part};
 
 /// A line of URScript to send to the interpreter.
 #[derive(Clone, Copy, Debug)]

@@ -49,7 +49,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod claims;
 mod client;
 mod config;
 mod conversation;
@@ -57,6 +56,7 @@ mod event;
 mod inputs;
 mod memory;
 mod outbox;
+mod output_claims;
 mod package_monitor;
 mod packages;
 mod register_commands;
@@ -64,13 +64,13 @@ mod registers;
 #[cfg(test)]
 mod tests;
 
-pub use claims::{Claim, Claims, RegisterConflict, UnownedInput};
 pub use client::{Client, Input};
 pub use config::ClientConfig;
 pub use conversation::RtdeCounts;
 pub use event::{Data, Event, Failure, SetupStep};
 pub use inputs::{Inputs, WriteError};
 pub use memory::{ClientError, ClientMemory};
+pub use output_claims::{Claim, Claims, RegisterConflict, UnownedInput};
 pub use package_monitor::Cadence;
 pub use register_commands::{Echo, RegisterCommands, SendError};
 pub use registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};

@@ -22,20 +22,20 @@
 //! assert!(!outputs.is_idle(), "the controller has not shown it yet");
 //! ```
 
-mod image;
 mod reported_outputs;
 #[cfg(all(test, feature = "outputs"))]
 mod tests;
 mod variable;
 mod write;
+mod written_outputs;
 
 use heapless::Vec;
 pub use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
 
-pub use image::Image;
 pub use reported_outputs::{ReportedOutputs, ShownAnalog, digital_bit, digital_levels};
 pub use variable::{VARIABLES, VariableKind, VariableValue};
 pub use write::{Write, WriteOutcome, WriteRefusal};
+pub use written_outputs::Image;
 
 use crate::robot::settings;
 use outrigger_wire::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! The decision about one state: mode machine first, then law and governor.
 
+use super::cycle_inputs::{MotionProgress, SideFacts};
 use super::evidence_gathering::gather;
-use super::motion_progress::{MotionProgress, SideFacts};
-use super::stream::{StateContext, Streamed};
+use super::streamed_motion::{StateContext, Streamed};
 use super::{CycleMemory, Verdict};
 use crate::command::JointMove;
 #[cfg(feature = "programs")]

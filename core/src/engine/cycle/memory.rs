@@ -1,8 +1,8 @@
 //! The memory of the control cycle, apart from the law that moves the arm.
 
-use super::motion_progress::CycleConfig;
-use super::pendant::PendantRule;
-use super::stream::Stream;
+use super::cycle_inputs::CycleConfig;
+use super::pendant_stop_rule::PendantRule;
+use super::streamed_motion::Stream;
 #[cfg(feature = "motions")]
 use crate::command::{AddedBounds, TorqueLimits};
 use crate::command::{Limits, Sources};

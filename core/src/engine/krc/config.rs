@@ -2,10 +2,10 @@
 
 use core::net::IpAddr;
 
-use super::control::{AddedLimits, Control, TaskFrame};
+use super::control_schemes::{AddedLimits, Control, TaskFrame};
 use super::handshake::KrlConvention;
-use super::tracking::Tracking;
-use super::variables::KrlSet;
+use super::krl_variables::KrlSet;
+use super::tracking_error_limits::Tracking;
 use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, MAX_SOURCES};
 use crate::engine::config::{Config, ConfigError, Conflict, Options};

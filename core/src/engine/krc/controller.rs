@@ -3,10 +3,10 @@
 use core::net::SocketAddr;
 
 use super::config::{KrcConfig, KrcOptions, period_of};
-use super::control::Control;
+use super::control_schemes::Control;
 use super::conversation::{Conversation, Listening};
 use super::event::{KrcCounts, KrcEvent, KrcReport};
-use super::target::Target;
+use super::position_target::Target;
 use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::controller::{
     ArmFacts, Context, Controller, ControllerKind, ControllerStatus, Delegated, Judged, LinkRoles, Received, Waiting,

@@ -3,17 +3,17 @@
 
 use core::net::SocketAddr;
 
-use super::bounds::Bounds;
 use super::config::{KrcConfig, KrcOptions};
-use super::control::{Control, MirroredFrame, ToolImpedance};
+use super::control_schemes::{Control, MirroredFrame, ToolImpedance};
 use super::event::{KrcCounts, KrcEvent, KrcReport};
 use super::handshake::Wanted;
-use super::other_scheme::SchemeWatch;
-use super::reading::{Readings, posture};
-use super::sender::SenderFilter;
-use super::target::Target;
-use super::tool::offset_by;
-use super::variables::Variables;
+use super::impedance_frame::offset_by;
+use super::krl_variables::Variables;
+use super::position_target::Target;
+use super::scheme_mismatch::SchemeWatch;
+use super::sender_filter::SenderFilter;
+use super::state_conversion::{Readings, posture};
+use super::target_bounds::Bounds;
 use crate::engine::controller::{Context, Controller};
 use crate::engine::event::Events;
 use crate::kinematics::Posture;

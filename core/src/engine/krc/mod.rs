@@ -43,33 +43,35 @@
 //! # Ok::<(), outrigger_core::engine::ConfigError>(())
 //! ```
 
-mod bounds;
 mod config;
-mod control;
+mod control_schemes;
 mod controller;
 mod conversation;
 mod event;
 mod handshake;
-mod other_scheme;
-mod reading;
-mod scheme;
-mod sender;
-mod target;
+mod impedance_frame;
+mod krl_variables;
+mod position_target;
+mod scheme_change;
+mod scheme_mismatch;
+mod sender_filter;
+mod state_conversion;
+mod target_bounds;
 #[cfg(test)]
 mod tests;
-mod tool;
-mod tracking;
-mod variables;
+mod tracking_error_limits;
 
 pub use config::{ArmLimits, KrcConfig, KrcOptions};
-pub use control::{AddedLimits, Control, ControlRefusal, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
+pub use control_schemes::{
+    AddedLimits, Control, ControlRefusal, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance,
+};
 pub use controller::{Krc, KrcStatus};
 pub use event::{KrcCounts, KrcEvent, KrcReport};
 pub use handshake::{KrlConvention, Wanted};
-pub use reading::pose_of;
-pub use scheme::Monitoring;
-pub use tracking::Tracking;
-pub use variables::KrlSet;
+pub use krl_variables::KrlSet;
+pub use scheme_change::Monitoring;
+pub use state_conversion::pose_of;
+pub use tracking_error_limits::Tracking;
 
 /// The engine for a KRC.
 pub type KrcEngine<'m, L> = super::Engine<'m, 7, Krc, L>;

@@ -8,10 +8,10 @@ mod recorded;
 use crate::engine::krc::{KrcEvent, KrcOptions};
 use core::net::SocketAddr;
 
-use super::bounds::Bounds;
 use super::config::ArmLimits;
-use super::reading::{Readings, posture};
-use super::target::Target;
+use super::position_target::Target;
+use super::state_conversion::{Readings, posture};
+use super::target_bounds::Bounds;
 use super::*;
 use crate::command::{Governor, Limits, Samples};
 use crate::engine::{Event, Input, LinkId, Output};

@@ -1,7 +1,7 @@
 //! The configuration of an engine for a controller of Universal Robots, in addition to the
 //! [common](crate::engine::Config) thresholds.
 
-use super::path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, SETTLING, Unfit};
+use super::command_path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, SETTLING, Unfit};
 use super::primary::ArmConfiguration;
 use super::script_text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};

@@ -1,10 +1,10 @@
 //! The conversation with a controller of Universal Robots: links, detection, facts, text.
 
 mod delegated;
-mod intake;
+mod link_intake;
 #[cfg(feature = "record")]
 mod recorded;
-mod unacked;
+mod unacked_motion;
 
 use super::config::{Mismatch, StatesFrom, UrConfig, UrOptions};
 use super::connector::Connector;
@@ -12,7 +12,7 @@ use super::event::{DownCause, ProgramEvent, UrEvent};
 use super::identity::Identity;
 use super::links::{LINKS, WATCHED};
 use super::memory::Memory;
-use super::motion::MotionText;
+use super::motion_command_text::MotionText;
 use super::outputs::{Known, OutputsPath};
 use super::primary::{Primary, PrimaryFacts};
 use super::realtime::Realtime;

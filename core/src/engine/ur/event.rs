@@ -9,7 +9,7 @@ use outrigger_wire::WireError;
 use outrigger_wire::forward::TrajectoryResult;
 use outrigger_wire::frame::{Found, FrameError};
 use outrigger_wire::primary::Report;
-use outrigger_wire::program::Ending;
+use outrigger_wire::program_messages::Ending;
 use outrigger_wire::time::Duration;
 
 /// An event of the connections to a controller of Universal Robots, or a message from it.

@@ -12,17 +12,19 @@
 //! assert!(config.coast_without_us(cb3).is_some());
 //! ```
 
+mod command_path;
 mod config;
 mod connector;
 mod controller;
 mod event;
+mod foreign_program_end;
 mod identity;
+mod io_terminals;
 mod links;
 mod memory;
-mod motion;
+mod motion_command_text;
 mod outbox;
 mod outputs;
-mod path;
 mod primary;
 mod realtime;
 mod refusal_detector;
@@ -30,19 +32,17 @@ mod refusal_detector;
 mod reverse;
 pub mod rtde;
 mod script_text;
-mod takeover;
-mod terminals;
 
+pub use command_path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, Unfit};
 pub use config::{ConnectConfig, Mismatch, OutputsBy, Ports, StatesFrom, UrConfig, UrOptions};
 pub use controller::{Ur, UrStatus};
 pub use event::{DownCause, Next, ProgramEvent, UrEvent};
 pub use identity::{Identity, VersionSource, oldest_software};
+pub use io_terminals::{BoardIo, ToolIo};
 pub use links::{LINKS, link_name};
 pub use memory::Memory;
-pub use path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, Unfit};
 pub use primary::{ArmConfiguration, Geometry, PrimaryFacts};
 pub use script_text::{FormChoice, TextConfig, TextPath};
-pub use terminals::{BoardIo, ToolIo};
 
 /// The engine for a controller of Universal Robots.
 pub type UrEngine<'m, L> = super::Engine<'m, 6, Ur<'m>, L>;

@@ -1,6 +1,6 @@
 //! The primary link (30001, or 30002): the software and the arm, whether a program runs, and the controller's reports.
 
-use super::terminals::{BoardIo, ToolIo};
+use super::io_terminals::{BoardIo, ToolIo};
 use crate::mode::{Activity, TimedFact};
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::law::Quantity;
-use crate::law::plant::Plant;
+use crate::law::test_arm::Plant;
 use crate::trajectory::Waypoint;
 use outrigger_wire::robot::JointAccelerations;
 use outrigger_wire::sensor::{Sample, SampleValue};

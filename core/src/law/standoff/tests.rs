@@ -1,6 +1,6 @@
 use super::*;
 use crate::kinematics::{DhParameters, KinematicChain};
-use crate::law::plant::{CYCLE, Plant};
+use crate::law::test_arm::{CYCLE, Plant};
 use outrigger_wire::math::{dot, subtract};
 use outrigger_wire::robot::{Pose, RobotModel};
 use outrigger_wire::sensor::{Sample, SampleValue};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::kinematics::{DhParameters, KinematicChain};
-use crate::law::plant::{CYCLE, Plant};
+use crate::law::test_arm::{CYCLE, Plant};
 #[cfg(feature = "record")]
 use crate::recorder::{Checkpoint as _, Loader, Saver};
 use crate::robot::wording;

@@ -1,7 +1,7 @@
 //! Cuts a byte stream into lines, in memory that the caller owns.
 
 use super::FrameError;
-use crate::bytes::move_to_front;
+use crate::buffer_compaction::move_to_front;
 
 /// Cuts one stream into lines, as [`Assembler`](super::Assembler) cuts others into messages: read into
 /// [`LineAssembler::window`], call [`LineAssembler::commit`], then [`LineAssembler::next_line`] until it returns

@@ -2,7 +2,7 @@
 
 use zerocopy::little_endian::{F32, U16, U32};
 
-use super::geometry::{FrameField, VectorField};
+use super::cartesian_values::{FrameField, VectorField};
 use super::header::EnvelopeField;
 use super::krl::KrlField;
 use super::{COMMAND_ID, COMMAND_LEN, CommandFlags, Datagram};

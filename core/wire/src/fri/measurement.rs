@@ -2,7 +2,7 @@
 
 use zerocopy::little_endian::{F32, U16, U32};
 
-use super::geometry::{FrameField, JacobianField, MassField, VectorField};
+use super::cartesian_values::{FrameField, JacobianField, MassField, VectorField};
 use super::header::EnvelopeField;
 use super::krl::KrlField;
 use super::{ControlScheme, Datagram, FriState, MEASUREMENT_ID, MEASUREMENT_LEN, Quality};

@@ -36,20 +36,20 @@
 //! # Ok::<(), outrigger_wire::WireError>(())
 //! ```
 
+mod cartesian_values;
 mod command;
 mod enums;
 mod flags;
-mod geometry;
 mod header;
 mod krl;
 mod measurement;
 #[cfg(test)]
 mod tests;
 
+pub use cartesian_values::{CartesianVector, Frame, Jacobian, MassMatrix};
 pub use command::{Command, CommandRepr};
 pub use enums::{ControlScheme, FriState, Quality};
 pub use flags::CommandFlags;
-pub use geometry::{CartesianVector, Frame, Jacobian, MassMatrix};
 pub use header::{CommandEnvelope, Datagram, Envelope, MeasurementEnvelope};
 pub use krl::{KrlIndex, KrlVariables};
 pub use measurement::{Measurement, MeasurementRepr};

@@ -19,11 +19,11 @@
 //! ```
 
 mod hardware;
+mod kinematics_packages;
 mod package;
 mod program_state;
 mod report;
 mod robot_message;
-mod setup;
 mod state;
 mod status;
 #[cfg(test)]
@@ -32,6 +32,9 @@ mod tests;
 pub use hardware::{
     MasterboardData, MasterboardDataCb2, MasterboardDataCb2Repr, MasterboardDataRepr, ToolCommunicationInfo,
     ToolCommunicationInfoRepr, ToolData, ToolDataRepr, ToolModeInfo, ToolModeInfoRepr,
+};
+pub use kinematics_packages::{
+    ConfigurationData, ConfigurationDataRepr, JointDynamics, JointLimits, KinematicsInfo, KinematicsInfoRepr,
 };
 pub use package::SubPackageRepr;
 pub use program_state::{
@@ -43,9 +46,6 @@ pub use report::{Report, ReportKind};
 pub use robot_message::{
     ErrorCode, ErrorDetail, Popup, PopupRequest, RequestPopup, RequestValue, RobotMessage, RobotMessagePayload,
     SafetyDetail, SafetyModeMessage, ThreadLabel, ThreadLabels, Titled, Version,
-};
-pub use setup::{
-    ConfigurationData, ConfigurationDataRepr, JointDynamics, JointLimits, KinematicsInfo, KinematicsInfoRepr,
 };
 pub use state::{RobotStateWriter, SubPackage, SubPackages, size_for};
 pub use status::{

@@ -4,15 +4,15 @@
 //! Several kinds changed their form between releases. If the release that made the change is not known, the part that
 //! is common to all is decoded and the rest is raw.
 
-mod payload;
+mod message_payloads;
 mod visit;
 
-pub use payload::{
+pub use message_payloads::{
     ErrorCode, ErrorDetail, Popup, PopupRequest, RequestPopup, RequestValue, SafetyDetail, SafetyModeMessage,
     ThreadLabel, ThreadLabels, Titled, Version,
 };
 
-use self::payload::rest;
+use self::message_payloads::rest;
 use super::{ROBOT_MESSAGE, Text, emit_message};
 use crate::fields::{FieldVisitor, Value};
 use crate::robot::{MessageSource, SoftwareVersion};

@@ -1,8 +1,8 @@
 //! The robot-state message (type 16) as a sequence of sub-packages (`core/docs/protocol/ur-client-interfaces.md 3.1`).
 
 use super::hardware::{self, MasterboardData, MasterboardDataCb2, ToolCommunicationInfo, ToolData, ToolModeInfo};
+use super::kinematics_packages::{ConfigurationData, KinematicsInfo};
 use super::package::{self, SubPackageRepr};
-use super::setup::{ConfigurationData, KinematicsInfo};
 use super::status::{
     AdditionalInfo, CalibrationData, CartesianInfo, ForceModeData, JointData, RobotModeData, SafetyData,
     SingularityInfo,

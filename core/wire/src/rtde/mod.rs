@@ -33,8 +33,8 @@
 //! # Ok::<(), outrigger_wire::WireError>(())
 //! ```
 
+mod comma_list;
 mod dynamic;
-mod list;
 mod recipe;
 pub mod registry;
 mod reply;
@@ -44,10 +44,10 @@ mod tests;
 mod text;
 mod types;
 
-pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
 #[doc(hidden)]
-pub use list::names;
-pub use list::{NameList, Names, TypeList, TypeWord, TypeWords};
+pub use comma_list::names;
+pub use comma_list::{NameList, Names, TypeList, TypeWord, TypeWords};
+pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
 pub use recipe::{Problem, Recipe, RecipeError, types_of};
 #[doc(hidden)]
 pub use recipe::{absent, at, check_name, put_data, type_number, write};

@@ -26,13 +26,13 @@
 
 mod binary;
 mod decoder;
-mod line;
 mod sample;
+mod text_readings;
 
 pub use binary::{DATAGRAM_MAX, FRAME_MAX};
 pub use decoder::{Decoder, Figures, Form, LINE_MAX};
-pub use line::word;
 pub use sample::{Sample, SampleValue, SourceId};
+pub use text_readings::word;
 
 use crate::time::Instant;
 

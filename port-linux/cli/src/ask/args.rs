@@ -6,13 +6,13 @@ use clap::{Args, ValueEnum};
 use outrigger_core::client::dashboard::ArmCommand;
 use outrigger_wire::time::Duration;
 
-use super::board::PREFIX;
+use super::board_client::PREFIX;
 use crate::angle::{Rate, rate, target_in_radians};
 use crate::args::ControllerArgs;
 use outrigger::exit::Failure;
 use outrigger::motion::impedance::{self, Impedance};
 use outrigger::requests::Setting;
-use outrigger::requests::guidance;
+use outrigger::requests::freedrive_arguments;
 
 /// The longest description of a motion or force, so that it fits into a line of 1024 bytes with each byte escaped.
 const HOW_MAX: usize = 480;
@@ -188,13 +188,16 @@ impl AskArgs {
             }
             (AskCommand::Freedrive | AskCommand::Force, words) => {
                 let (hand, how) = (self.word == AskCommand::Freedrive, words.join(" "));
-                let understood = if hand { guidance::freedrive(&how) } else { guidance::force(&how) };
+                let understood =
+                    if hand { freedrive_arguments::freedrive(&how) } else { freedrive_arguments::force(&how) };
                 let word = if hand { "freedrive" } else { "force" };
                 let (_, limits) = understood.map_err(|why| Failure::Usage(format!("{word}: {why}")))?;
                 // Renews so early that a late renewal does not end the mode.
                 Ok(Wanted::Guide { hand, how, every: limits.renew_within.percent(40) })
             }
-            (AskCommand::ToolContact, [how]) if guidance::contact(how).is_ok() => Ok(Wanted::ToolContact(how.clone())),
+            (AskCommand::ToolContact, [how]) if freedrive_arguments::contact(how).is_ok() => {
+                Ok(Wanted::ToolContact(how.clone()))
+            }
             (AskCommand::ToolContact, _) => usage("tool-contact: expected on or off"),
             (AskCommand::Dashboard, _) if self.key_file.is_none() => {
                 usage("dashboard: for a board only; on this machine use `outrigger dashboard ROBOT`")

@@ -2,8 +2,8 @@
 
 mod answer_text;
 mod args;
-mod board;
-mod commands;
+mod board_client;
+mod commanding_run_check;
 mod motion;
 
 use std::cell::Cell;
@@ -19,8 +19,8 @@ use serde_json::Value;
 
 pub(crate) use self::args::AskArgs;
 use self::args::{AskCommand, Wanted};
-use self::board::Board;
-pub(crate) use self::commands::check_no_run_commands;
+use self::board_client::Board;
+pub(crate) use self::commanding_run_check::check_no_run_commands;
 use crate::dispatch;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::{Clock, std_duration};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::port::PortName;
+use super::serial_line::PortName;
 
 /// The subcommands of `outrigger board`.
 #[derive(Clone, Debug, Subcommand)]

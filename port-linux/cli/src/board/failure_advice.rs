@@ -2,7 +2,7 @@
 
 use outrigger_remote::provision::Refusal;
 
-use super::port::Port;
+use super::serial_line::Port;
 use outrigger::exit::Failure;
 
 /// Returns the failure for a request that the board has refused. `text` is the board's explanation.

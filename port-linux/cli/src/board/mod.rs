@@ -3,7 +3,7 @@
 
 mod args;
 mod failure_advice;
-mod port;
+mod serial_line;
 
 use std::io::{IsTerminal as _, Write as _, stdout};
 use std::path::Path;
@@ -16,7 +16,7 @@ use outrigger_remote::provision::{
 
 pub(crate) use self::args::BoardCommand;
 use self::args::LineArgs;
-use self::port::Port;
+use self::serial_line::Port;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 

@@ -9,7 +9,7 @@ use outrigger_core::robot::Reason;
 use outrigger_sim::firmware::AfterT;
 use outrigger_wire::time::Duration;
 
-use super::allowance::Allowance;
+use super::pause_allowance::Allowance;
 
 /// A deliberate fault of the demo, each of which makes a check fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -1,16 +1,16 @@
 //! The command `outrigger demo`: runs a simulated arm, sensor and link fault without hardware, and checks the result.
 
-mod allowance;
 mod args;
 mod deliberate_faults;
-mod pauses;
+mod machine_pauses;
+mod pause_allowance;
 mod record;
 mod scenario;
-mod script;
+mod scenario_steps;
 mod self_checks;
 mod simulated_cell;
 #[cfg(test)]
-mod virtual_time;
+mod virtual_time_tests;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -27,21 +27,21 @@ use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::{Duration, Instant};
 
-use self::allowance::{Allowance, SENSOR};
 pub(crate) use self::args::DemoArgs;
-use self::pauses::Watch;
+use self::machine_pauses::Watch;
+use self::pause_allowance::{Allowance, SENSOR};
 use self::scenario::{Effect, Scenario};
 use self::self_checks::Bounds;
 use self::simulated_cell::{OneClock, World};
 use crate::args::Web;
 use crate::page::OnPage;
-use crate::report::picture::Picture;
+use crate::report::animated_svg::Picture;
 use crate::report::{Check, Figure, Report, Verdict};
 use outrigger::companion::{Companion, Companions, Ends, RunningCompanions, Shown};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::feed::{EVENTS, Feed};
 use outrigger::host::clock::{Clock, utc_now};
-use outrigger::host::machine::{self, RealTime};
+use outrigger::host::process_scheduling::{self, RealTime};
 use outrigger::host::reactor;
 use outrigger::host::signals::OnSignal;
 use outrigger::host::target::Target;
@@ -263,8 +263,8 @@ fn facts(world: &World, allowance: &Allowance, figures: Option<&Figures>) -> Vec
         ("Controller", format!("simulated {} with software {}", world.options.model.name(), world.options.software)),
         ("Its drives", world.options.drive.to_string()),
         ("Seed", world.options.seed.to_string()),
-        ("Host", machine::describe()),
-        ("Granted by the host", machine::in_force().to_string()),
+        ("Host", process_scheduling::describe()),
+        ("Granted by the host", process_scheduling::in_force().to_string()),
         ("Pauses and limits", allowance.text()),
         ("Date", utc_now()),
     ];

@@ -4,10 +4,10 @@ use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::{Duration, Instant};
 
-use super::allowance::Allowance;
-use super::script::{Fault, SETTLING, Script};
+use super::pause_allowance::Allowance;
+use super::scenario_steps::{Fault, SETTLING, Script};
 use super::simulated_cell::{Truth, World};
-use crate::report::picture::{FRAMES_PER_SECOND, Frame, Picture};
+use crate::report::animated_svg::{FRAMES_PER_SECOND, Frame, Picture};
 use crate::report::{Check, Figure, Report, plot::grouped, quantile};
 
 /// The values recorded during a run of the demo, for the checks and the report.
@@ -104,7 +104,7 @@ impl Record {
                  distance comes from a sensor over UDP; joint speeds are sent as script text in every cycle, all over this \
                  machine's loopback network.",
                 super::simulated_cell::MODEL.name().replace("ur", "UR"),
-                super::allowance::SOFTWARE,
+                super::pause_allowance::SOFTWARE,
                 self.wanted_distance * 1e3
             ),
             figures: vec![

@@ -11,11 +11,11 @@ use outrigger_core::mode::Mode;
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 
-use super::allowance::Allowance;
 use super::deliberate_faults::Broken;
-use super::pauses::Pauses;
+use super::machine_pauses::Pauses;
+use super::pause_allowance::Allowance;
 use super::record::Record;
-use super::script::{Ask, Fault, Script, View};
+use super::scenario_steps::{Ask, Fault, Script, View};
 use super::self_checks::Bounds;
 use super::simulated_cell;
 

@@ -6,10 +6,10 @@ use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Options;
 use outrigger_wire::time::{Duration, Instant};
 
-use super::allowance::{Allowance, period};
-use super::pauses::Pauses;
+use super::machine_pauses::Pauses;
+use super::pause_allowance::{Allowance, period};
 use super::record::{Record, ms, rms};
-use super::script::{Fault, RE_ARMINGS, Round, SETTLING, Script, Stop};
+use super::scenario_steps::{Fault, RE_ARMINGS, Round, SETTLING, Script, Stop};
 use super::simulated_cell::Truth;
 use crate::report::{Check, Verdict};
 

@@ -10,16 +10,16 @@ use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_sim::controller::{Action, Controller, Moment, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
+use outrigger_sim::simulated_workpiece::{DistanceSensor, Surface, Wave};
 use outrigger_sim::tcp::{self, Running, Server};
 use outrigger_sim::time::SimTime;
-use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 use outrigger_wire::math::Frame;
 use outrigger_wire::robot::{JointPositions, Pose, RobotModel};
 use outrigger_wire::sensor::{DATAGRAM_MAX, Reading, SampleValue};
 use outrigger_wire::time::{Duration, Instant};
 
-use super::allowance::SOFTWARE;
 use super::deliberate_faults::Broken;
+use super::pause_allowance::SOFTWARE;
 use crate::page::{SIDE, Workpiece, outline};
 use crate::report::scene::Scene;
 use outrigger::exit::Failure;

@@ -33,7 +33,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
     /// Duration of the check of the link to the robot
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
     /// Check for conflicts between `outrigger ros2` and the ROS 2 programs that are present
     #[cfg(feature = "ros2")]

@@ -15,17 +15,17 @@ use crate::check;
 use crate::latency::{self, Latency};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::clock::Clock;
-use outrigger::host::machine;
+use outrigger::host::process_scheduling;
 use outrigger::host::signals::OnSignal;
 use outrigger::law::BoxedLaw;
 use outrigger::net::Net;
 use outrigger::panel::{OperatorInput, Operators, Panel};
 use outrigger::show::Format;
 use outrigger::show::events::PeerEvent as _;
+use outrigger::show::examination_result::Sheet;
 use outrigger::show::grade::{self, LastSeconds};
 use outrigger::show::histogram::{bars, quantiles, span};
 use outrigger::show::reason_text::Observer;
-use outrigger::show::sheet::Sheet;
 use outrigger::vendor::{Examined as _, Observed, Vendor, VendorObserve, VendorUi};
 
 /// The duration of the measurement of this host's wake-up delays.
@@ -44,8 +44,8 @@ pub(crate) fn run(
     sources: &[SourceSettings],
 ) -> Outcome {
     let (clock, mut sheet) = (Clock::start(), Sheet::new());
-    sheet.line(format!("host: {}", machine::describe()));
-    sheet.line(format!("  {}", machine::in_force()));
+    sheet.line(format!("host: {}", process_scheduling::describe()));
+    sheet.line(format!("  {}", process_scheduling::in_force()));
     let latency = latency::measure(clock, HOST_SPAN)
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
     judge_host(&latency, &mut sheet);

@@ -1,9 +1,9 @@
 //! The command `outrigger move`: follows a motion from a file.
 
-mod checked;
-mod goal;
-mod page;
+mod check_output;
+mod goal_command;
 mod result;
+mod tracking_page;
 
 use std::cell::RefCell;
 use std::io::IsTerminal as _;
@@ -46,7 +46,7 @@ pub(crate) struct MoveArgs {
     #[arg(long, conflicts_with = "to")]
     pub from_first_time: bool,
     #[command(flatten)]
-    pub goal: goal::GoalArgs,
+    pub goal: goal_command::GoalArgs,
     /// Way of executing the motion; default: session.path of a configuration, else stream
     #[arg(long, value_name = "MODE")]
     pub mode: Option<By>,
@@ -158,7 +158,7 @@ const DISK: Duration = Duration::from_secs(10);
 /// The errors of [`follow`].
 pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outcome {
     if let Some(goal) = args.goal.to {
-        return goal::run(args, file, goal);
+        return goal_command::run(args, file, goal);
     }
     let (address, mut config) = robot_of(args, file)?;
     if let Some(by) = args.mode {
@@ -221,7 +221,7 @@ where
     let unfit = |unfit: MotionError| Failure::BadInput(unfit.with_remedy()).at(file);
     motion.check(&config.limits).map_err(unfit)?;
     if args.check {
-        return tell(&checked::of_check(file, &motion));
+        return tell(&check_output::of_check(file, &motion));
     }
     if let Some(page) = &args.report {
         writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;
@@ -254,7 +254,7 @@ where
     progress.borrow_mut().end();
     let followed = followed?;
     let page = args.report.as_ref().map_or(Ok(()), |page| {
-        let html = page::html(&file.display().to_string(), name, sent, &followed);
+        let html = tracking_page::html(&file.display().to_string(), name, sent, &followed);
         write_within(DISK, page, html.into_bytes()).map_err(|error| unwritten(page, &error))
     });
     let told = tell(&if args.json { result::json_of_motion(&followed) } else { result::of_motion(&followed) });

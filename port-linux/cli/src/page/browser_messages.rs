@@ -14,7 +14,7 @@ use outrigger_wire::robot::JointPositions;
 use serde::Serialize;
 
 use super::About;
-use super::outline::{outline, tool_axis};
+use super::arm_polyline::{outline, tool_axis};
 use outrigger::companion::{Frame, SessionView, Settled, Views};
 use outrigger::feed::{EntryContent, Item, Reader};
 use outrigger::json::{self, Number};

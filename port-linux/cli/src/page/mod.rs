@@ -4,20 +4,20 @@
 //! The page is a [companion](outrigger::companion): lines of JSON, HTTP and one bounded slot for each reader are
 //! handled on a thread of its own ([`Page`]). A slow reader misses states, and receives their number.
 
+mod arm_polyline;
 mod browser_messages;
 mod browser_server;
 mod http;
-mod outline;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+pub(crate) use self::arm_polyline::outline;
 use self::browser_messages::Lines;
 pub(crate) use self::browser_messages::{SIDE, Workpiece};
 pub(crate) use self::browser_server::Counts;
 use self::browser_server::{Shared, serve};
-pub(crate) use self::outline::outline;
 use outrigger::companion::{Companion, Ended, Needs, Session, Started, Views};
 use outrigger::exit::Failure;
 use outrigger::feed::Reader;

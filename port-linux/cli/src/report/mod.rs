@@ -1,6 +1,6 @@
 //! The report page of a run of the demo: one self-contained HTML file.
 
-pub(crate) mod picture;
+pub(crate) mod animated_svg;
 pub(crate) mod plot;
 pub(crate) mod scene;
 

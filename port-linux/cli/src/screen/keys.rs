@@ -8,7 +8,7 @@ use outrigger_core::mode::Epoch;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::PAGES;
-use super::scroll_state::{ScrollState, Turn};
+use super::page_state::{ScrollState, Turn};
 use crate::terminal;
 use outrigger::host::os::INTERRUPT;
 use outrigger::host::signals::ask;

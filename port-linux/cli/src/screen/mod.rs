@@ -2,12 +2,12 @@
 
 mod feed_values;
 mod glossary;
-mod help;
-mod history;
+mod help_overlay;
 mod keys;
+mod page_state;
+mod page_style;
 mod pages;
-mod paint;
-mod scroll_state;
+mod plot_history;
 
 use std::collections::VecDeque;
 use std::io;
@@ -26,10 +26,10 @@ use ratatui::widgets::{Borders, Paragraph};
 use tokio::sync::mpsc::UnboundedSender;
 
 use self::feed_values::TemperatureReader;
-use self::history::History;
+use self::page_state::ScrollState;
+use self::page_style::{SOFT, broken, panel};
 use self::pages::Page;
-use self::paint::{SOFT, broken, panel};
-use self::scroll_state::ScrollState;
+use self::plot_history::History;
 use crate::terminal;
 use outrigger::feed::{Streams, stream_memory};
 
@@ -173,7 +173,7 @@ impl<'t> Screen<'t> {
         let explains = place.explains();
         frame.render_widget(Paragraph::new(keys(self.title, explains, foot.width)), foot);
         if explains {
-            help::draw(frame.buffer_mut(), body, Rect { height: taken, ..body }, place, self.page.as_deref());
+            help_overlay::draw(frame.buffer_mut(), body, Rect { height: taken, ..body }, place, self.page.as_deref());
         }
     }
 

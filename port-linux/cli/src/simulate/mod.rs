@@ -3,8 +3,8 @@
 
 mod args;
 mod distance;
-mod journal;
 pub(crate) mod krc;
+mod output_limiter;
 pub(crate) mod sensor;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -22,11 +22,11 @@ use outrigger_sim::tool_line::ToolGripper;
 use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 
-use self::journal::Journal;
+use self::output_limiter::Journal;
 #[cfg(feature = "ros2")]
 use crate::ros2::Scripts;
 use outrigger::exit::{Failure, Outcome};
-use outrigger::host::machine::RealTime;
+use outrigger::host::process_scheduling::RealTime;
 use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::json;
 use outrigger::show::{Format, Show, tell};

@@ -7,8 +7,8 @@ use outrigger_core::robot::Reason;
 use outrigger_remote::telemetry::{CHUNK_MAX, Chunk, DATAGRAM_MAX, Datagram, MAGIC, Message, Recording};
 use outrigger_wire::time::{Duration, Instant};
 
-use super::device::Device;
-use super::reassembly::Pieces;
+use super::board_state::Device;
+use super::chunk_reassembly::Pieces;
 use crate::fuzzing::{Bytes, assert_line};
 use outrigger::json::text;
 use outrigger::show::Notice;

@@ -1,13 +1,13 @@
 //! The command `outrigger watch`: shows a board's telemetry live, and writes its recordings to files. Nothing is sent
 //! to the board.
 
+mod board_state;
 mod boot;
-mod bounds;
-mod device;
+mod chunk_reassembly;
+mod datagram_limits;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
-mod network;
-mod reassembly;
+mod network_counters;
 
 use std::net::{IpAddr, ToSocketAddrs as _};
 
@@ -16,7 +16,7 @@ use outrigger_wire::time::{Duration, Instant};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc::unbounded_channel;
 
-use self::device::{Device, Dump};
+use self::board_state::{Device, Dump};
 use crate::args::WatchArgs;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::clock::Clock;
@@ -36,8 +36,11 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// address to listen on is not available or no file can be written.
 pub(crate) fn run(args: &WatchArgs) -> Outcome {
     let board = resolve(&args.board)?;
-    let recordings =
-        args.out.as_ref().map(|directory| Recordings::start(directory, 0, Some(bounds::kept(board)))).transpose()?;
+    let recordings = args
+        .out
+        .as_ref()
+        .map(|directory| Recordings::start(directory, 0, Some(datagram_limits::kept(board))))
+        .transpose()?;
     outrigger::host::runtime::one_threaded()?.block_on(watch(args, board, recordings))
 }
 

@@ -86,7 +86,9 @@ fn every_service_asks_for_something_and_answers_its_own_type() {
         assert!(matches!(ask(offer("load_program"), bytes), Err(Refused::Bytes(_))));
         assert_eq!(ask(offer("play"), bytes), Ok(DashboardOperation::Plain(Request::Play)));
     }
-    assert!(ask(crate::calls::OFFERS[0], &[]).unwrap_err().to_string().starts_with("service: expected one of"));
+    assert!(
+        ask(crate::driver_services::OFFERS[0], &[]).unwrap_err().to_string().starts_with("service: expected one of")
+    );
 }
 
 #[test]

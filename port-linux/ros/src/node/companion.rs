@@ -18,15 +18,15 @@ use super::dashboard::Dashboard;
 use super::dashboard_services::{self, Pendant};
 use super::dds::{Dds, Offers as _, Out, Remark};
 use super::discovery_wait::DiscoveryWait;
-use super::domain_ports::Domain;
+use super::domain_selection::Domain;
 use super::health::Health;
 use super::log_limiter::LogLimiter;
 use super::parameters::{self, Stated};
 use super::requests::ClientRequests;
 use super::settings::{Remarks, Settings};
 use super::stamp_clock::StampClock;
-use super::stamps::ControllerClock;
-use super::{feed_readings, surface};
+use super::state_stamps::ControllerClock;
+use super::{feed_readings, offered_endpoints};
 use crate::arm::Arm;
 use crate::driver::Driver;
 use crate::health;
@@ -34,7 +34,7 @@ use crate::native::Native;
 use crate::neighbours::{self, Offered};
 use crate::readings::Readings;
 use crate::rosout::{self, ROSOUT};
-use crate::variables::Variables;
+use crate::rtde_topics::Variables;
 use outrigger::companion::{self, Companion, Ended, Needs, Session, Started};
 use outrigger::exit::Failure;
 use outrigger::feed::{Entry, EntryContent, Item, Message, Progress, Reader, Streams, stream_memory};
@@ -133,7 +133,7 @@ impl Running {
         let driver = || Driver::new(arm.clone(), settings.distro).with_legacy_names(settings.legacy_names);
         let driver = settings.surface.has_driver().then(|| driver().with_meshes(settings.meshes));
         let native = settings.surface.has_native().then(|| Native::new(arm.clone(), settings.terminals));
-        for (topic, name, qos) in surface::topics(settings) {
+        for (topic, name, qos) in offered_endpoints::topics(settings) {
             topics.push((topic, dds.publishes(&name, topic.message, qos)?));
         }
         let variables = Variables::new(&settings.variables);
@@ -154,8 +154,8 @@ impl Running {
         let face = ClientRequests::offer(&mut dds, settings, (arm, target.as_ref()), client)?;
         let health = Health::new(robot);
         let stated = parameters::offer(&mut dds, settings)?;
-        let offered = surface::offered(settings, target.as_ref())?;
-        dds.announce(&settings.names.namespace, surface::NAME);
+        let offered = offered_endpoints::offered(settings, target.as_ref())?;
+        dds.announce(&settings.names.namespace, offered_endpoints::NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));
         let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
         let met = Arc::new(AtomicBool::new(false));

@@ -11,7 +11,7 @@ use super::dds::{Arrival, Asker, Dds, Offers};
 use super::goal_motion::nanos_of;
 use super::settings::Remarks;
 use crate::acceptance::{Command, ONLY_LOOKS, Rejection, SessionFacts};
-use crate::contact::{ContactFacts, DETECT, Next, Watch};
+use crate::contact_goals::{ContactFacts, DETECT, Next, Watch};
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Decided, RequestKind, Status};
 

@@ -6,7 +6,7 @@
 //! trouble.
 
 mod programs;
-mod reach;
+mod service_connection;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +21,7 @@ use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use self::reach::{Memory, Reached, ServiceAddresses};
+use self::service_connection::{Memory, Reached, ServiceAddresses};
 use crate::dashboard::{DashboardOperation, Outcome, Value};
 use crate::set_mode::ModeChange;
 use outrigger::dashboard::robot_api_port;

@@ -11,8 +11,8 @@ use super::dashboard::{Dashboard, DashboardResult};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::Remarks;
 use crate::acceptance::ONLY_LOOKS;
-use crate::calls::Refused;
 use crate::dashboard::{self, DASHBOARD_OFFERS, Outcome};
+use crate::driver_services::Refused;
 use crate::set_mode::{SET_MODE, Target as Wanted};
 use outrigger::exit::Failure;
 

@@ -31,16 +31,16 @@ use self::client_identity::Style;
 use self::dds_reconnect::Back;
 pub use self::dynamic_endpoints::{ServiceClient, TopicPublisher, TopicSubscriber};
 use self::opened::endpoint;
-use super::bytes::{Payload, Raw, Reader, Through};
 use super::discovery_probe;
-pub use super::domain_ports::Domain;
+pub use super::domain_selection::Domain;
+pub(super) use super::endpoint_trait::{In, Offers, Out};
 use super::interruption_detector::InterruptionDetector;
 use super::lost_participants::Returning;
 use super::multicast_filter::confine;
-pub(super) use super::offers::{In, Offers, Out};
 use super::participant_registry::{Census, GRAPH, graph_topic};
-use super::peers::{self, Peers};
-use super::quality::{policies, quality};
+use super::qos_policies::{policies, quality};
+use super::raw_messages::{Payload, Raw, Reader, Through};
+use super::unicast_peers::{self, Peers};
 use crate::neighbours::{Neighbourhood, OwnEndpoint, Prefix, listed, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
@@ -179,8 +179,8 @@ impl Dds {
         // It runs as long as the threads of the participant.
         let interrupted = InterruptionDetector::watch().map_err(|error| refused("no thread", error))?;
         // Started first, so that it receives the first messages of the participant.
-        let peers = peers::Listening::start(domain, peers)?;
-        let spare = peers::spare(domain, Ipv4Addr::UNSPECIFIED);
+        let peers = unicast_peers::Listening::start(domain, peers)?;
+        let spare = unicast_peers::spare(domain, Ipv4Addr::UNSPECIFIED);
         // Names are resolved once, so that joining again does not wait for a name server.
         let hosts = peers.as_ref().map(|peers| peers.hosts().iter().map(ToString::to_string).collect());
         let place = Domain { domain, interfaces: interfaces.to_vec(), peers: hosts.unwrap_or_default() };

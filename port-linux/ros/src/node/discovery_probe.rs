@@ -13,7 +13,7 @@ use rustix::net::sockopt::{
 use rustix::net::{AddressFamily, SocketType, bind, socket};
 
 use super::multicast_filter::{GROUP, hear_by};
-use super::peers::{facing, sender};
+use super::unicast_peers::{facing, sender};
 use crate::neighbours::{Announcement, Multicast, Prefix, Surroundings, discovery_port};
 
 /// The first domain that has ports which Linux may assign to any program: 32768 to 60999 by default

@@ -4,7 +4,7 @@
 use outrigger_wire::time::{Duration, Instant};
 
 use super::discovery_probe::Probe;
-use super::domain_ports::Domain;
+use super::domain_selection::Domain;
 use crate::neighbours::{Neighbourhood, Prefix, surroundings};
 
 /// The time without a discovery of another program after which the node reports that. Others announce themselves

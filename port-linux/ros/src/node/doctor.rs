@@ -13,10 +13,10 @@ use rustdds::{DomainParticipant, DomainParticipantBuilder, RTPSEntity as _, Stat
 
 use super::discovery_probe::Probe;
 use super::participant_registry::{Census, GRAPH, graph_topic};
-use super::peers::{Listening, Peers};
-use super::quality::policies;
+use super::qos_policies::policies;
 use super::settings::Settings;
-use super::{feed_readings, surface, variables};
+use super::unicast_peers::{Listening, Peers};
+use super::{feed_readings, offered_endpoints, variables};
 use crate::driver;
 use crate::legacy;
 use crate::native;
@@ -28,7 +28,7 @@ use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
 use outrigger::net::Net;
-use outrigger::show::sheet::Sheet;
+use outrigger::show::examination_result::Sheet;
 use outrigger::vendor::extra_reception::Apart;
 use outrigger::vendor::{Vendor, Wanted};
 
@@ -134,7 +134,7 @@ impl Watching {
         let _ = self.worker.join(PATIENCE);
         let (seen, around, readings) =
             came.map_err(|_| Failure::Fault("ROS 2: the check of the domain did not finish".into()))?;
-        let offered = surface::offered(&self.settings, self.target.as_ref())?;
+        let offered = offered_endpoints::offered(&self.settings, self.target.as_ref())?;
         let mut findings = neighbours::findings(&offered, &seen);
         findings.extend(neighbours::surroundings(&around, &seen));
         let Settings { domain, ref interfaces, distro, .. } = self.settings;
@@ -220,7 +220,7 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
         unfilled.extend(native::absent(readings, settings.terminals));
     }
     let is_absent = |topic| unfilled.iter().any(|of| std::ptr::eq(*of, topic));
-    let published = surface::topics(settings);
+    let published = offered_endpoints::topics(settings);
     let missing: Vec<_> =
         published.into_iter().filter(|(topic, ..)| is_absent(*topic)).map(|(_, name, _)| name).collect();
     let mut lines = vec![];

@@ -4,9 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 
 use super::discovery_probe::{self, header};
-use super::domain_ports::Domain;
+use super::domain_selection::Domain;
 use super::multicast_filter::GROUP;
-use super::peers::{PARTICIPANTS, participant_port};
+use super::unicast_peers::{PARTICIPANTS, participant_port};
 use crate::neighbours::{Prefix, discovery_port};
 
 /// The header of a DATA submessage from the writer of announcements to every reader (RTPS 2.5, 9.4.5.4):

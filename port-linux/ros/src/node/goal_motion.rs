@@ -5,8 +5,8 @@ use outrigger_ros2_messages::{JointTrajectoryPoint, Time};
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-use crate::follow::{self, Point, Tolerance, TrajectoryGoal};
-use outrigger::motion::request::ArmMotionState;
+use crate::trajectory_goals::{self, Point, Tolerance, TrajectoryGoal};
+use outrigger::motion::requested_motion::ArmMotionState;
 use outrigger::motion::{Motion, Row, of_rows};
 
 /// Returns a stamp of a message as nanoseconds since 1970.
@@ -25,9 +25,9 @@ pub(super) fn compared<const N: usize>(
     let error = positions.zip_with(at.as_array(), |wanted, actual| wanted - actual);
     let slower = velocities.zip_with(stands.speed.as_array(), |wanted, actual| wanted - actual);
     Some((
-        follow::point(doubles(positions.as_array()), doubles(velocities.as_array()), 0.0),
-        follow::point(doubles(at.as_array()), doubles(stands.speed.as_array()), 0.0),
-        follow::point(doubles(error.as_array()), doubles(slower.as_array()), 0.0),
+        trajectory_goals::point(doubles(positions.as_array()), doubles(velocities.as_array()), 0.0),
+        trajectory_goals::point(doubles(at.as_array()), doubles(stands.speed.as_array()), 0.0),
+        trajectory_goals::point(doubles(error.as_array()), doubles(slower.as_array()), 0.0),
     ))
 }
 
@@ -81,7 +81,7 @@ mod tests {
     use outrigger_core::command::Limits;
 
     use super::*;
-    use outrigger::motion::request::{MotionExecutor, MotionRequest, Moving, Ready, RejectedMotions, ready};
+    use outrigger::motion::requested_motion::{MotionExecutor, MotionRequest, Moving, Ready, RejectedMotions, ready};
 
     const HERE: JointPositions<2> = JointPositions([0.5, -1.0]);
 

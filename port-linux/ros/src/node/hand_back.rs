@@ -6,7 +6,7 @@ use outrigger_wire::time::Instant;
 
 use super::dds::{Asker, Dds};
 use super::settings::Remarks;
-use crate::calls;
+use crate::driver_services;
 use crate::hand_back::{HandBack, Next, SessionState};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Client, Decided, RequestKind};
@@ -83,7 +83,7 @@ impl HandBackCalls {
             if done.is_err() {
                 remarks.push(format!("{}: {why}", offer.name));
             }
-            dds.answer(asker, calls::answer(offer, done.is_ok(), &why));
+            dds.answer(asker, driver_services::answer(offer, done.is_ok(), &why));
         }
     }
 }

@@ -12,10 +12,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use outrigger_wire::time::{Duration, Instant};
 use rustdds::{DomainParticipantStatusEvent, LostReason};
 
-use super::again::{self, Topic};
 use super::discovery_probe;
 use super::multicast_filter::GROUP;
-use super::peers::{participant_port, sender};
+use super::rematch_messages::{self, Topic};
+use super::unicast_peers::{participant_port, sender};
 use crate::neighbours::{Prefix, discovery_port};
 
 /// The largest number of announcements stored, and the largest number of lost participants.
@@ -127,7 +127,7 @@ fn renumber(message: &mut [u8], at: NumberField, given: u32) {
 /// Sends an announcement under another number, and marks its participant as one that announces topics.
 fn pass_on(out: &[(UdpSocket, SocketAddr)], message: &mut [u8], at: NumberField, from: IpAddr, given: u32) {
     renumber(message, at, given);
-    again::tells_of_topics(message, at.submessage);
+    rematch_messages::tells_of_topics(message, at.submessage);
     send(out, from, message);
 }
 
@@ -262,7 +262,7 @@ impl Returning {
         for some in topics.chunks(TOPICS) {
             let first = self.given.wrapping_add(1);
             self.given = self.given.wrapping_add(u32::try_from(some.len()).unwrap_or_default());
-            send(&self.out, from, &again::about(with, some, first));
+            send(&self.out, from, &rematch_messages::about(with, some, first));
         }
     }
 

@@ -5,44 +5,44 @@
 //! would join. [`dds`] is the transport for a program whose endpoints are opened and closed while it runs.
 
 mod action;
-mod again;
-mod bytes;
+mod arm_serial_number;
 mod companion;
 mod contact_watch;
+mod controller_queries;
 mod dashboard;
 mod dashboard_services;
 pub mod dds;
 mod discovery_probe;
 mod discovery_wait;
 mod doctor;
-mod domain_ports;
+mod domain_selection;
+mod endpoint_trait;
 mod farewell;
 mod feed_readings;
-#[cfg(test)]
-mod filled;
-mod forward;
 mod goal_motion;
 mod hand_back;
 mod health;
 mod interruption_detector;
-mod listing;
+mod joint_command_topics;
 mod log_limiter;
 mod lost_participants;
 mod multicast_filter;
-mod offers;
-mod outcome;
+mod offered_endpoints;
 mod parameters;
 mod participant_registry;
-mod peers;
-mod quality;
+mod qos_policies;
+mod raw_messages;
+mod rematch_messages;
 mod requests;
-mod script;
-mod serial;
+mod script_upload;
 mod settings;
 mod stamp_clock;
-mod stamps;
-mod surface;
+mod state_stamps;
+#[cfg(test)]
+mod topic_page_tests;
 mod trajectory_action;
+mod trajectory_result;
+mod unicast_peers;
 
 pub use self::companion::Node;
 pub use self::doctor::{Report, Watching};

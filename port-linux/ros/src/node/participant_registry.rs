@@ -12,8 +12,8 @@ use rustdds::{
     TopicKind,
 };
 
-use super::bytes::{Raw, Reader};
-use super::quality::{policies, quality};
+use super::qos_policies::{policies, quality};
+use super::raw_messages::{Raw, Reader};
 use crate::neighbours::{Endpoint, Neighbourhood, Nodes, Participant, Prefix, Side};
 
 /// The topic on which DDS participants announce their nodes of ROS 2.

@@ -9,24 +9,24 @@ use outrigger_ros2_messages::endpoint::{Offer, Qos};
 use outrigger_ros2_messages::{Flag, QueryTrajectoryStateResponse, Time};
 use outrigger_wire::time::{Duration, Instant};
 
+use super::controller_queries::Listing;
 use super::dds::{Arrival, Asker, Dds, In, Offers};
-use super::forward::Streams;
 use super::goal_motion::compared;
 use super::hand_back::HandBackCalls;
-use super::listing::Listing;
-use super::script::Scripts;
+use super::joint_command_topics::Streams;
+use super::script_upload::Scripts;
 use super::settings::{Remarks, Settings};
 use super::trajectory_action::TrajectoryActions;
 use crate::acceptance::{Command, MotionSource, ONLY_LOOKS, Run, SessionFacts};
 use crate::arm::Arm;
-use crate::calls::{self, FREEDRIVE, Operation};
 use crate::driver::tool_pose;
+use crate::driver_services::{self, FREEDRIVE, Operation};
 use crate::frames::{self, Frames, Transforms};
 use crate::native_calls::{self, NATIVE_OFFERS};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
-use outrigger::motion::request::{MotionExecutor, RejectedMotions};
+use outrigger::motion::requested_motion::{MotionExecutor, RejectedMotions};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Client, Decided, RequestKind, Status};
 
@@ -88,11 +88,11 @@ impl<const N: usize> ClientRequests<N> {
         client: Option<Client<N>>,
     ) -> Result<Self, Failure> {
         let mut offers = vec![];
-        for offer in calls::OFFERS.iter().filter(|_| settings.surface.has_driver()) {
+        for offer in driver_services::OFFERS.iter().filter(|_| settings.surface.has_driver()) {
             offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let legacy = settings.legacy_names && settings.surface.has_driver();
-        for offer in calls::LEGACY_OFFERS.iter().filter(|_| legacy) {
+        for offer in driver_services::LEGACY_OFFERS.iter().filter(|_| legacy) {
             offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let mut natives = vec![];
@@ -211,20 +211,20 @@ impl<const N: usize> ClientRequests<N> {
         let [min, max] = self.settings.payload;
         let names = &self.settings.names;
         let frames = Frames { names, tool: tool_pose(readings), others: &self.transforms, now };
-        let deed = calls::deed(offer, &bytes, self.settings.distro, frames);
-        let deed = deed.and_then(|deed| calls::within(deed, min, max));
+        let deed = driver_services::deed(offer, &bytes, self.settings.distro, frames);
+        let deed = deed.and_then(|deed| driver_services::within(deed, min, max));
         let deed = match deed {
             Ok(deed) => deed,
             Err(why) => {
                 remarks.push(format!("{}: {why}", offer.name));
-                return dds.answer(asker, calls::answer(offer, false, &why.to_string()));
+                return dds.answer(asker, driver_services::answer(offer, false, &why.to_string()));
             }
         };
         match deed {
             Operation::Version => {
                 let software = readings.software();
                 let four = software.map_or([0; 4], |of| [of.major.into(), of.minor.into(), of.bugfix, 0]);
-                dds.answer(asker, calls::version(four));
+                dds.answer(asker, driver_services::version(four));
             }
             Operation::Query(_) => dds.answer(asker, self.queried()),
             deed => self.ask(deed, (asker, offer), &standing, (now, dds), remarks),
@@ -261,7 +261,7 @@ impl<const N: usize> ClientRequests<N> {
     ) {
         let mut rejects = |why: &str, dds: &mut Dds| {
             remarks.push(format!("{}: {why}", offer.name));
-            dds.answer(asker, calls::answer(offer, false, why));
+            dds.answer(asker, driver_services::answer(offer, false, why));
         };
         let command = match deed {
             Operation::Force(_) => Some(Command::Force),
@@ -278,7 +278,7 @@ impl<const N: usize> ClientRequests<N> {
             Operation::HandBack => {
                 if let Err(asker) = self.hands_back.call(asker, offer, now) {
                     remarks.push(format!("{}: {BUSY}", offer.name));
-                    dds.answer(asker, calls::answer(offer, false, BUSY));
+                    dds.answer(asker, driver_services::answer(offer, false, BUSY));
                 }
                 return;
             }
@@ -385,7 +385,7 @@ impl<const N: usize> ClientRequests<N> {
                 if done.is_err() {
                     remarks.push(format!("{}: {why}", offer.name));
                 }
-                dds.answer(asker, calls::answer(offer, done.is_ok(), why));
+                dds.answer(asker, driver_services::answer(offer, done.is_ok(), why));
             } else if let Err(why) = done {
                 // These need no answer: a freedrive that was refused, and a renewal of something that has ended.
                 self.guided = None;

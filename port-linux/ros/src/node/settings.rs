@@ -7,8 +7,8 @@ use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_wire::rtde::MAX_NAMES;
 use outrigger_wire::time::Duration;
 
-use super::domain_ports::Domain;
-use super::serial;
+use super::arm_serial_number;
+use super::domain_selection::Domain;
 use crate::arm::{LWR_JOINTS, UR_JOINTS};
 use crate::native::Terminals;
 use crate::{environment, native};
@@ -122,7 +122,7 @@ impl Settings {
         let (namespace, prefix) = (&ros.namespace, &ros.tf_prefix);
         let by_serial = native::by_serial(namespace, prefix);
         let names = if by_serial {
-            native::names_by_serial(namespace, prefix, &serial::serial(target)?)
+            native::names_by_serial(namespace, prefix, &arm_serial_number::serial(target)?)
         } else {
             Names::new(namespace, prefix)
         };

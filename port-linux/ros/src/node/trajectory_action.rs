@@ -21,15 +21,15 @@ use super::action::{Action, Incoming};
 use super::contact_watch::ContactWatch;
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::goal_motion::{compared, motion, nanos_of};
-use super::outcome::{CancelOrigin, Ended, REACHED, REPLACED, TOUCHED, aborted, ended_as, invalid};
 use super::settings::{Remarks, Settings};
+use super::trajectory_result::{CancelOrigin, Ended, REACHED, REPLACED, TOUCHED, aborted, ended_as, invalid};
 use crate::acceptance::{Command, ONLY_LOOKS, Rejection, SessionFacts};
-use crate::contact;
-use crate::follow::{self, Tolerance, TrajectoryGoal, Unfit};
+use crate::contact_goals;
+use crate::trajectory_goals::{self, Tolerance, TrajectoryGoal, Unfit};
 use outrigger::exit::Failure;
 use outrigger::host::worker::Worker;
 use outrigger::motion::MotionStage;
-use outrigger::motion::request::{MotionExecutor, MotionRequest, Ready, ready};
+use outrigger::motion::requested_motion::{MotionExecutor, MotionRequest, Ready, ready};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Client, Decided, RequestKind};
 
@@ -128,9 +128,9 @@ impl<const N: usize> TrajectoryActions<N> {
     /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, joints: Vec<String>) -> Result<Self, Failure> {
         let Settings { names, distro, goals_request, legacy_names, surface, .. } = settings;
-        let legacy = (*legacy_names && surface.has_driver()).then_some(&follow::LEGACY_ACTION);
+        let legacy = (*legacy_names && surface.has_driver()).then_some(&trajectory_goals::LEGACY_ACTION);
         let mut served = vec![];
-        for follow::Follower { task, exclusive, command } in follow::ACTIONS.iter().chain(legacy) {
+        for trajectory_goals::Follower { task, exclusive, command } in trajectory_goals::ACTIONS.iter().chain(legacy) {
             let (exclusive, command) = (*exclusive, *command);
             if command == Command::FollowUntilContact {
                 let action = Action::offer::<UntilResult>(dds, names, task)?;
@@ -215,11 +215,11 @@ impl<const N: usize> TrajectoryActions<N> {
         let (goal_id, wanted) = if served.ends_by_contact() {
             let request = decode(bytes).map_err(|error| (None, invalid(error.to_string())))?;
             let SendGoalRequest::<UntilGoal> { goal_id, goal } = request;
-            (goal_id, follow::until(goal, &self.joints, stamp))
+            (goal_id, trajectory_goals::until(goal, &self.joints, stamp))
         } else {
             let request = decode(bytes).map_err(|error| (None, invalid(error.to_string())))?;
             let SendGoalRequest::<FollowGoal> { goal_id, goal } = request;
-            (goal_id, follow::goal(&goal, &self.joints, stamp))
+            (goal_id, trajectory_goals::goal(&goal, &self.joints, stamp))
         };
         let refused = |unfit| (Some(goal_id), unfit);
         if served.action.knows(&goal_id) {
@@ -256,7 +256,7 @@ impl<const N: usize> TrajectoryActions<N> {
             if served.exclusive && self.current.is_some() {
                 return Err("a motion is running, and this controller accepts one at a time".to_owned());
             }
-            let points = follow::trajectory(&trajectory, &self.joints, stamp).map_err(|unfit| unfit.text)?;
+            let points = trajectory_goals::trajectory(&trajectory, &self.joints, stamp).map_err(|unfit| unfit.text)?;
             let tolerances = vec![Tolerance::Default; N];
             let wanted = TrajectoryGoal { points, path: tolerances.clone(), goal: tolerances, goal_time: None };
             self.comes(None, served, &wanted, (client.as_deref_mut(), standing), now).map(Some)
@@ -486,8 +486,8 @@ impl<const N: usize> TrajectoryActions<N> {
             self.current = Some(current);
             return;
         };
-        let touched = contact::touched(current.contacts, status.contacts.seen);
-        let by_contact = contact::until(how, touched, status.mode == Mode::Command);
+        let touched = contact_goals::touched(current.contacts, status.contacts.seen);
+        let by_contact = contact_goals::until(how, touched, status.mode == Mode::Command);
         let ended = match by_contact {
             (how, true) if self.ends_by_contact(&current.by) => {
                 let code = if how == Status::Succeeded { FollowError::Successful } else { code };

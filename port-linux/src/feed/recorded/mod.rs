@@ -8,7 +8,7 @@ use std::path::Path;
 
 pub use self::reader::LARGEST;
 use self::reader::{Fault, MAGIC};
-pub use super::format::{raw_topic, sent_topic};
+pub use super::wire_formats::{raw_topic, sent_topic};
 use crate::exit::Failure;
 use crate::host::os;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::super::reading::quoted;
+use super::super::read_options::quoted;
 use super::AROUND;
 
 /// The longest excerpt of an error text that repeats parts of the file \[characters\].

@@ -5,7 +5,7 @@ use tokio::sync::mpsc::{Sender, channel};
 use outrigger_core::mode::ClientNumber;
 
 use super::super::answer::{Answer, Line};
-use super::super::claim::MotionClaim;
+use super::super::motion_claim::MotionClaim;
 use super::*;
 
 struct Bench {

@@ -12,9 +12,9 @@ use outrigger_wire::time::{Duration, Instant};
 
 use super::event_text;
 use crate::show::Variables;
+use crate::show::examination_result::Sheet;
 use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles};
-use crate::show::sheet::Sheet;
 use crate::vendor::{Examined, Observed};
 
 /// The data of a session with a KRC that `doctor` has observed.

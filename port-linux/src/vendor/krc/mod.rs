@@ -5,7 +5,7 @@ mod config_effect;
 mod doctor_report;
 pub(crate) mod event_text;
 mod impedance;
-mod tally;
+mod run_summary;
 
 use std::net::SocketAddr;
 
@@ -22,14 +22,14 @@ use outrigger_wire::time::{Duration, Instant};
 
 pub use self::config_effect::checked;
 use self::doctor_report::KrcExamined;
-pub(crate) use self::tally::KrcTally;
+pub(crate) use self::run_summary::KrcTally;
 use super::{EventDisplay, Vendor, VendorFacts, VendorObserve, VendorUi};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
 use crate::law::BoxedLaw;
 use crate::motion::impedance::{Impedance, ImpedanceRefusal};
 use crate::net::Net;
-use crate::net::engine;
+use crate::net::engine_runner;
 use crate::show::events::{Surroundings, notice};
 use crate::show::replayed_link_quality::LinkHistory;
 use crate::show::{Arm, Notice, ReportedState, Variables};
@@ -46,7 +46,7 @@ pub async fn run<L: Law<7>>(
     recorder: usize,
 ) -> Result<(), Failure> {
     let engine = KrcEngine::new(config, law, ()).map_err(|error| Failure::BadInput(error.to_string()))?;
-    engine::run(engine, net, application, recorder).await;
+    engine_runner::run(engine, net, application, recorder).await;
     Ok(())
 }
 

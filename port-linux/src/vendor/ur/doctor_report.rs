@@ -9,9 +9,9 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 use outrigger_wire::time::Instant;
 
 use super::{coast, paths};
+use crate::show::examination_result::Sheet;
 use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles, span};
-use crate::show::sheet::Sheet;
 use crate::vendor::{Examined, Observed};
 
 /// The data of a session with a Universal Robots controller that `doctor` has observed.

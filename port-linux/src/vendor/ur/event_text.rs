@@ -8,7 +8,7 @@ use outrigger_core::engine::ur::{DownCause, Identity, Next, ProgramEvent, UrEven
 use outrigger_wire::forward::TrajectoryResult;
 use outrigger_wire::frame::Found;
 use outrigger_wire::primary::{Report, ReportKind};
-use outrigger_wire::program::{Ending, Hello};
+use outrigger_wire::program_messages::{Ending, Hello};
 use outrigger_wire::time::Duration;
 
 use crate::show::events::{EventText, PeerEvent, Surroundings};

@@ -8,8 +8,8 @@ mod event_text;
 mod memory;
 mod paths;
 mod rtde;
+mod run_summary;
 mod states;
-mod tally;
 mod tracking;
 
 use std::collections::HashMap;
@@ -30,15 +30,15 @@ use tokio::sync::{mpsc, watch};
 pub use self::config_effect::checked;
 use self::doctor_report::UrExamined;
 pub use self::memory::Windows;
+use self::run_summary::UrTally;
 use self::states::SeenStates;
-use self::tally::UrTally;
 use super::{EventDisplay, Vendor, VendorFacts, VendorObserve, VendorUi, Wanted};
 use crate::exit::Failure;
 use crate::feed::Feed;
 use crate::host::clock::Clock;
 use crate::host::target::Target;
 use crate::law::BoxedLaw;
-use crate::net::engine;
+use crate::net::engine_runner;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
 use crate::show::reason_text::Observer;
@@ -60,7 +60,7 @@ pub async fn run<L: Law<6>>(
     let mut windows = Windows::new();
     let engine = UrEngine::new(config, law, windows.lend())
         .map_err(|error| Failure::BadInput(format!("configuration: {error}")))?;
-    engine::run(engine, net, application, recorder).await;
+    engine_runner::run(engine, net, application, recorder).await;
     Ok(())
 }
 

@@ -18,8 +18,8 @@ use std::io;
 use std::time::Duration;
 
 use outrigger_sim::controller::{Controller, Options, OptionsError};
+use outrigger_sim::simulated_workpiece::Surface;
 use outrigger_sim::time::SimTime;
-use outrigger_sim::world::Surface;
 
 use crate::hostile::{Hostile, Nuisance, Target};
 use crate::peer::{Peer, PeerOptions};

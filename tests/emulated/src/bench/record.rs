@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use outrigger_sim::controller::Controller;
+use outrigger_sim::simulated_workpiece::Surface;
 use outrigger_sim::time::SimTime;
-use outrigger_sim::world::Surface;
 
 use super::commands::{Command, commands};
 use crate::peer::{Datagram, Passage};

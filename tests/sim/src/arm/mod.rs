@@ -3,7 +3,7 @@
 mod compliance;
 mod drive;
 mod motion;
-mod past;
+mod position_history;
 pub mod route;
 mod tool;
 
@@ -18,7 +18,7 @@ use crate::rng::Rng;
 use compliance::Situation;
 use drive::Motors;
 use outrigger_wire::robot::ControlMode;
-use past::Past;
+use position_history::Past;
 use route::Route;
 
 /// A limit that the arm's motion exceeded. The controller then stops the arm by itself.

@@ -6,20 +6,20 @@
 //! programs, move the arm.
 
 mod action;
+mod action_effects;
 mod clients;
 mod connection;
+mod dashboard_port;
 mod dialling;
 mod event;
-mod exchange;
 mod external_control;
 mod http;
 mod interpreter;
-mod operation;
 mod operations;
 mod options;
 mod publication;
-mod requests;
 mod ros;
+mod rtde_port;
 mod text;
 mod tool_line;
 
@@ -51,8 +51,8 @@ use crate::ros::Ends;
 use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::service::Service;
 use crate::time::SimTime;
-use crate::timing::Starting;
 use crate::tool_line::ToolLine;
+use crate::undocumented_delays::Starting;
 use connection::{Connection, Phase};
 use event::Events;
 use external_control::Fetching;
@@ -243,7 +243,7 @@ impl Controller {
             fetching: None,
             tool_line: options.tool_line.map(ToolLine::new),
             replies: 0,
-            nonsense: requests::nonsense(options.seed),
+            nonsense: dashboard_port::nonsense(options.seed),
             texts: None,
             events: None,
             course: None,

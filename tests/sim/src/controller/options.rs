@@ -19,10 +19,10 @@ use crate::robot_api::RobotApiOptions;
 use crate::ros::RosOptions;
 use crate::rtde::RtdeOptions;
 use crate::service::Service;
-use crate::stops::StopCodes;
+use crate::stop_error_codes::StopCodes;
 use crate::surface::Surface;
-use crate::timing::{Compiling, ServoJ};
 use crate::tool_line::ToolGripper;
+use crate::undocumented_delays::{Compiling, ServoJ};
 
 /// A robot's serial number in the format of real ones: a year, and a number.
 const SERIAL_NUMBER: &str = "20205500001";

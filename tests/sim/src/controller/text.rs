@@ -9,7 +9,7 @@ use crate::fault::FaultKind;
 use crate::firmware::LocalMode;
 use crate::port::Port;
 use crate::program::{Notice, Sender};
-use crate::stops::{Level, StopCode};
+use crate::stop_error_codes::{Level, StopCode};
 
 /// The error code that a client receives for text in local mode or on a read-only port.
 const NOT_IN_REMOTE: StopCode = StopCode::new(210, 0);

@@ -1,7 +1,7 @@
 //! The Jacobian of the chain, its time derivative, and joint speeds for a speed of the tool.
 
 use super::{Chain, Frame, Pose6, Rotation, Vec3, add, cross, scale, sub};
-use crate::linear::solve;
+use crate::linear_solver::solve;
 
 /// The Jacobian of the tool: six columns, one per joint, each with the tool's speed in the base \[m, rad\] per rad of
 /// that joint. Element `[j][axis]`.

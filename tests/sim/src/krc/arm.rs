@@ -16,7 +16,7 @@ use outrigger_wire::fri::ControlScheme;
 
 use super::model::{self, JOINTS, Joints, Spatial};
 use crate::kinematics::{Frame, sub};
-use crate::linear::solve;
+use crate::linear_solver::solve;
 use crate::surface::Surface;
 
 /// The time step of the arm's simulation \[s\].

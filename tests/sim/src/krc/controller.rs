@@ -6,15 +6,15 @@ use std::time::Duration;
 use outrigger_wire::fri::{Command, CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
 
 use super::arm::Arm;
-use super::channel::{Channel, Sender, Transmit};
 use super::fault::{Fault, FaultKind};
 use super::interface::{Interface, Reason};
+use super::link_rating::{LinkRating, Statistics, rank};
 use super::model::Joints;
 use super::motion::Mover;
+use super::network_channel::{Channel, Sender, Transmit};
 use super::options::{OperationMode, Options, OptionsError};
 use super::program::{CYCLE_MS, Call, Program};
 use super::publish::{self, Facts};
-use super::rating::{LinkRating, Statistics, rank};
 use crate::fault::Direction;
 use crate::rng::Rng;
 use crate::time::SimTime;

@@ -23,27 +23,27 @@
 
 mod arm;
 mod assumption;
-mod channel;
 mod controller;
 mod fault;
 mod interface;
+mod link_rating;
 pub mod model;
 mod motion;
+mod network_channel;
 mod options;
 mod program;
 mod publish;
-mod rating;
 
 pub use arm::{ArmOptions, Impedance};
 pub use assumption::{Assumption, AssumptionError};
-pub use channel::{Sender, Transmit};
 pub use controller::{Counts, Krc, Truth};
 pub use fault::{Fault, FaultError, FaultKind};
 pub use interface::Reason;
+pub use link_rating::Statistics;
 pub use motion::{Move, MoveError};
+pub use network_channel::{Sender, Transmit};
 pub use options::{
     Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, OperationMode, Options, OptionsError, QualityLimits,
     Rating,
 };
 pub use program::{Convention, ProgramOptions};
-pub use rating::Statistics;

@@ -5,7 +5,7 @@
 //! are consistent with each other; they match a real arm only in their order of magnitude.
 
 use crate::kinematics::{Frame, Rotation, Vec3, add, cross, dot, scale, sub};
-use crate::linear::solve;
+use crate::linear_solver::solve;
 
 /// The number of joints of the KRC's arm.
 pub const JOINTS: usize = 7;

@@ -3,7 +3,7 @@
 
 use outrigger_wire::fri::{ControlScheme, FriState, KrlIndex, KrlVariables, Quality};
 
-use super::rating::rank;
+use super::link_rating::rank;
 
 /// The time between two evaluations of the variables by a KRL program \[ms\]: the interpolation cycle.
 pub(super) const CYCLE_MS: u64 = 12;

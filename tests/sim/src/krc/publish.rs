@@ -4,9 +4,9 @@ use outrigger_wire::fri::{CartesianVector, Frame, Jacobian, KrlVariables, MassMa
 
 use super::arm::Arm;
 use super::interface::Interface;
+use super::link_rating::Statistics;
 use super::model::{self, Joints, Spatial};
 use super::options::FrameOffset;
-use super::rating::Statistics;
 use crate::kinematics;
 use crate::time::SimTime;
 

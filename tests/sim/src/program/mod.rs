@@ -2,18 +2,18 @@
 //! secondary programs in parallel with it, and the reaction of the arm when a program is replaced, paused, stopped or
 //! over.
 
-mod exchange;
 mod forces;
 mod host;
 mod installation;
 mod interpreter;
-mod looking;
+mod message_functions;
 mod moves;
+mod output_functions;
 mod plant;
+mod register_functions;
 mod ros;
-mod setting;
 mod sockets;
-mod speaking;
+mod state_functions;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -25,7 +25,7 @@ use crate::arm::{Arm, Motion};
 use crate::controller::{Conn, ProgramTold};
 use crate::firmware::AfterT;
 use crate::time::SimTime;
-use crate::timing::Starting;
+use crate::undocumented_delays::Starting;
 use host::ProgramHost;
 pub(crate) use plant::{Notice, Plant};
 pub(crate) use sockets::Sockets;

@@ -9,7 +9,7 @@ use crate::arm::Motion;
 use crate::arm::route::{ArcTurn, Goal, Pace};
 use crate::firmware::SpeedJTime;
 use crate::model::ACCELERATION_LIMIT;
-use crate::stops::Level;
+use crate::stop_error_codes::Level;
 
 /// The speed \[rad/s\] and acceleration \[rad/s²\] of which `optimovej` uses a share. Assumed.
 const MOST_OF_JOINTS: (f64, f64) = (3.0, 14.0);

@@ -12,9 +12,9 @@ use crate::rng::Rng;
 use crate::robot::Robot;
 use crate::ros::Ends;
 use crate::rtde::{Registers, Watchdogs};
-use crate::stops::{Level, StopCode, StopCodes};
+use crate::stop_error_codes::{Level, StopCode, StopCodes};
 use crate::time::SimTime;
-use crate::timing::ServoJ;
+use crate::undocumented_delays::ServoJ;
 
 /// The robot's state that URScript programs act on.
 pub(crate) struct Plant {

@@ -9,7 +9,7 @@ use outrigger_wire::robot::{Generation, MessageSource, SoftwareVersion};
 use crate::firmware::Firmware;
 use crate::port::Port;
 use crate::program::Notice;
-use crate::stops::StopCode;
+use crate::stop_error_codes::StopCode;
 use crate::text;
 
 /// Timestamp of the messages that a client receives right after connecting.

@@ -2,7 +2,7 @@
 
 use outrigger_sim::controller::{Action, Conn, Options};
 use outrigger_sim::port::Port;
-use outrigger_sim::stops::{StopCode, StopCodes};
+use outrigger_sim::stop_error_codes::{StopCode, StopCodes};
 use outrigger_wire::primary::{ErrorDetail, Message, MessageKind, RobotMessagePayload, SafetyDetail, SubPackage};
 use outrigger_wire::robot::{SafetyMode, SoftwareVersion};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::common::{Bench, ideal};
 use outrigger_sim::controller::Options;
 use outrigger_sim::port::Port;
-use outrigger_sim::timing::Compiling;
+use outrigger_sim::undocumented_delays::Compiling;
 
 const AT: &str = "[0.2,-1.57079633,-1.57079633,-1.57079633,1.57079633,0.0]";
 

@@ -23,7 +23,7 @@ use outrigger_core::trajectory::{Setpoint, Tolerances, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller, StartState};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;
-use outrigger_sim::world::{DistanceSensor, Surface};
+use outrigger_sim::simulated_workpiece::{DistanceSensor, Surface};
 use outrigger_tests::cosim::{Buffers, CrashPoint, Reading, Rig, SENSOR, Sensor, Setup, core_time};
 use outrigger_wire::time as core;
 

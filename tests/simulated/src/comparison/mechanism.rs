@@ -6,7 +6,7 @@ use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::Options;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
-use outrigger_sim::timing::Compiling;
+use outrigger_sim::undocumented_delays::Compiling;
 use outrigger_wire::robot::SoftwareVersion;
 
 /// A mechanism that makes an arm late or inexact in the simulation.

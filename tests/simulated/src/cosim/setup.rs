@@ -10,8 +10,8 @@ use outrigger_core::law::{
 use outrigger_core::mode::PendantStop;
 use outrigger_core::trajectory::Trajectory;
 use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::simulated_workpiece::{DistanceSensor, Surface};
 use outrigger_sim::time::SimTime;
-use outrigger_sim::world::{DistanceSensor, Surface};
 use outrigger_wire::robot::{JointAccelerations, JointVelocities, SoftwareVersion};
 use outrigger_wire::sensor::{SampleValue, SourceId};
 use outrigger_wire::time as core;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
-use outrigger_sim::world::Surface;
+use outrigger_sim::simulated_workpiece::Surface;
 use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup, Way};
 use outrigger_wire::robot::SoftwareVersion;
 

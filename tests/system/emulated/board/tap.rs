@@ -17,7 +17,7 @@ use outrigger_emulated::telemetry::Telemetry;
 use outrigger_emulated::tries::nobodys_fallback;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::kinematics::{Frame, Rotation};
-use outrigger_sim::world::DistanceSensor;
+use outrigger_sim::simulated_workpiece::DistanceSensor;
 use outrigger_wire::realtime::Packet;
 
 use super::*;

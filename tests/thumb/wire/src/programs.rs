@@ -3,7 +3,7 @@
 use outrigger_wire::external_control::Control;
 use outrigger_wire::forward::{TrajectoryPoint, TrajectoryResult};
 use outrigger_wire::player::{PlayerOrder, PlayerOrderRepr, PlayerReport};
-use outrigger_wire::program::{Hello, Order, Report};
+use outrigger_wire::program_messages::{Hello, Order, Report};
 
 use crate::{any, any_bytes, into_room, shown, used};
 

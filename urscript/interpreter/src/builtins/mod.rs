@@ -1,9 +1,9 @@
 //! The functions that a controller provides, by software version (client interfaces 5.5; external control 5.2 and 5.3).
 
 mod methods;
-mod named;
 mod setup;
 mod table;
+mod unsimulated_functions;
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use super::error::FaultKind;
 use super::limits::Limits;
 use super::value::Value;
 use methods::METHODS;
-use named::NAMED;
 use outrigger_urscript::Version;
 use setup::SETUP;
 use table::ALL;
+use unsimulated_functions::NAMED;
 
 /// The first controller software with the function `struct` (assumed).
 const STRUCTS: Version = Version::new(5, 11);

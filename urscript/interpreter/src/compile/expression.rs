@@ -4,7 +4,7 @@
 //! do not evaluate their right side if the left one decides.
 
 use super::super::builtins::Signature;
-use super::super::code::{Binary, CallSite, Op, Target, Unary, VariableSlot};
+use super::super::compiled_code::{Binary, CallSite, Op, Target, Unary, VariableSlot};
 use super::super::error::{ArgumentsError, CompileError, Position};
 use super::super::lexer::Token;
 use super::super::value::Value;

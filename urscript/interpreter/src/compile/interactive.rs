@@ -2,7 +2,7 @@
 //! (`core/docs/protocol/ur-external-control.md 3`).
 
 use super::super::builtins::{Builtins, Order, Run};
-use super::super::code::{Mark, Op, Target};
+use super::super::compiled_code::{Mark, Op, Target};
 use super::super::error::{CompileError, CompileErrorKind, Position};
 use super::super::lexer::{self, Token};
 use super::super::program::Program;

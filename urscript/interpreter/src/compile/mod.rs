@@ -7,10 +7,10 @@ mod interactive;
 mod statement;
 
 use super::builtins::Builtins;
-use super::code::{CallSite, Function, Op};
-use super::declare::Declarations;
+use super::compiled_code::{CallSite, Function, Op};
+use super::declaration_pass::Declarations;
 use super::error::{CompileError, CompileErrorKind, Position};
-use super::growing::Growing;
+use super::front_removal_list::Growing;
 use super::lexer::{self, Placed, Token};
 use super::limits::Limits;
 use super::program::{Program, ProgramKind};

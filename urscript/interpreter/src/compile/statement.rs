@@ -1,6 +1,6 @@
 //! Compiles statements and blocks of URScript to instructions.
 
-use super::super::code::{Op, VariableSlot};
+use super::super::compiled_code::{Op, VariableSlot};
 use super::super::error::{CompileError, Position};
 use super::super::lexer::Token;
 use super::super::value::Value;

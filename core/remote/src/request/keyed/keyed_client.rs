@@ -5,9 +5,11 @@ use core::fmt::Write as _;
 use zerocopy::byteorder::big_endian::{U32, U64};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
-use super::mac::{Key, label};
+use super::authentication_tag::{Key, label};
+use super::datagram_layout::{
+    ANSWER_LEN, BODY_MIN, Body, DATAGRAM_MAX, Head, Hello, Kind, Nonce, TAG_LEN, Turn, Welcome,
+};
 use super::reply::Reply;
-use super::wire::{ANSWER_LEN, BODY_MIN, Body, DATAGRAM_MAX, Head, Hello, Kind, Nonce, TAG_LEN, Turn, Welcome};
 use crate::request::{FRESH_FOR, Message};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};

@@ -35,16 +35,16 @@
 //! service.answer(now, ticket, epoch, &Reply::default());
 //! ```
 
+mod authentication_tag;
+mod datagram_layout;
 mod keyed_client;
-mod mac;
 mod reply;
 mod service;
 #[cfg(test)]
 mod tests;
-mod wire;
 
+pub use authentication_tag::Key;
+pub use datagram_layout::{ANSWER_LEN, BODY_MAX, DATAGRAM_MAX, HELLO_LEN};
 pub use keyed_client::{Caller, Event, TooLong};
-pub use mac::Key;
 pub use reply::{OutputOutcome, Reply, Verdict};
 pub use service::{Counts, KeyedRequest, Service, Ticket};
-pub use wire::{ANSWER_LEN, BODY_MAX, DATAGRAM_MAX, HELLO_LEN};

@@ -2,7 +2,7 @@
 
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 
-use super::wire::Body;
+use super::datagram_layout::Body;
 use crate::request::FaultKind;
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;

@@ -3,9 +3,11 @@
 use zerocopy::byteorder::big_endian::{U32, U64};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
-use super::mac::{Key, label};
+use super::authentication_tag::{Key, label};
+use super::datagram_layout::{
+    ANSWER_LEN, BODY_MIN, DATAGRAM_MAX, Head, Hello, Kind, Nonce, OUTDATED, TAG_LEN, Turn, Welcome,
+};
 use super::reply::{Reply, Verdict};
-use super::wire::{ANSWER_LEN, BODY_MIN, DATAGRAM_MAX, Head, Hello, Kind, Nonce, OUTDATED, TAG_LEN, Turn, Welcome};
 use crate::request::json::message_of;
 use crate::request::{Challenge, Challenges, ClientRequest};
 use outrigger_core::mode::Epoch;

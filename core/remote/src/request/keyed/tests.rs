@@ -6,7 +6,7 @@ mod vectors;
 
 use proptest::prelude::*;
 
-use super::wire::{BODY_MIN, TAG_LEN};
+use super::datagram_layout::{BODY_MIN, TAG_LEN};
 use super::*;
 use crate::request::{ClientRequest, FaultKind, Message};
 use outrigger_core::mode::{Epoch, Mode};
@@ -235,7 +235,8 @@ fn a_line_that_is_none_is_answered_with_what_is_wrong() {
     bytes.extend(line.as_bytes());
     // With the tag that another software with the key would compute.
     let nonces = caller.nonces();
-    let tag = Key::new(&KEY).tag(&[mac::label(wire::Kind::Request), &nonces.0, &nonces.1, &bytes]);
+    let tag =
+        Key::new(&KEY).tag(&[authentication_tag::label(datagram_layout::Kind::Request), &nonces.0, &nonces.1, &bytes]);
     bytes.extend(tag);
     give(&mut service, 1, &bytes);
     let asked = service.poll_request(EPOCH).expect("a request");

@@ -15,9 +15,9 @@ use super::listener::Listener;
 use super::script_server::ScriptServer;
 use super::{GREETING, ProgramStage, Reverse};
 use crate::engine::io::LinkId;
+use crate::engine::ur::command_path::Delivery;
 use crate::engine::ur::event::ProgramEvent;
-use crate::engine::ur::path::Delivery;
-use outrigger_wire::program::Hello;
+use outrigger_wire::program_messages::Hello;
 use outrigger_wire::time::Instant;
 
 /// The links on which a program on the controller connects to us.

@@ -5,16 +5,16 @@ use super::listener::Listener;
 use super::script_server::ScriptServer;
 use super::{ProgramStage, Reverse};
 use crate::engine::io::LinkId;
-use crate::engine::ur::event::ProgramEvent;
 #[cfg(feature = "programs")]
-use crate::engine::ur::path::Delivery;
+use crate::engine::ur::command_path::Delivery;
+use crate::engine::ur::event::ProgramEvent;
 #[cfg(feature = "programs")]
 use crate::mode::OperatorAction;
 use crate::mode::TimedFact;
 #[cfg(feature = "programs")]
 use crate::robot::Reason;
 use outrigger_wire::player::PlayerReport;
-use outrigger_wire::program::{Ending, Hello, Report};
+use outrigger_wire::program_messages::{Ending, Hello, Report};
 use outrigger_wire::time::{Duration, Instant};
 
 impl Reverse {

@@ -1,12 +1,12 @@
 //! Freedrive and force mode by the player on the controller: the parameters, the order, and contacts.
 
 use super::Reverse;
-use super::units::force;
+use super::order_units::force;
 use crate::command::Guidance;
 use crate::mode::MoveNumber;
 use crate::robot::{Authority, Reason};
 use outrigger_wire::player::PlayerOrderRepr;
-use outrigger_wire::program::What;
+use outrigger_wire::program_messages::What;
 
 impl Reverse {
     /// Checks that the program supports freedrive and force mode.

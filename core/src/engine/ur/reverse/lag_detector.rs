@@ -1,7 +1,7 @@
 //! The detection of an arm that falls behind the positions that a program was sent.
 
 use super::connection_proof::is_told;
-use outrigger_wire::program::{Kind, What};
+use outrigger_wire::program_messages::{Kind, What};
 use outrigger_wire::time::Duration;
 
 /// The number of periods that the program of `servoj` may be behind before that is reported: it bridges as many by

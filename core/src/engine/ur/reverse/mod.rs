@@ -16,28 +16,28 @@
 #[cfg(not(feature = "urcap"))]
 mod absent;
 mod connection_proof;
-#[cfg(feature = "motions")]
-mod convergence;
 mod conversation;
+mod cycle_orders;
 #[cfg(feature = "urcap")]
-mod forward;
+mod external_trajectory;
 mod guidance_orders;
 mod lag_detector;
+#[cfg(feature = "motions")]
+mod last_position_repetition;
 mod listener;
 #[cfg(feature = "motions")]
 mod move_tolerances;
-mod orders;
-mod player;
+mod order_units;
+mod player_moves;
 #[cfg(feature = "motions")]
 mod pose_conversion;
-mod positions;
 #[cfg(feature = "record")]
 mod program_checkpoints;
 mod program_connection;
 mod program_text;
 mod script_server;
 mod segment_queue;
-mod units;
+mod speeds_to_positions;
 mod upload;
 
 pub(super) use self::program_connection::{Carrier, carrier, exclusive, shared};
@@ -46,20 +46,20 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use heapless::Deque;
 
-#[cfg(feature = "motions")]
-use self::convergence::Convergence;
 #[cfg(feature = "urcap")]
-use self::forward::Forward;
+use self::external_trajectory::Forward;
 use self::lag_detector::Lateness;
+#[cfg(feature = "motions")]
+use self::last_position_repetition::Convergence;
 use self::listener::Listener;
-use self::player::Player;
-use self::positions::Positions;
+use self::player_moves::Player;
 use self::program_text::Made;
 use self::script_server::ScriptServer;
+use self::speeds_to_positions::Positions;
+use super::command_path::{CommandPath, Delivery, ProgramConfig};
 use super::config::{UrConfig, UrOptions};
 use super::event::ProgramEvent;
 use super::outbox::Outbox;
-use super::path::{CommandPath, Delivery, ProgramConfig};
 use crate::command::Limits;
 use crate::engine::cycle::Resident;
 use crate::engine::io::{LinkId, Output};
@@ -67,7 +67,7 @@ use crate::link::{AnswerFigures, Answers};
 use crate::mode::{Mode, TimedFact};
 use crate::robot::Reason;
 use outrigger_wire::player::PlayerOrder;
-use outrigger_wire::program::{Ending, Kind};
+use outrigger_wire::program_messages::{Ending, Kind};
 use outrigger_wire::robot::{SoftwareVersion, State};
 use outrigger_wire::time::{Duration, Instant, earliest};
 

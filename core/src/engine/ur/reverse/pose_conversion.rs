@@ -8,10 +8,10 @@
 //! | a value is requested | the report on that very order arrives: the value, or that there is none; the next one is due |
 //! | known | after the last value, if there is none, and if the program ends |
 
-use super::units::micro;
+use super::order_units::micro;
 use crate::command::{ArmPosition, Destination, LocateError, MoveTarget};
 use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
-use outrigger_wire::program::What;
+use outrigger_wire::program_messages::What;
 use outrigger_wire::robot::Pose;
 
 /// The number of values that a place consists of, which are asked for one by one.
@@ -87,7 +87,7 @@ impl Locating {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outrigger_wire::program::{Ending, Report};
+    use outrigger_wire::program_messages::{Ending, Report};
     use outrigger_wire::robot::JointPositions;
 
     fn said(counter: u16, progress: i32) -> PlayerReport {

@@ -11,9 +11,9 @@ use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 #[cfg(all(feature = "urcap", not(feature = "motions")))]
 use crate::command::TorqueLimits;
+use crate::engine::ur::command_path::{CommandPath, ProgramConfig};
 use crate::engine::ur::config::{UrConfig, UrOptions};
-use crate::engine::ur::path::{CommandPath, ProgramConfig};
-use outrigger_wire::program::{Hello, Kind};
+use outrigger_wire::program_messages::{Hello, Kind};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 

@@ -2,13 +2,13 @@
 
 use heapless::Deque;
 
-use super::units::micro;
+use super::order_units::micro;
 use crate::law::FeedError;
 use crate::trajectory::{Leg, Setpoint, TrajectoryError, Waypoint};
 #[cfg(feature = "motions")]
 use outrigger_wire::math::bounded;
 use outrigger_wire::player::PlayerOrderRepr;
-use outrigger_wire::program::What;
+use outrigger_wire::program_messages::What;
 use outrigger_wire::robot::{JointAccelerations, JointPositions};
 use outrigger_wire::time::Duration;
 

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::cycle::Verdict;
 use crate::engine::ur::event::ProgramEvent;
-use outrigger_wire::program::{HelloRepr, Report};
+use outrigger_wire::program_messages::{HelloRepr, Report};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 const ROBOT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));

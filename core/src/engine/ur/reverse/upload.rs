@@ -2,8 +2,8 @@
 
 use super::program_text::Made;
 use super::{PIECE, ProgramStage, Reverse};
+use crate::engine::ur::command_path::Delivery;
 use crate::engine::ur::config::UrConfig;
-use crate::engine::ur::path::Delivery;
 use outrigger_wire::time::Instant;
 
 impl Reverse {

@@ -1,6 +1,6 @@
 //! The memory of the RTDE link to port 30004, as one value.
 
-use super::states::{COUNT, LEAST, RtdeStates, TRANSMIT};
+use super::state_recipe::{COUNT, LEAST, RtdeStates, TRANSMIT};
 use super::{StateLink, sealed};
 use crate::client::rtde::{Claim, Claims, ClientMemory, Inputs};
 use outrigger_wire::rtde::registry::Direction;

@@ -18,12 +18,12 @@
 
 mod link;
 mod memory;
-mod states;
+mod state_recipe;
 
 pub use link::StateLink;
 pub(in crate::engine) use link::{Attached, attached};
 pub use memory::{RtdeMemory, StateMemory};
-pub use states::{LEAST, StateEvent, StateVariable, Unusable};
+pub use state_recipe::{LEAST, StateEvent, StateVariable, Unusable};
 
 mod sealed {
     pub trait Sealed {}

@@ -129,7 +129,7 @@ fn live(cell: &mut Cell, happens: Happens) {
         Happens::Run(cycles) => cell.run(cycles),
         Happens::Stand(cycles) => {
             // As in the engine: no step is made, and the governor starts anew.
-            (0..cycles).for_each(|_| cell.law.stand(crate::law::plant::CYCLE));
+            (0..cycles).for_each(|_| cell.law.stand(crate::law::test_arm::CYCLE));
             assert!(!matches!(cell.law.forwarding(), Forwarding::Speeds | Forwarding::Positions));
         }
         Happens::Slider(share) => cell.plant.state.speed_scaling = Some(share),

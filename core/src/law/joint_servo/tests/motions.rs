@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::law::Replaced;
-use crate::law::plant::CYCLE;
+use crate::law::test_arm::CYCLE;
 use crate::trajectory::{Tolerances, TrajectoryError};
 
 #[test]

@@ -7,8 +7,8 @@ use ratatui::style::Stylize as _;
 use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
-use crate::screen::history::History;
-use crate::screen::paint::{Quantities, Quantity, SOFT, value};
+use crate::screen::page_style::{Quantities, Quantity, SOFT, value};
+use crate::screen::plot_history::History;
 use outrigger::show::Snapshot;
 
 pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
-use crate::screen::history::History;
-use crate::screen::paint::{Quantities, Quantity, panel};
+use crate::screen::page_style::{Quantities, Quantity, panel};
+use crate::screen::plot_history::History;
 use outrigger::show::snapshot::Field;
 use outrigger::show::{Snapshot, reason_text};
 

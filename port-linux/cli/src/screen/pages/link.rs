@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
 use super::millis;
-use crate::screen::paint::{SOFT, Severity, is_within, panel, wrapped};
+use crate::screen::page_style::{SOFT, Severity, is_within, panel, wrapped};
 use outrigger::show::{Snapshot, grade};
 
 /// The number of rows of a histogram that suffices for most links.

@@ -10,8 +10,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
 use super::{joints, link};
-use crate::screen::history::{History, shown_error};
-use crate::screen::paint::{SOFT, Severity, badge, is_within, panel, value, wrapped};
+use crate::screen::page_style::{SOFT, Severity, badge, is_within, panel, value, wrapped};
+use crate::screen::plot_history::{History, shown_error};
 use outrigger::show::values::{label, worded};
 use outrigger::show::{LawError, Snapshot, reason_text};
 

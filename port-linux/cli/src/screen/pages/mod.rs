@@ -1,14 +1,14 @@
 //! Draws the pages of the full-screen view, each about one topic.
 
 mod force;
+mod io_terminals;
 mod joints;
 mod link;
 mod main;
 mod program;
 mod slider;
 mod temperature;
-mod terminals;
-mod tool;
+mod tool_pose;
 
 use outrigger_wire::time::Duration;
 use ratatui::buffer::Buffer;
@@ -17,8 +17,8 @@ use ratatui::style::Stylize as _;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph, Widget as _};
 
-use super::history::History;
-use super::paint::{Quantities, SOFT, Severity, badge, panel};
+use super::page_style::{Quantities, SOFT, Severity, badge, panel};
+use super::plot_history::History;
 use outrigger::show::Snapshot;
 
 /// A page of the full-screen view.
@@ -82,12 +82,12 @@ impl Page {
                 Self::Main => 0,
                 Self::Link => link::draw(snapshot, rest, buffer),
                 Self::Joints => joints::draw(snapshot, history, rest, buffer),
-                Self::Tool => tool::draw(snapshot, history, rest, buffer),
+                Self::Tool => tool_pose::draw(snapshot, history, rest, buffer),
                 Self::Force => force::draw(snapshot, history, rest, buffer),
                 Self::Temperature => temperature::draw(snapshot, history, rest, buffer),
                 Self::Slider => slider::draw(snapshot, history, rest, buffer),
                 Self::Program => program::draw(snapshot, rest, buffer),
-                Self::Terminals => terminals::draw(snapshot, rest, buffer),
+                Self::Terminals => io_terminals::draw(snapshot, rest, buffer),
             }
     }
 }
@@ -148,7 +148,7 @@ fn table(title: &str, quantities: &Quantities<'_>, area: Rect, buffer: &mut Buff
 
 /// Draws a panel with lines, and returns the number of rows used.
 fn lines(title: &str, lines: Vec<Line<'_>>, area: Rect, buffer: &mut Buffer) -> u16 {
-    let paragraph = super::paint::wrapped(lines);
+    let paragraph = super::page_style::wrapped(lines);
     let rows = rows_of(&paragraph, area.width.saturating_sub(4));
     let (block, height) = framed(title, rows, area.height);
     paragraph.block(block).render(Rect { height, ..area }, buffer);
@@ -167,7 +167,7 @@ fn rows_of(paragraph: &Paragraph<'_>, width: u16) -> u16 {
 
 /// Draws a panel which shows that its values are unknown, with the reason.
 fn unknown(title: &str, why: &str, area: Rect, buffer: &mut Buffer) -> u16 {
-    let text = vec![Line::from(vec![super::paint::value(None), format!(": {why}").fg(SOFT)])];
+    let text = vec![Line::from(vec![super::page_style::value(None), format!(": {why}").fg(SOFT)])];
     lines(title, text, area, buffer)
 }
 

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Stylize as _;
 use ratatui::text::Line;
 
-use crate::screen::paint::{SOFT, value};
+use crate::screen::page_style::{SOFT, value};
 use outrigger::show::{Snapshot, Variables};
 
 pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {

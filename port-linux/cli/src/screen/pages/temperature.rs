@@ -3,8 +3,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::screen::history::History;
-use crate::screen::paint::{Quantities, Quantity};
+use crate::screen::page_style::{Quantities, Quantity};
+use crate::screen::plot_history::History;
 use outrigger::show::{Snapshot, reason_text};
 
 pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {

@@ -15,7 +15,7 @@ use outrigger_wire::time::Duration;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::scroll_state::Turn;
+use super::page_state::Turn;
 
 use super::*;
 use outrigger::core::law::{Unit, Value};

@@ -12,7 +12,7 @@ use outrigger_sim::udp::{Running, Server};
 use outrigger_wire::fri::{ControlScheme, FriState, Quality};
 use serde::Serialize;
 
-use super::journal::Journal;
+use super::output_limiter::Journal;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::json;
 use outrigger::show::{Show, tell};

@@ -3,10 +3,10 @@
 
 mod args;
 mod message;
-mod plan;
-mod pose;
-mod rows;
-mod wire;
+mod nonblocking_sender;
+mod readings_file;
+mod robot_pose_reader;
+mod send_plan;
 
 use std::future::pending;
 
@@ -17,9 +17,9 @@ use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use self::message::Written;
-use self::plan::{Plan, To};
-use self::pose::View;
-use self::wire::{Offered, Wire};
+use self::nonblocking_sender::{Offered, Wire};
+use self::robot_pose_reader::View;
+use self::send_plan::{Plan, To};
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 use outrigger::host::reactor::sleep_until_some;

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use outrigger_wire::time::{Duration, Instant};
 use rustdds::{DomainParticipantStatusEvent, LostReason, RTPSEntity as _, Timestamp};
 
-use super::super::again::Topic;
-use super::super::bytes::Payload;
 use super::super::farewell;
 use super::super::participant_registry::{self, GRAPH, GRAPH_TYPE};
+use super::super::raw_messages::Payload;
+use super::super::rematch_messages::Topic;
 use super::{Dds, Domain, NEWS};
 use crate::neighbours::Prefix;
 use outrigger::exit::Failure;

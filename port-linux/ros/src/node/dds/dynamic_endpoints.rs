@@ -12,7 +12,7 @@ use rustdds::rpc::SampleIdentity;
 use rustdds::with_key::WriteOptionsBuilder;
 use rustdds::{GUID, RTPSEntity as _, SequenceNumber, Timestamp};
 
-use super::super::bytes::{Payload, Raw, Reader};
+use super::super::raw_messages::{Payload, Raw, Reader};
 use super::client_identity::{CYCLONE_DDS, HEADER};
 use super::{Dds, Writer, body, endpoint};
 use crate::neighbours::{OwnEndpoint, Side};

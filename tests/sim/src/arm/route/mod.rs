@@ -1,14 +1,14 @@
 //! Consecutive moves that have an end: each along its path, by its speed profile. Two moves that blend overlap in
 //! time: the remaining displacement of the first and the displacement of the second are added.
 
+mod move_path;
 mod profile;
-mod way;
 
 use std::collections::VecDeque;
 
+pub use move_path::ArcTurn;
+use move_path::Way;
 use profile::Profile;
-pub use way::ArcTurn;
-use way::Way;
 
 use crate::kinematics::{Chain, Frame, Pose6, norm, sub};
 use crate::model::ACCELERATION_LIMIT;

@@ -1,8 +1,8 @@
 //! Foreign connections from the controller's address, on each port, and the proof that our program has to give.
 
 use super::*;
-use crate::engine::ur::path::Delivery;
-use outrigger_wire::program::Hello;
+use crate::engine::ur::command_path::Delivery;
+use outrigger_wire::program_messages::Hello;
 
 const PATHS: [CommandPath; 5] = [
     CommandPath::ReverseSpeedJ,
@@ -349,7 +349,7 @@ fn points_for_our_program_carry_its_token() {
     let token = bench.reverse.made.unwrap().token;
     assert!(token >= 0x4000_0000, "far from any number of a point");
     let point = TrajectoryPointRepr::move_j([1; 6], 2, 3);
-    let marked = forward::marked(point, bench.reverse.made);
+    let marked = external_trajectory::marked(point, bench.reverse.made);
     assert_eq!(marked.motion.raw(), token - MotionType::MoveJ.raw());
-    assert_eq!(forward::marked(point, None), point, "UR's own takes no other number");
+    assert_eq!(external_trajectory::marked(point, None), point, "UR's own takes no other number");
 }

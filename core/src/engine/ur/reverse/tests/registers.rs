@@ -1,7 +1,7 @@
 //! A program that gets its orders in registers, under every short sequence of events.
 
 use super::*;
-use crate::engine::ur::path::Orders;
+use crate::engine::ur::command_path::Orders;
 
 /// An event of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,43 @@
+//! The detection of a KRC that commands in another control scheme than ours (`core/docs/protocol/kuka-fri.md A8`).
+
+use super::control_schemes::Control;
+use crate::mode::Mode;
+use outrigger_wire::fri::{ControlScheme, FriState};
+
+/// The watch for a KRC that commands in a scheme in which [`Control`] does not lead the arm.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct SchemeWatch {
+    /// The other scheme that the KRC reported last, and the number of measurements with that scheme.
+    other: Option<(ControlScheme, u32)>,
+}
+
+impl SchemeWatch {
+    /// Returns the scheme for which `mode` has to end. While commanding, that is at once. While arming, a KRC may
+    /// report its new scheme a little late, so it is after `patience` measurements, or when the KRC has left the
+    /// command state again.
+    pub(super) fn ends(
+        &mut self,
+        mode: Mode,
+        state: FriState,
+        scheme: ControlScheme,
+        control: &Control,
+        patience: u32,
+    ) -> Option<ControlScheme> {
+        let before = self.other.take();
+        let bound = match mode {
+            Mode::Command => 1,
+            Mode::Arming => patience,
+            Mode::Offline | Mode::Monitor | Mode::Stopping => return None,
+        };
+        if !matches!(state, FriState::Command) {
+            return before.map(|(scheme, _)| scheme);
+        }
+        if control.leads_in(scheme) {
+            return None;
+        }
+        let measurements = before.map_or(0, |(_, count)| count).saturating_add(1);
+        self.other = Some((scheme, measurements));
+        (measurements >= bound).then_some(scheme)
+    }
+}
