@@ -105,7 +105,7 @@ impl First {
             text.push_str("request = \"start\"        # automatically, once every precondition is met\n\n");
         } else {
             text.push_str(
-                "recordings = \"recordings\" # a recording of each stop: `outrigger replay FILE`\n\
+                "recordings = \"recordings\" # a recording of each fault: `outrigger replay FILE`\n\
                  # The arm moves only after a start: key r in the view, or `outrigger ctl FILE start`.\n\n",
             );
         }

@@ -49,7 +49,7 @@ const TABLE: &[Term] = terms! {
     "speed slider" "the slider on the pendant that scales every speed",
     "in effect" "the speed after the slider and the controller's limiter",
     // Keys.
-    "q quit" "stops the arm, then ends this command",
+    "q quit" "ends this command; a run stops its arm first",
     "c continue" "resumes a suspended motion",
     // Modes.
     "Offline" "mode: not connected to the robot",
@@ -86,7 +86,7 @@ const TABLE: &[Term] = terms! {
     "late" "states that arrived too late to be answered, in this epoch",
     "duplicate" "states that arrived twice, in this epoch",
     "reordered" "states that arrived after a later one, in this epoch",
-    "epoch" "counts the restarts of the controller's clock",
+    "epoch" "counts the restarts of the controller's clock, each of which begins the counts anew",
     "own stalls" "how often the process or board that rates the link was not scheduled in time",
     "impossible" "states that cannot be of this arm",
     "received" "share of the last 100 cycles whose state arrived",

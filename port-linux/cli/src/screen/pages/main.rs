@@ -157,7 +157,9 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
         }
         lines.push(Line::from(line));
     }
-    if let Some(reason) = snapshot.last_fallback.filter(|_| snapshot.latch.is_none()) {
+    // An arm that is commanded again has no stop to explain.
+    let stopped = snapshot.latch.is_none() && snapshot.mode != Mode::Command;
+    if let Some(reason) = snapshot.last_fallback.filter(|_| stopped) {
         lines.push(Line::from(vec!["stop reason: ".fg(SOFT), reason.text().into()]));
     }
     let unmet = unmet(snapshot).into_iter();
@@ -187,5 +189,5 @@ fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     let met = is_ready(snapshot).then(|| ", Ready".fg(Color::Cyan));
     let fallback =
         |reason: Reason| Line::from_iter(["stop reason: ".fg(SOFT), reason.name().into()].into_iter().chain(met));
-    snapshot.last_fallback.map(fallback)
+    snapshot.last_fallback.filter(|_| snapshot.mode != Mode::Command).map(fallback)
 }
