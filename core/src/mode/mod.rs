@@ -32,7 +32,7 @@
 //! * A speed slider at 0 is no fault: see [`Scaling`].
 //! * While the controller executes a move by itself ([`Drive::Delegated`]) the table applies with `Start`, `Keep` and
 //!   `Cancel` as the commands of a cycle: see [`delegated`].
-//! * Freedrive and force mode are such moves, with limits of their own, and a client that renews them: see [`guide`].
+//! * Freedrive and force mode are such moves, with limits of their own, and a client that renews them: see [`freedrive_supervision`].
 //! * The permission to move is a value: [`Action::Move`] and [`Action::Start`] carry an [`Authority`] that borrows the
 //!   machine, so it ends before the next transition.
 //!

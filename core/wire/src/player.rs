@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use outrigger_wire::player::{PlayerOrder, PlayerOrderRepr, PlayerReport};
-//! use outrigger_wire::program::What;
+//! use outrigger_wire::program_messages::What;
 //!
 //! let mut sent = [0; PlayerOrder::LEN];
 //! let goal = [1_000_000, -500_000, 0, 0, 0, 0];

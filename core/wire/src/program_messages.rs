@@ -2,7 +2,7 @@
 //! (`core/docs/protocol/outrigger-programs.md`): whole numbers of four bytes, as URScript's sockets transmit them.
 //!
 //! ```
-//! use outrigger_wire::program::{Hello, HelloRepr, Kind, Order, OrderRepr, What};
+//! use outrigger_wire::program_messages::{Hello, HelloRepr, Kind, Order, OrderRepr, What};
 //!
 //! let mut sent = [0; Order::LEN];
 //! OrderRepr { counter: 7, what: What::Values, cycles: 1, values: [100_000, 0, 0, 0, 0, -250_000] }.emit(&mut sent)?;

@@ -87,7 +87,7 @@ pub enum ProgramEvent {
         /// The first four bytes that the client sent, as a big-endian number that identifies its protocol; 0 if there
         /// were fewer.
         said: i32,
-        /// The version in a greeting: [`Hello::VERSION`](outrigger_wire::program::Hello::VERSION) of an earlier text of
+        /// The version in a greeting: [`Hello::VERSION`](outrigger_wire::program_messages::Hello::VERSION) of an earlier text of
         /// ours, 0 if there was no greeting.
         version: i32,
     },
