@@ -90,7 +90,11 @@ fn a_run_follows_motions_that_it_is_asked_for_whoever_makes_them() {
         let said = text(&asked.stderr);
         assert_eq!(asked.status.code(), Some(0), "{path}: {said}");
         assert!((8..20).contains(&said.matches(" %").count()), "{path}: how far it is: {said}");
-        assert!(text(&asked.stdout).contains("done: the arm rests"), "{path}: {}", text(&asked.stdout));
+        assert!(
+            text(&asked.stdout).contains("done: the arm is at the motion's end"),
+            "{path}: {}",
+            text(&asked.stdout)
+        );
         let off =
             |to: &[f64]| arm.controller().truth().q.iter().zip(to).map(|(q, to)| (q - to).abs()).fold(0.0, f64::max);
         assert!(off(&HOME) < 5e-3, "{path}: {}", off(&HOME));
@@ -148,7 +152,7 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         run.command_arm();
         let table = file(&folder, "slow.csv", &slow(20));
         let none = run.refused(&["cancel"], 4);
-        assert!(none.contains("no motion is under way"), "{none}");
+        assert!(none.contains("no requested motion is active"), "{none}");
         let at = || arm.controller().truth().q[0];
         let rests = || {
             assert!(run.done(&["status"]).starts_with("command at epoch"), "{path}: it stays commanded");
@@ -160,7 +164,7 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         reaches(&run, "running");
         run.watch_for(|status| status.contains("\"percent\":4"));
         let busy = run.refused(&["move", &table], 4);
-        assert!(busy.contains("motion 1, at ") && busy.contains("is under way"), "{path}: {busy}");
+        assert!(busy.contains("motion 1, at ") && busy.contains("is active"), "{path}: {busy}");
         let busy = run.refused(&["move", "--to", "q=0.5,-1,-1.5,-1.5,1.5,0"], 4);
         assert!(busy.contains("or `cancel` it"), "{path}: {busy}");
         asking.signal(Signal::INT);
@@ -180,7 +184,7 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
 
         let asking = Asking::begin(&run, &["move", &table]);
         run.watch_for(|status| status.contains("\"state\":\"running\",\"percent\":4"));
-        assert!(run.done(&["cancel"]).starts_with("cancelled: the arm comes to rest"), "{path}");
+        assert!(run.done(&["cancel"]).starts_with("cancelled: the arm stops"), "{path}");
         assert_eq!(asking.end().status.code(), Some(4), "{path}");
         rests();
 
@@ -297,7 +301,7 @@ fn a_move_is_asked_as_a_run_is() {
         };
         assert!(text(&status.stdout).contains("\"seconds\":20"), "{}", text(&status.stdout));
         let busy = ask(&folder, &config, &["move", &table]);
-        assert!(text(&busy.stderr).contains("is under way"), "{}", text(&busy.stderr));
+        assert!(text(&busy.stderr).contains("is active"), "{}", text(&busy.stderr));
         let set = ask(&folder, &config, &["set", "speed-slider=0.5"]);
         assert_eq!(set.status.code(), Some(0), "{}", text(&set.stderr));
         let cancelled = ask(&folder, &config, &["cancel"]);
@@ -327,7 +331,7 @@ fn a_run_beside_a_krc_is_asked_for_motions_of_seven_joints() {
     let done = run.done(&["move", &whole, "--json"]);
     assert!(done.contains("\"state\":\"done\",\"percent\":100,\"seconds\":3.0,"), "{done}");
     let away = moves_beside_krc::HOME.map(|q| format!("{:.4}", q + 0.1)).join(",");
-    assert!(run.done(&["move", "--to", &format!("q={away}")]).contains("done: the arm rests"));
+    assert!(run.done(&["move", "--to", &format!("q={away}")]).contains("done: the arm is at the motion's end"));
     assert!(run.done(&["status"]).contains("motion 2: done"));
     run.done(&["release", "--wait"]);
     assert_eq!(run.quit().code, Some(0));

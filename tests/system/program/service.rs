@@ -79,7 +79,7 @@ fn it_says_what_is_in_force_obeys_lines_and_prints_nothing_but_json_when_asked_t
     until("\"kind\":\"in-force\"");
     until("worst-case stopping distance: ");
     operator.write_all(b"dance\nrequest\n").expect("it reads");
-    until("'dance' is not one of request, resume, release, acknowledge, quit");
+    until("'dance' is not a command; expected start, resume, stop, reset or quit");
     until("\"kind\":\"refused\"");
     operator.write_all(b"quit\n").expect("it reads");
     until("\"type\":\"summary\",\"ended_by\":\"quit\",\"fallback\":null");
