@@ -58,7 +58,7 @@ fn a_program_is_loaded_played_paused_and_stopped_over_either_interface() {
     for (major, minor, program) in [(3, 1, "idle.urp"), (5, 15, "idle.urp"), (10, 12, "idle")] {
         let (_controller, robot) = simulated(major, minor, StartState::PowerOff);
         let up = said(&robot, &["bring-up"]);
-        assert!(up.contains("asked: power on\n") && up.contains("robot mode: RUNNING\n"), "{up}");
+        assert!(up.contains("sent: power on\n") && up.contains("robot mode: RUNNING\n"), "{up}");
         assert!(said(&robot, &["load", program]).ends_with("loaded\n"));
         assert!(said(&robot, &["play"]).ends_with("the program runs\n"));
         assert!(said(&robot, &["pause"]).ends_with("the program is paused\n"));

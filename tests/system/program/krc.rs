@@ -273,7 +273,7 @@ fn listened_to() {
     let said = String::from_utf8_lossy(&examined.stdout).into_owned();
     assert!(matches!(examined.status.code(), Some(0 | 4)), "{said}");
     for expected in
-        ["timer wake-ups late by", "a measurement every 5 ms", "round trip: p50", "  KRC: ", "- source \"d\" takes"]
+        ["timer wake-ups late by", "a measurement every 5 ms", "round trip: p50", "  KRC: ", "source \"d\" accepts"]
     {
         assert!(said.contains(expected), "{expected} in {said}");
     }

@@ -350,7 +350,7 @@ fn a_pose_that_cannot_be_is_refused_and_said_why() {
         for (args, code, said) in [
             (&["--to", "pose=0.4,0,0.3,0,3.14"][..], 2, "found 5 numbers"),
             (&["--to", "pose=0.4,0,0.3,0,nan,0"], 2, "found 'nan', expected a number"),
-            (&["--to", "pose=400mm,0,300mm,0,3.14,0"], 2, "found '400mm', expected a number without a unit"),
+            (&["--to", "pose=400mm,0,300mm,0,3.14,0"], 2, "found '400mm', expected a number"),
             (&["--to", "tool=0.4,0,0.3,0,3.14,0"], 2, "expected q= and six angles"),
             (&["there.csv", "--linear"], 2, "cannot be used with"),
             (&["--to", "pose=400,0,300,0,3.14,0"], 1, "500.0 m from the base, expected at most 5: x, y and z are in m"),

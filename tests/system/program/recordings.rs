@@ -172,7 +172,7 @@ fn a_fallback_is_told_once_its_file_is_whole_and_a_file_that_is_cut_off_is_refus
         let refused = outrigger(&["replay", shown(&cut)]);
         let said = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(
-            (refused.status.code(), said.contains("it is not whole")),
+            (refused.status.code(), said.contains("it is incomplete")),
             (Some(1), true),
             "{length} bytes: {said}"
         );

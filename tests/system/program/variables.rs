@@ -88,7 +88,7 @@ const BY_30003: &str = "connect.expert.states = \"realtime\"\nsession.expert.pen
 fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_told_by_name() {
     for (name, before) in [("variables", ""), ("variables-realtime", BY_30003)] {
         let robot = serve(SoftwareVersion::new(5, 15));
-        let variables = r#"record_variables = ["actual_current", "actual_current_as_torque", "target_moment"]"#;
+        let variables = r#"expert.record_variables = ["actual_current", "actual_current_as_torque", "target_moment"]"#;
         let (folder, file) = configuration(name, before, variables);
         let recording = folder.join("run.mcap");
         let ended = started(&file, &robot, &recording).wait_with_output().expect("it ends");
@@ -133,7 +133,7 @@ fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_tol
 #[test]
 fn a_loss_of_their_connection_ends_no_commanding_and_the_recording_says_the_gap() {
     let robot = serve(SoftwareVersion::new(5, 15));
-    let (folder, file) = configuration("variables-lost", BY_30003, "record_variables = [\"target_moment\"]");
+    let (folder, file) = configuration("variables-lost", BY_30003, "expert.record_variables = [\"target_moment\"]");
     let recording = folder.join("run.mcap");
     let mut run = started(&file, &robot, &recording);
     let mut said = String::new();
@@ -170,7 +170,7 @@ fn they_are_refused_without_a_recording_and_a_controller_without_rtde_is_told_of
     let (folder, file) = configuration(
         "variables-refused",
         "session.expert.pendant_stop = \"overridden\"",
-        "record_variables = [\"target_moment\"]",
+        "expert.record_variables = [\"target_moment\"]",
     );
     let refused = outrigger(&["run", shown(&file)]);
     assert_eq!(refused.status.code(), Some(1));
