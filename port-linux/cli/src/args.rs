@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
-use outrigger_config::{RobotAddress, Vendor, parse_states};
+use outrigger_config::{RobotAddress, Vendor, local_socket, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_wire::robot::RobotModel;
 
@@ -267,12 +267,9 @@ pub(crate) fn parse_any_address(text: &str) -> Result<SocketAddr, String> {
 
 /// Parses a socket address from the command line: an IP address and a port, or a port of the address `host`.
 fn parse_socket(text: &str, host: Ipv4Addr) -> Result<SocketAddr, String> {
-    if let Ok(port) = text.parse::<u16>() {
-        return Ok(SocketAddr::from((host, port)));
-    }
-    let expected =
-        || format!("expected a port, or an IP address and a port, such as {host}:49938; names are not looked up");
-    text.parse().map_err(|_| expected())
+    local_socket(text, host).ok_or_else(|| {
+        format!("expected a port, or an IP address and a port, such as {host}:49938; names are not looked up")
+    })
 }
 
 /// The address of a live page in a browser: `None` for the default one.

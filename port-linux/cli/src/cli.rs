@@ -522,7 +522,7 @@ pub fn main() -> ExitCode {
 /// it.
 fn without_ros2(error: &clap::Error) -> Option<Failure> {
     use clap::error::{ContextKind, ContextValue};
-    const HOW: &str = "is part of builds with the feature ros2, which this one and the packages do not have; in the source of this \
+    const HOW: &str = "is part of the packages of a release and of builds with the feature ros2, which this one does not have; in the source of this \
                        version (port-linux/docs/install.md): cargo install --path port-linux/cli --features ros2";
     if cfg!(feature = "ros2") {
         return None;

@@ -1,7 +1,7 @@
 //! The network address of a robot: `host[:port-base]`.
 
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::str::FromStr;
 
 /// The lowest port of a controller, that of its dashboard server. A port base replaces it.
@@ -10,6 +10,13 @@ pub const FIRST_PORT: u16 = 29_999;
 const CONTROLLERS_OWN: [&str; 8] = ["30001", "30002", "30003", "30004", "30011", "30012", "30013", "30020"];
 /// The highest TCP port that a robot's controller serves (30013, real-time read-only).
 const LAST_PORT: u16 = 30_013;
+
+/// Parses the address and port of a local socket. A port alone is that port of `host`. Returns `None` for other text.
+#[must_use]
+pub fn local_socket(text: &str, host: Ipv4Addr) -> Option<SocketAddr> {
+    let alone = || text.parse().ok().map(|port: u16| SocketAddr::from((host, port)));
+    text.parse().ok().or_else(alone)
+}
 
 /// A robot's host name or IP address, optionally with a port base.
 ///
@@ -112,6 +119,19 @@ impl fmt::Display for RobotAddress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_the_host_that_is_meant() {
+        let any = |text: &str| local_socket(text, Ipv4Addr::UNSPECIFIED).map(|at| at.to_string());
+        assert_eq!(any("5005").as_deref(), Some("0.0.0.0:5005"));
+        assert_eq!(any("127.0.0.1:5005").as_deref(), Some("127.0.0.1:5005"));
+        assert_eq!(any("[::1]:5005").as_deref(), Some("[::1]:5005"));
+        for wrong in ["65536", "-1", "sensor", ":5005", "host:5005", "127.0.0.1", ""] {
+            assert_eq!(any(wrong), None, "{wrong}");
+        }
+        let loopback = local_socket("9000", Ipv4Addr::LOCALHOST).map(|at| at.to_string());
+        assert_eq!(loopback.as_deref(), Some("127.0.0.1:9000"));
+    }
 
     #[test]
     fn a_port_base_moves_every_port() {

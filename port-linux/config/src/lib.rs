@@ -37,7 +37,7 @@ use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::trajectory::Waypoint;
 use outrigger_remote::provision::Image;
 
-pub use address::{FIRST_PORT, RobotAddress};
+pub use address::{FIRST_PORT, RobotAddress, local_socket};
 pub use any_vendor::{AnyConfiguration, RunsOn, Vendor};
 pub use common_settings::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};

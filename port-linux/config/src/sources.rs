@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use outrigger_core::command::{MAX_SOURCES, SourceConfig};
 use outrigger_wire::sensor::SourceId;
 
+use crate::address::local_socket;
 use crate::reader::Section;
 
 /// The settings of a sensor (source). `I` is the type of its input, on a host or on a board.
@@ -225,9 +226,7 @@ impl Input for SourceInput {
                         .ok()
                 });
                 let listen = section.text("listen", "a local address and port");
-                // A port alone is that port of every local address.
-                let any = |text: &str| Some(SocketAddr::from((Ipv4Addr::UNSPECIFIED, text.parse().ok()?)));
-                let parsed = listen.and_then(|text| text.parse().ok().or_else(|| any(text)));
+                let parsed = listen.and_then(|text| local_socket(text, Ipv4Addr::UNSPECIFIED));
                 if parsed.is_none() && (listen.is_some() || !section.has("listen")) {
                     section.complain("listen", "a local address and port, e.g. \"0.0.0.0:5005\", or a port");
                 }

@@ -181,7 +181,7 @@ fn plays(run: &mut Running, port: u16) -> Result<(), String> {
     run.until("Command → Stopping")?;
     run.until("Stopping → Monitor")?;
     run.say("request\n");
-    run.until("refused: an earlier fault is not acknowledged")?;
+    run.until("refused: an earlier fault is not reset")?;
     run.say("acknowledge\nrequest\n");
     run.until_command()?;
     run.say("quit\n");
@@ -286,7 +286,8 @@ fn variables_are_set_by_name_in_a_run_and_what_the_program_sends_is_told() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
     let settings = format!(
         "robot = {{ kind = \"krc\", listen = \"{remote}\" }}\nlaw = {{ kind = \"joint-servo\" }}\n\
-         variable = [{{ name = \"pace\", at = \"real.3\", start = 0.5, echoed = true }}, {{ at = \"int.4\", start = -8 }}]\n"
+         variable = [{{ expert = {{ name = \"pace\", at = \"real.3\", start = 0.5, echoed = true }} }}, \
+         {{ expert = {{ at = \"int.4\", start = -8 }} }}]\n"
     );
     std::fs::write(&file, settings).expect("room");
     let mut run = Running::start(&["run", shown(&file), "--json"]);

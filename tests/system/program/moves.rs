@@ -459,8 +459,9 @@ fn external_control_makes_a_whole_motion_by_itself_and_its_recording_replays() {
                 Controller::new(Options::for_software(SoftwareVersion::new(major, minor))).expect("a controller");
             let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 54_000).expect("free ports");
             let server = server.spawn().expect("a thread");
-            let lines =
-                format!("program = {{ port = {port}, trajectory_port = {trajectory}, command_port = {command} }}");
+            let lines = format!(
+                "program.expert = {{ port = {port}, trajectory_port = {trajectory}, command_port = {command} }}"
+            );
             let config = patient(&server, "pass-through", &lines);
             let motion = file("pass-through.csv", &swing(1_000));
             let recording = file(&format!("pass-through-{major}.mcap"), "");

@@ -102,7 +102,7 @@ fn names_by_number_the_page_and_the_recording_are_those_of_seven_joints() {
         let [page_arg, recording_arg] = [&page, &recording].map(|path| path.to_str().expect("text"));
         followed(5, ("there.json", &motion), &["--report", page_arg, "--record", recording_arg]);
         let page = std::fs::read_to_string(page).expect("a page");
-        assert!(page.contains("E1, wanted") && page.contains("A6, actual") && page.contains("by FRI"), "{page:.400}");
+        assert!(page.contains("E1, target") && page.contains("A6, actual") && page.contains("by FRI"), "{page:.400}");
         let replayed =
             outrigger_system::computing().arg("replay").arg(&recording).output().expect("the binary under test");
         assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));

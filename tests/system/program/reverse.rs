@@ -71,7 +71,7 @@ fn run(server: &Running, name: &str, session: &str, program: &str) -> Child {
     let text = text.replace("RECORDING", recording(name).to_str().expect("text"));
     let file = std::env::temp_dir().join(format!("outrigger-reverse-{}-{name}.toml", std::process::id()));
     let session = PATIENT.replace("[session]\n", &format!("[session]\n{session}\n"));
-    std::fs::write(&file, format!("{text}{session}\n[program]\n{program}\n")).expect("room for a file");
+    std::fs::write(&file, format!("{text}{session}\n[program.expert]\n{program}\n")).expect("room for a file");
     Command::new(outrigger_system::program())
         .arg("run")
         .arg(file)

@@ -159,7 +159,7 @@ fn a_loss_of_their_connection_ends_no_commanding_and_the_recording_says_the_gap(
             _ => {}
         }
     }
-    assert!(log.contains("the connection to port 30004 (variables) is gone"), "{log}");
+    assert!(log.contains("lost the connection to port 30004 (variables)"), "{log}");
     let gap = times.windows(2).map(|pair| pair[1] - pair[0]).max().expect("values");
     assert!(begins == 2 && gap >= 300_000_000, "{begins} beginnings, {gap} ns");
     is_replayed(&recording);

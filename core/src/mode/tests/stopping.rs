@@ -283,6 +283,7 @@ fn a_text_paused_at_the_pendant_is_replaced_by_one_stop_and_a_protective_stop_co
     }
 }
 
+#[cfg(feature = "programs")]
 #[test]
 fn a_program_that_is_paused_halts_its_motion_until_the_arm_has_rested_after_it() {
     let mut t = Trace::commanding();
@@ -306,6 +307,7 @@ fn a_program_that_is_paused_halts_its_motion_until_the_arm_has_rested_after_it()
     assert_eq!((t.out(), t.machine.latch()), (Stop, None));
 }
 
+#[cfg(feature = "programs")]
 #[test]
 fn a_motion_that_a_pause_has_halted_goes_on_only_where_it_could_begin() {
     let mut t = Trace::commanding();
@@ -318,6 +320,7 @@ fn a_motion_that_a_pause_has_halted_goes_on_only_where_it_could_begin() {
 }
 
 /// The first states after a pause may arrive before the program has mirrored anything new.
+#[cfg(feature = "programs")]
 #[test]
 fn what_was_mirrored_before_a_pause_does_not_end_commanding_after_it() {
     let mut t = Trace::connected();

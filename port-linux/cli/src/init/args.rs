@@ -1,10 +1,10 @@
 //! The arguments of `outrigger init`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use outrigger_config::{RobotAddress, parse_software};
+use outrigger_config::{RobotAddress, local_socket, parse_software};
 use outrigger_core::mode::PendantStop;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
@@ -94,8 +94,7 @@ pub(super) fn parse_wiring(text: &str) -> Result<Wiring, String> {
     let wrong = || WIRINGS.to_owned();
     match text.split_once(':') {
         Some(("udp", at)) => {
-            let address = if at.contains(':') { at.to_owned() } else { format!("0.0.0.0:{at}") };
-            let address = address.parse().ok().filter(|address: &SocketAddr| address.port() > 0);
+            let address = local_socket(at, Ipv4Addr::UNSPECIFIED).filter(|address| address.port() > 0);
             address.map(Wiring::Udp).ok_or_else(wrong)
         }
         Some(("serial", device)) => {

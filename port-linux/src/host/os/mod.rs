@@ -18,7 +18,7 @@ pub use linux::*;
 #[cfg(target_os = "macos")]
 mod macos;
 #[cfg(target_os = "macos")]
-pub use macos::*;
+pub(crate) use macos::*;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

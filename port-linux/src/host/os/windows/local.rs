@@ -19,9 +19,9 @@ pub const fn directory() -> PathBuf {
 
 /// A local socket for requests to a run. It cannot be created on Windows.
 #[derive(Debug)]
-pub(crate) enum Place {}
+pub(crate) enum RequestSocket {}
 
-impl Place {
+impl RequestSocket {
     /// Refuses to create a socket for requests.
     ///
     /// # Errors
