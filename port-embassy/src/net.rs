@@ -157,7 +157,7 @@ enum Opening {
     Wanted(Endpoint),
     /// A TCP port of this device to listen on for the controller.
     Listen(u16),
-    /// The network stack has begun the attempt to connect.
+    /// The network stack has begun to connect to the controller, or to listen for it.
     Begun,
     Failed(ConnectionFault),
 }

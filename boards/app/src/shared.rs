@@ -376,7 +376,8 @@ pub(crate) struct LoopObserver<'d, const N: usize, P: Controller<N>, O> {
     shared: &'d Shared<N, P>,
     handle: Handle<'d>,
     cycle: O,
-    /// The time of the newest robot state that was shown on the pin; `None` before the first.
+    /// The controller's time of the newest robot state that was shown on the pin; `None` without a state in this
+    /// session.
     shown: Option<ControllerTime>,
     high: bool,
 }

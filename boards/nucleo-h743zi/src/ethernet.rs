@@ -24,8 +24,8 @@ const MEGAHERTZ: u32 = 200;
 
 pub(crate) type Mac = Interface<'static, Controller, &'static mut RingMemory<8>, &'static mut RingMemory<16>>;
 
-/// The memory of the DMA rings. All data is in AXI SRAM, which the DMA can access. The data cache is off, so both see
-/// the same bytes.
+/// The memory of the DMA rings. All data is in AXI SRAM, which the DMA can access. The data cache is off, so the core
+/// and the DMA see the same bytes.
 pub(crate) struct Rings {
     transmit: RingMemory<8>,
     receive: RingMemory<16>,

@@ -23,7 +23,8 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{JointTorques, Wrench};
 use outrigger_wire::time::Duration;
 
-/// The torques that are added to the controller's control law: of each joint \[Nm\], or the six values of a wrench
+/// The numbers that are added to the controller's control law: a torque of each joint \[Nm\], or the six values of a
+/// wrench
 /// (force and torque) at the tool \[N, Nm\] and a zero.
 pub(crate) type Numbers = JointTorques<MOST_JOINTS>;
 

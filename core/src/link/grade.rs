@@ -382,7 +382,8 @@ pub(super) struct Measured {
     pub(super) misses: u32,
 }
 
-/// The state machine of a link's grade, which falls at once and rises after `rise_time`.
+/// The state machine of a link's grade. It falls at once, and rises by one step once the next better grade has been
+/// reached with the margin for `rise_time` and for `WINDOW` accepted states.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Grader {

@@ -73,7 +73,7 @@ impl Unacked {
     }
 
     /// Returns the consequence of unacknowledged bytes at `now`. `ended` is the time at which commanding ended; `None`
-    /// while it continues.
+    /// while it continues, and before it has begun.
     pub fn judge(&self, config: &UnackedConfig, ended: Option<Instant>, now: Instant) -> UnackedVerdict {
         if self.bytes == 0 {
             return UnackedVerdict::default();

@@ -186,7 +186,8 @@ impl Guide {
         self.guided.as_ref()?.lapsed(now)
     }
 
-    /// Returns the time at which [`tick`](Self::tick) is due; `None` while neither freedrive nor force mode is active.
+    /// Returns the time at which [`tick`](Self::tick) is due; `None` while neither freedrive nor force mode is active
+    /// or about to start.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let guided = self.guided.as_ref()?;

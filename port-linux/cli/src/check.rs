@@ -231,7 +231,7 @@ impl Lines {
             }
         };
         let end = match run.end {
-            End::Never => "ends on request".to_owned(),
+            End::Never => "runs until it is ended".to_owned(),
             End::Over => format!(
                 "ends {} s after the motion, after a fault or a stop, or if the start is refused",
                 run.settle.as_secs_f32()

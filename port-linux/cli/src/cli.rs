@@ -138,7 +138,7 @@ together, without disturbing a running program or motion, and reports for each w
   payload=KG@X,Y,Z/IXX,IYY,IZZ,IXY,IXZ,IYZ   and inertia [kg m^2] (from 5.10)
   tcp=X,Y,Z,RX,RY,RZ           tool centre point from the flange [m, rad as a rotation vector]
   gravity=X,Y,Z                points upwards in the base frame [m/s^2], e.g. 0,0,9.82
-  speed-slider=0.5             0 to 1; a jump while the arm moves can cause a protective stop
+  speed-slider=0.5             0 to 1; a jump while the arm moves can stop it with a fault
   zero-force-torque            set the present reading of the sensor to zero; 5.0 and later
 
 If the robot has RTDE (3.4 and later) and no other client owns its inputs, digital and analog outputs and the slider \
@@ -215,8 +215,8 @@ from the present position. --check does not connect to the robot, so it cannot c
 With --to, the controller moves the arm itself: by movej with the given joint speed, or with --linear by movel, the tool on a \
 straight line. Limits are checked before the arm moves as far as they can be, and monitored during the motion; a \
 pose out of reach is rejected. With --mode player the controller executes the motion of the file itself.
-With --to and --mode servo, buffered or player, the controller connects to this host (program.expert.port, 50001): allow this \
-port in the firewall.
+With --to and --mode servo, buffered or player, the controller connects to this host (program.expert.port, 50001), with \
+--mode pass-through also on 50003 and 50004: allow these ports in the firewall.
 For a KUKA LWR give a configuration; the file has q0,...,q6, at any period from 1 to 100 ms.
 Standard output has the result only, as one line, or with --json as one object. Progress, messages and the reason of an \
 unfinished motion are on standard error.
@@ -260,7 +260,7 @@ it. This moves the robot
 This moves the robot
   force z=-20 ...          push or yield along the given axes, in the same way. This moves the robot
   stiffen                  end freedrive or force mode: the arm stops, and stays commanded
-  renew                    renew them on the same connection; this command does so itself
+  renew                    for programs, on the connection that began them; freedrive and force renew themselves
   tool-contact on|off      let a contact of the tool end a move of the player, and force mode
   hand-back                end Outrigger's program on the controller; the pendant's program continues
   resend                   send Outrigger's program to the controller again
@@ -271,7 +271,7 @@ contain an epoch: a number that grows with each connection and each stop. A requ
 Without --epoch the present one is read just before; a script that decides by an earlier status gives --epoch. \
 start and resume are withdrawn after --timeout and after Ctrl-C.
 
-Requests are lines of JSON on a socket of this user; port-linux/docs/requests.md lists keys, answers and errors. The former \
+Requests are lines of JSON on a socket of this user; port-linux/docs/requests-reference.md lists keys, answers and errors. The former \
 names `ask`, request, release and acknowledge of ctl, start, stop and reset still work.
 Exit codes: 0 done, 1 not understood by the run, 2 usage, 3 no run for this robot or no answer, 4 rejected, not confirmed, \
 not reached with --wait, or an unfinished motion, 130 cancelled by Ctrl-C.
@@ -291,7 +291,7 @@ Examples:
     Ask(AskArgs),
     /// Replay recordings through the control engine, and compare its behaviour
     #[command(after_help = "\
-DUMP is the file that `run` writes for a stop (run.recordings) or `watch` for a board, or the recording of a whole run \
+DUMP is the file that `run` writes after a fault (run.recordings) or `watch` for a board, or the recording of a whole run \
 (run.record). Prints the transitions. Exit code 4, with the first difference, if the same inputs do not give the same \
 transitions and commands. For several recordings it prints one verdict each; exit code 4 if one differs, else 1 if one \
 cannot be replayed.
@@ -392,7 +392,7 @@ Examples:
     #[command(after_help = "\
 Without a command it shows everything that the dashboard server reports. A command that the controller's software does \
 not have is rejected, with the software that has it. Commands that change something need remote control on \
-e-Series. `bring-up` releases the brakes and `play` moves the robot; no other command here does. \
+e-Series. `bring-up`, `recover` and `brake-release` release the brakes; only `play` moves the robot. \
 Exit code 4, with what to do, if the controller rejects a command or a goal is not reached.
 
 Examples:

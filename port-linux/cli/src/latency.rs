@@ -8,7 +8,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use outrigger::host::clock::{Clock, std_duration};
 
-/// The shortest period in which controllers send states, at which this thread is woken for the measurement.
+/// The period of the wake-ups that are measured, which is also the period of states of the fastest UR controllers.
 const PERIOD: Duration = Duration::from_millis(2);
 
 /// The delays between the times at which this thread was to be woken and those at which it ran.

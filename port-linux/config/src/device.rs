@@ -42,7 +42,7 @@ pub struct RequestPort {
     /// The UDP port at the board's own address on which requests arrive.
     pub port: u16,
     /// The path of the file with the key, relative to the directory of the configuration.
-    /// [`key::load`](crate::secret_key::load) reads the file.
+    /// [`secret_key::load`](crate::secret_key::load) reads the file.
     pub key_file: PathBuf,
 }
 

@@ -29,7 +29,7 @@ settings! {
         pub requests: bool = true,
         /// The user role of a CB3's pendant is set to `locked` while the arm is commanded.
         pub lock_pendant: bool = false,
-        /// The directory into which a recording of each fallback is written. `None` writes none.
+        /// The directory into which recordings of fallbacks are written. `None` writes none.
         pub recordings nowhere: Option<PathBuf> = None,
         /// The maximum number of recordings in the directory. The oldest is deleted first.
         pub recordings_kept: u32 [1 to 100000] = 100,

@@ -36,7 +36,7 @@ pub enum Next {
 }
 
 /// The reason why control of an arm that is commanded again is not handed back to the pendant's program.
-const COMMANDED_AGAIN: &str = "the arm was stopped, and another client commands it again";
+const COMMANDED_AGAIN: &str = "the arm was stopped, and another request commands it again";
 /// The reason why an arm that does not stop is not handed back.
 const NOT_STOPPED: &str = "the arm was stopped, but standstill was not measured within 10 s";
 

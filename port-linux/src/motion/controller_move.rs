@@ -189,7 +189,7 @@ pub struct MoveProgress<const N: usize> {
     pub destination: Option<Destination<N>>,
     /// The mode of the session that executes the move.
     pub mode: Mode,
-    /// The step of the move's execution that the controller has reached.
+    /// The step that the move has reached, from waiting to its end or its rejection.
     pub step: MoveStep,
     /// `true` if the controller has started the move.
     pub(crate) begun: bool,

@@ -392,7 +392,7 @@ fn not_moved<'w>(word: &'w str, against: &MotionRefusal) -> Wrong<'w> {
             ("an arm at the start of the motion", String::new(), text)
         }
         MotionRefusal::Nothing => {
-            let text = "no requested motion is active; `release` stops the law".to_owned();
+            let text = "no requested motion is active; `release` (`outrigger ctl ROBOT stop`) stops the law".to_owned();
             ("an active motion", String::new(), text)
         }
     };

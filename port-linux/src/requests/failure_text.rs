@@ -4,7 +4,7 @@ use outrigger_core::robot::Reason;
 use serde_json::Value;
 
 use crate::exit::Failure;
-use crate::show::reason_text::{causes_first, one_per_line};
+use crate::show::reason_text::{causes_first, command_name, one_per_line};
 
 /// Returns the text of the member `key` of a JSON object. Empty if there is none.
 pub fn text<'v>(of: &'v Value, key: &str) -> &'v str {
@@ -33,7 +33,7 @@ pub fn failure(answer: &Value) -> Option<Failure> {
     if answer.get("ok").and_then(Value::as_bool) == Some(true) {
         return None;
     }
-    let word = text(answer, "do");
+    let word = command_name(text(answer, "do"));
     let error = answer.get("error").unwrap_or(&Value::Null);
     let why = text(error, "text");
     Some(match text(error, "what") {
@@ -81,17 +81,17 @@ mod tests {
         let (code, said) = of(epoch).expect("a failure");
         assert!(code == 4 && said.contains("it is 4 now, and the request was for 3"), "{said}");
         let refused = r#"{"ok":false,"do":"request","error":{"what":"Refused","text":"t"},"reasons":[{"name":"N","text":"t","advice":"a"}]}"#;
-        assert_eq!(of(refused), Some((4, "request refused: t (N); a".into())));
+        assert_eq!(of(refused), Some((4, "start refused: t (N); a".into())));
         let away = r#"{"ok":false,"do":"hand-back","error":{"what":"Refused","text":"t"},"reasons":[{"name":"ProgramAway","text":"t","advice":"a"}]}"#;
         assert_eq!(of(away), Some((4, "hand-back refused: t (ProgramAway); a".into())));
         let latched = r#"{"name":"Latched","text":"t","advice":"a"}"#;
         let stop = r#"{"name":"ProtectiveStop","text":"s","advice":"b"}"#;
         let both =
             format!(r#"{{"ok":false,"do":"request","error":{{"what":"Refused"}},"reasons":[{latched},{stop}]}}"#);
-        let lines = "request refused:\n  s (ProtectiveStop); b\n  t (Latched); a";
+        let lines = "start refused:\n  s (ProtectiveStop); b\n  t (Latched); a";
         assert_eq!(of(&both), Some((4, lines.into())), "one per line, the cause first");
         let late = r#"{"ok":false,"do":"request","challenge":9,"error":{"what":"NotFresh","text":"t"}}"#;
-        assert_eq!(of(late), Some((4, "request refused: t (NotFresh)".into())));
+        assert_eq!(of(late), Some((4, "start refused: t (NotFresh)".into())));
         let syntax = r#"{"ok":false,"error":{"what":"Syntax","text":"t"}}"#;
         assert_eq!(of(syntax), Some((1, "the run rejects it: t".into())));
         assert_eq!(of(r#"{"ok":false,"error":{"what":"NoPlace","text":"t"}}"#).map(|(code, _)| code), Some(3));

@@ -191,7 +191,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         if matches!(input, Input::Request(_) | Input::Resume(_))
             && self.desk.as_ref().is_some_and(RequestQueue::waits_for_a_program)
         {
-            let text = "another program is being uploaded; repeat the request once it runs";
+            let text = "another program is being uploaded; nothing was started: try again after the upload";
             self.panel.say("operator", text.into(), vec![]);
             return None;
         }

@@ -71,7 +71,8 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
         Event::Refused(Refusal { word, by, reason }) => {
             let whose = if *by == Channel::Message { String::new() } else { format!(" ({})", by.name()) };
             let (what, why, advice) = (word.name(), reason.text(), reason_text::advice(*reason, around.here));
-            let text = format!("{what}{whose} refused: {why} ({}); {advice}", reason.name());
+            let name = reason_text::command_name(what);
+            let text = format!("{name}{whose} refused: {why} ({}); {advice}", reason.name());
             let fields = vec![("reason", reason.name().into()), ("word", what.into()), ("by", by.name().into())];
             ("refused", text, fields)
         }

@@ -11,6 +11,16 @@ use outrigger_wire::time::Duration;
 use super::grade;
 pub use super::reason_advice::{Observer, advice, of_metric};
 
+/// Returns the name of a request on the command line; `word` is its name in JSON.
+pub(crate) fn command_name(word: &str) -> &str {
+    match word {
+        "request" => "start",
+        "release" => "stop",
+        "acknowledge" => "reset",
+        word => word,
+    }
+}
+
 /// Describes a motion that is held for `reason`, and how it can continue.
 #[must_use]
 pub fn of_hold(reason: Reason) -> &'static str {

@@ -253,7 +253,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the time since the newest state of the robot was received.
+    /// Returns the age of the newest state of the robot, by its time stamp.
     #[must_use]
     pub fn age(&self) -> Option<Duration> {
         self.figures.and_then(|figures| figures.age)

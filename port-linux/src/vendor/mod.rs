@@ -125,7 +125,7 @@ pub enum EventDisplay {
 
 /// The part of a controller's description that reads the engine with `N` joints.
 pub trait VendorObserve<const N: usize, P: Controller<N, Event = Self::Event>>: VendorUi {
-    /// Observes the session's engine after each of its inputs.
+    /// Observes the session's engine after an input; not every caller does so after each one.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
 
     /// Returns the current variables of a program on the controller. `None` if this kind of controller shares none.

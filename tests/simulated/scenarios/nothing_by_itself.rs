@@ -39,8 +39,8 @@ fn fault(kind: &str, noise: &mut Noise, now: Duration) -> Fault {
     selected.or_else(|_| Fault::parse(&spec(""))).or_else(|_| Fault::parse(&format!("{kind}@{at}ms"))).unwrap()
 }
 
-/// Runs a motion with one fault of this kind and another of any kind. Then runs without any input and checks that the
-/// arm does not move.
+/// Runs a motion with one fault of this kind and another of any kind. If commanding ends, checks that the arm does not
+/// move again, and that neither a request nor an acknowledgement alone starts it.
 fn run(kind: &str, with_rtde: bool, seed: u64) {
     let mut noise = Noise::seeded(seed);
     let software = SOFTWARE[noise.below(SOFTWARE.len())];

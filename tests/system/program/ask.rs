@@ -436,7 +436,7 @@ fn a_run_beside_a_krc_is_asked_by_its_configuration_and_a_stale_socket_is_replac
     let status = run.done(&["status"]);
     assert!(status.starts_with("offline at epoch 0"), "{status}");
     let refused = run.refused(&["request"], 4);
-    assert!(refused.contains("request refused: "), "{refused}");
+    assert!(refused.contains("start refused: "), "{refused}");
     let refused = run.refused(&["set", "digital-out.1=on"], 4);
     assert!(refused.contains("this kind of controller has no such output"), "{refused}");
     let refused = run.refused(&["impedance", "stiffness=800"], 4);

@@ -15,7 +15,7 @@ enum Closed {
     Both,
 }
 
-/// Runs a command whose output has no reader. Returns its exit code.
+/// Runs a command of which the outputs in `closed` have no reader. Returns its exit code; `None` if a signal ended it.
 fn code(arguments: &[&str], closed: Closed) -> Option<i32> {
     let pipe = || {
         let (from, to) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");

@@ -197,7 +197,7 @@ fn a_grade_that_is_too_low_is_told_in_the_same_words_by_run_doctor_and_replay() 
     // On a busy machine the grade may be even lower.
     let needs = ", needs Perfect: ";
     let told = run.until(&[needs]);
-    let refused = run.until(&["request refused: link quality "]);
+    let refused = run.until(&["start refused: link quality "]);
     assert!(refused.contains(needs) && refused.contains("(GradeLow)"), "{refused}");
     let seen = run.quit();
 

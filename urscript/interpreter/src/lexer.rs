@@ -15,7 +15,7 @@ pub(super) enum Token<'s> {
     Word(&'s str),
     /// A name in a program that is not a reserved word.
     Name(&'s str),
-    /// An operator or bracket; `p[` (which begins a pose) is one sign.
+    /// An operator, a bracket, a comma, a colon or a dot; `p[` (which begins a pose) is one sign.
     Sign(&'static str),
     Int(i32),
     Float(f64),

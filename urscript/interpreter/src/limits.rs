@@ -18,7 +18,8 @@ pub struct Limits {
     pub threads: usize,
     /// The greatest depth of nested lists and structs; a matrix has two levels, a list of messages of ROS four.
     pub list_depth: usize,
-    /// The greatest number of scalars (single values) in one list.
+    /// The greatest size of one value: each scalar, list and struct in it counts as one, a pose as six, and a text as
+    /// one for each eight bytes and one more.
     pub list_weight: usize,
     /// The greatest length of one text value \[B\]; 1023 on controllers.
     pub text: usize,

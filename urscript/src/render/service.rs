@@ -6,7 +6,7 @@
 use super::error::{Argument, Range, RenderError};
 use super::text_cursor::{Line, NUMBER_LEN};
 
-/// A service line without arguments: a command to a controller that is not URScript.
+/// A service line without arguments: a line that is not URScript, and that a controller executes as a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceLine {
     /// The line `power on`: powers on the arm.

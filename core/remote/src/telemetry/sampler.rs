@@ -106,7 +106,7 @@ pub struct Sampler<'s, const N: usize, P: Controller<N>> {
     settings_at: usize,
     next_settings: Instant,
     transfer: Transfer,
-    /// The progress in sending the recording of the run before the last reset.
+    /// The progress in sending an earlier run's recording, which resets have left in memory.
     left_transfer: Transfer,
 }
 

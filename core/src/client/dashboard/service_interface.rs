@@ -106,7 +106,8 @@ pub enum Input<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The service has replied for the first time: the connection can be used for requests.
+    /// The service is available for requests: the dashboard server has sent its greeting on this connection, or the
+    /// description of the Robot API is known.
     Ready,
     /// The service's reply to a request was received.
     Replied {

@@ -11,7 +11,8 @@ use outrigger_wire::robot::{Generation, Payload, Pose};
 pub struct ShownAnalog {
     /// The kind of signal of the analog output: voltage or current.
     pub domain: AnalogDomain,
-    /// The level of the analog output, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
+    /// The level of the analog output, 0 to 1: of 10 V, or of the span from 4 to 20 mA; negative below 4 mA, and not a
+    /// number if the kind of signal is unknown.
     pub level: f32,
 }
 

@@ -37,7 +37,7 @@ impl LinkId {
     pub const FRI: Self = Self::of(0);
 }
 
-/// The offset of the period field in a measurement's bytes \[B\].
+/// The offset of the period of the commands, `desired_cmd_sample_time`, in a measurement \[B\].
 const PERIOD_AT: usize = 152;
 /// The longest wait, once the arm rests, for the KRL program to leave the command state: some programs decide by
 /// themselves.

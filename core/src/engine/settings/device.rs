@@ -123,7 +123,7 @@ pub struct TelemetryTarget {
     pub port: u16,
     /// A second receiver of the telemetry; `None` if there is one receiver only.
     pub also: Option<SocketAddrV4>,
-    /// The time between two telemetry messages of each repeated kind.
+    /// The time between two telemetry messages of the status, and of the motion; at least 20 ms.
     pub period: Duration,
 }
 

@@ -21,7 +21,7 @@ const LESS: u32 = ONE - 127;
 /// The upper words of 2⁻¹²⁶ and 2¹²⁸. A double between these bounds is an `f32` with a full mantissa after rounding.
 const FULL: core::ops::Range<u32> = (897 << (MANTISSA - 32))..(1151 << (MANTISSA - 32));
 const INFINITY: u64 = f64::INFINITY.to_bits();
-/// The number of binary places to which the fraction of a double is calculated.
+/// The number of binary places to which [`scaled`] truncates the fraction of a double.
 const PLACES: u32 = 44;
 
 /// `true` if every processor that the program is compiled for has a double-precision unit.

@@ -307,7 +307,7 @@ impl<'a> Conversation<'a> {
             }
         });
         let what = match withdrawn.as_deref() {
-            Ok("released") => "the request was withdrawn, and the arm is stopped",
+            Ok("released") => "the request was withdrawn, and the arm is being stopped",
             Ok("none") => "the request was withdrawn, without an effect: check `status`",
             Ok(_) => "the request was withdrawn",
             Err(_) => {

@@ -25,7 +25,7 @@ Examples:
     },
     /// Make the board run this configuration from now on. The board stops its control loop and restarts
     #[command(after_help = "The file is checked as by `outrigger check-config`, and once more by the board before it \
-                            writes anything: what its firmware cannot run is refused with the wrong key, and the \
+                            writes anything: what its firmware cannot run is refused, and the error names the key; the \
                             board keeps its settings. A board that commands the arm refuses. The flash has two \
                             copies; if the power fails at any time, the board runs its previous settings, or all of \
                             the new file.

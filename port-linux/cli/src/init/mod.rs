@@ -176,7 +176,7 @@ fn look(args: &InitArgs) -> Result<Known, Failure> {
     })
 }
 
-/// Checks that the configuration file can be created, without creating it.
+/// Checks that nothing exists at the path of the configuration file, and that its directory exists.
 fn writable(path: &Path) -> Outcome {
     if path.symlink_metadata().is_ok() {
         return Err(Failure::BadInput(format!(

@@ -169,7 +169,7 @@ impl IoSession {
         if self.done.iter().any(|(_, news)| *news == WriteOutcome::NotConfirmed) {
             // Some software silently drops text in local control.
             text.push_str(
-                "; is the robot in remote control (see `outrigger dashboard`), and does another client set it?",
+                "; check that the robot is in remote control (see `outrigger dashboard`) and that no other client sets it",
             );
         }
         Err(Failure::Fault(text))

@@ -386,7 +386,8 @@ const fn mode_class(mode: Mode) -> &'static str {
     }
 }
 
-/// Returns the quantile of `values`: the value that a share of `share` of them do not exceed.
+/// Returns the quantile of the finite `values`: the smallest one that at least the fraction `share` of them does not
+/// exceed; `None` if no value is finite.
 #[must_use]
 pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted: Vec<_> = values.iter().copied().filter(|value| value.is_finite()).collect();

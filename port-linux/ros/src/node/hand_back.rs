@@ -75,7 +75,7 @@ impl HandBackCalls {
         let why = match done {
             Ok(()) => String::new(),
             Err(why) if released && !why.starts_with("the arm") => {
-                format!("the arm was stopped and is at standstill; {why}")
+                format!("a stop of the arm was requested; {why}")
             }
             Err(why) => why.to_owned(),
         };

@@ -61,8 +61,8 @@ pub async fn run<L: Law<7>>(
 pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
     if robot.port(FIRST_PORT) != FIRST_PORT {
         return Err(Failure::Usage(format!(
-            "'{robot}' has a port, but a KRC only sends. Give its address alone, and with --listen the port for its \
-             measurements"
+            "'{robot}' has a port, but a KRC is not connected to: it sends by itself. Give its address alone, and with \
+             --listen the port for its measurements"
         )));
     }
     let found = robot.resolve(FIRST_PORT).map_err(|error| {

@@ -60,7 +60,7 @@ fn program(news: ProgramEvent) -> (String, Vec<(&'static str, String)>) {
             "this controller's software does not support the configured path: choose another `session.path`; \
              `outrigger doctor` names those that fit",
         ),
-        ProgramEvent::Sent => said("uploading our program to the controller"),
+        ProgramEvent::Sent => said("our program was sent to the controller"),
         ProgramEvent::Connected => said("our program on the controller has connected"),
         ProgramEvent::Ended(ending) => {
             let why = match ending {

@@ -159,7 +159,8 @@ pub(crate) struct Exchange {
     image: Image,
     /// Texts that RTDE clients have sent for the operator, the newest last.
     pub(crate) log: Vec<String>,
-    /// The speed of the tool in the last cycle, actual and target \[m/s, rad/s\].
+    /// The speed of the tool in the last published cycle, actual and target \[m/s, rad/s\]; `None` before the first
+    /// one.
     tool_speed: Option<[[f64; 6]; 2]>,
 }
 

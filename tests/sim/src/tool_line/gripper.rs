@@ -40,7 +40,7 @@ const BROADCAST: u8 = 0;
 const LONGEST: usize = 256;
 const CHECKSUM: Crc<u16> = Crc::<u16>::new(&CRC_16_MODBUS);
 
-/// A simulated gripper at the tool connector, in its state of delivery.
+/// The properties of a simulated gripper at the tool connector. The default is its state of delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolGripper {
     /// The settings of the gripper's serial line.

@@ -78,7 +78,7 @@ struct Run {
     start: [f64; 6],
 }
 
-/// Executes one run of a client. Returns the course of the arm.
+/// Executes one run of a client. Returns the course of the joint.
 pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let mut options = mechanisms.controller(task.software, seed, DELAYED_ACK);
     let latency = mechanisms.latency();

@@ -48,7 +48,7 @@ const LIMIT: Duration = Duration::from_secs(45);
 const ACKNOWLEDGE: u64 = 1 << 1;
 /// The time limit from a fallback to rest.
 const BRAKING: Duration = Duration::from_millis(700);
-/// The limit on the root mean square of the distance error before the fault \[m\].
+/// The limit on the root mean square of the distance error before each fallback \[m\].
 const ERROR: f64 = 0.002;
 
 pub(crate) fn tests() -> Vec<Timed> {
