@@ -5,7 +5,7 @@
 //!
 //! | call | returns |
 //! |---|---|
-//! | [`Controller::commit`] | `true` once the newest state can be judged |
+//! | [`Controller::commit`] | `true` if a state is to be judged at once |
 //! | [`Controller::facts`] | the facts that the state does not carry |
 //! | [`Controller::prepare`] | `true` if a command can be sent |
 //! | [`Controller::write`] | `true` if the command became bytes; otherwise it may be stored for `conclude` |
@@ -83,8 +83,8 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// Returns the memory into which the next bytes from `link` are received.
     fn receive_window(&mut self, link: LinkId) -> &mut [u8];
 
-    /// Takes bytes that were received into the receive window of a link. Returns `true` if they complete the newest
-    /// state of the arm; otherwise the state is judged at the next tick.
+    /// Takes bytes that were received into the receive window of a link. Returns `true` if a state of the arm that has
+    /// arrived is to be judged at once; otherwise it is judged at the next tick.
     fn commit(&mut self, received: &Received, cx: &mut Context<'_, N, Self>) -> bool;
 
     /// Returns the facts about the controller, such as its modes, that the packet of the newest state does not carry.
@@ -260,7 +260,8 @@ pub trait ArmFacts<const N: usize>: ControllerKind {
         None
     }
 
-    /// Returns the tool's pose and the Jacobian of the newest state; `None` if the controller does not measure them.
+    /// Returns the tool's pose and the Jacobian of the newest state; `None` if the controller does not measure them, or
+    /// if there is no state.
     fn posture(&self) -> Option<&Posture<N>> {
         None
     }

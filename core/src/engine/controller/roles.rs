@@ -53,7 +53,7 @@ pub struct LinkRoles {
 pub enum Waiting {
     /// No output is waiting for the port.
     Nothing,
-    /// Bytes that the port has to write to a link are waiting.
+    /// Bytes that the port has to write to a link are waiting, or a UDP port that it has to listen on.
     Bytes,
     /// Links that the port has to open or close are waiting, and possibly bytes.
     Links,

@@ -154,7 +154,7 @@ impl Default for KrcConfig {
 
 impl KrcConfig {
     /// Checks that every field of the configuration for a KRC is in its range, for every period of FRI, and that no
-    /// limit conflicts with another setting.
+    /// limit of speed, acceleration or braking exceeds the arm's own.
     ///
     /// # Errors
     /// The first fault.
@@ -165,7 +165,8 @@ impl KrcConfig {
         first
     }
 
-    /// Reports every limit of the configuration that exceeds the arm's own, with the first joint that it concerns.
+    /// Reports each of the limits of speed, acceleration and braking that exceeds the arm's own, with the first joint
+    /// that it concerns.
     pub fn conflicts(&self, mut tell: impl FnMut(Conflict)) {
         let (limits, arm) = (&self.limits, &self.peer.arm);
         let mut at_most = |key, values: &[f32; JOINTS], most: &[f32; JOINTS], unit, other| {

@@ -34,7 +34,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub(super) struct Conversation {
     pub(super) listening: Listening,
     pub(super) sender: SenderFilter,
-    /// The period of measurements that the KRC reports; `None` before the first measurement.
+    /// The period of measurements that the KRC reports; `None` while no measurements arrive.
     pub(super) period: Option<Duration>,
     answers: Answers<u16>,
     pub(super) round_trips: Histogram,
@@ -56,7 +56,8 @@ pub(super) struct Conversation {
     schemes: SchemeWatch,
     /// The scale of the limits that was passed to `friStart`, as used by the present limits.
     scale: f32,
-    /// The bounds of the joints' target, with the limits multiplied by `scale`.
+    /// The bounds of the joints' target; the limits of speed, acceleration and braking are multiplied by `scale`, at
+    /// most by 1.
     pub(super) bounds: Bounds,
     pub(super) variables: Variables,
     pub(super) counts: KrcCounts,
@@ -73,7 +74,7 @@ pub(super) struct Conversation {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Listening {
     No,
-    /// The port is to be asked to listen for the KRC.
+    /// Listening on the UDP port is to be requested.
     Wanted,
     Requested,
     /// Listening on the port failed; the port is requested again at this time.
@@ -111,7 +112,8 @@ pub(super) struct Step {
     /// `true` if a motion of the law answers the measurement that is judged.
     #[cfg(feature = "motions")]
     pub(super) moves: bool,
-    /// The travel of the setpoint in one cycle \[rad\], because a command takes effect a cycle later.
+    /// The travel of the KRL program's own setpoint in one cycle \[rad\]: the command is ahead of the target by it,
+    /// because it takes effect a cycle later.
     pub(super) lead: [f32; JOINTS],
     /// `true` if the tool's frame is commanded, in addition to the joints.
     pub(super) tool: bool,
@@ -119,7 +121,7 @@ pub(super) struct Step {
     pub(super) leads: bool,
 }
 
-/// The KRC's states, link quality, scheme and drive power, each reported when it changes.
+/// The KRC's state of FRI, link quality, control scheme and drive power, each reported when it changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Status {

@@ -431,7 +431,8 @@ mod tests {
     }
 
     impl Desk {
-        /// Returns the outcomes of writes so far; counts every other event.
+        /// Returns the writes that were reported as sent since the last call; adds the number of other outcomes to
+        /// `ended`.
         fn news_counted(&mut self, ended: &mut u32) -> Vec<(Write, WriteOutcome), 32> {
             let (sent, other): (std::vec::Vec<_>, std::vec::Vec<_>) =
                 self.news().into_iter().partition(|(_, news)| *news == WriteOutcome::Sent);

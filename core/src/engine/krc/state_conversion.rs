@@ -115,7 +115,7 @@ pub fn pose_of(frame: &wire::Frame) -> Pose {
     Pose { position: frame.position, rotation: frame.rotation.to_vector() }
 }
 
-/// Converts a frame that FRI sends to a frame of the axes as vectors.
+/// Converts a frame that FRI sends, with a rotation matrix by rows, to a frame whose rotation has the axes as vectors.
 fn axes(frame: &wire::Frame) -> Frame {
     let [[a, b, c], [d, e, f], [g, h, i]] = frame.rotation;
     Frame { position: frame.position, rotation: Rotation { x: [a, d, g], y: [b, e, h], z: [c, f, i] } }

@@ -11,8 +11,8 @@ pub(super) struct Bounds {
     /// The lowest and highest positions \[rad\]: the tighter ones of the arm's and the configured ones.
     low: [f32; JOINTS],
     high: [f32; JOINTS],
-    /// The arm's highest speeds \[rad/s\] and accelerations \[rad/s²\], multiplied by the scale in `friStart`; NaN if
-    /// the scale is.
+    /// The arm's highest speeds \[rad/s\] and accelerations \[rad/s²\], multiplied by the scale in `friStart`, at most
+    /// by 1; NaN if the scale is.
     pub(super) velocity: [f32; JOINTS],
     pub(super) acceleration: [f32; JOINTS],
     /// The deceleration of each joint's target when it is braked \[rad/s²\].

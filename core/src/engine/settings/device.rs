@@ -114,7 +114,7 @@ impl Device {
     }
 }
 
-/// The receiver of a board's telemetry, and how often it is sent.
+/// The receivers of a board's telemetry, and the period in which it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TelemetryTarget {
     /// The IPv4 address of the telemetry's receiver.

@@ -81,9 +81,9 @@ impl Shown {
 /// A message from us to the test robot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
-    /// Sets the joint speeds to zero until the next message.
+    /// Sets the joint speeds apart from moves to zero, until a message with other speeds.
     Hold,
-    /// Moves at these joint speeds until the next message \[rad/s\].
+    /// Moves at these joint speeds \[rad/s\] while no move is executed, until a message with other speeds or a stop.
     Speeds([f32; 2]),
     /// Execute this move: its number, the speed \[rad/s\] and acceleration \[rad/s²\] of the joint with the longest
     /// way, and the points of the way \[rad\].

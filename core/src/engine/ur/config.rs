@@ -158,7 +158,7 @@ impl UrOptions {
 
 impl UrConfig {
     /// Checks that every field of the configuration is in its range, for controllers of either period, and that no
-    /// limit conflicts with another setting.
+    /// limit of acceleration or braking conflicts with another setting.
     ///
     /// # Errors
     /// The first fault.
@@ -532,7 +532,8 @@ settings! {
 }
 
 impl ConnectConfig {
-    /// Returns the wait before the next attempt to connect to the controller, after `failures` failed ones.
+    /// Returns the wait before the next attempt to connect to the controller, if `failures` attempts in a row had failed
+    /// before the newest failure.
     #[inline(never)]
     pub(super) fn back_off(&self, failures: u32) -> Duration {
         let factor = 1_u64.checked_shl(failures.min(62)).unwrap_or(u64::MAX);

@@ -281,7 +281,8 @@ impl Connector {
         connection.open_wanted = true;
     }
 
-    /// Tries the link's next port during detection: 30002 after 30001, then none.
+    /// Tries the primary link's next port during detection: 30002 after 30001. After the last one, continues with the
+    /// real-time link, or ends the session if the primary link is required.
     fn other_port(&mut self, now: Instant) -> Next {
         let next = self.link(LinkId::PRIMARY).candidate.saturating_add(1);
         if self.primary_port(next).is_some() {

@@ -57,7 +57,8 @@ pub struct Ur<'m> {
     motion: MotionText,
     /// The program on the controller that carries the commands, if the path has one.
     program: Option<Carrier>,
-    /// `true` if the controller's software cannot run the program that is to carry the commands.
+    /// `true` if the controller cannot run the program that is to carry the commands: its software is too old, or the
+    /// program receives its orders in registers and states do not come by RTDE.
     unfit: bool,
     /// `true` if the controller reports another arm, or other software, than is configured.
     other: bool,

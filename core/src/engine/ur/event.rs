@@ -27,11 +27,12 @@ pub enum UrEvent {
     },
     /// A connection is established on this link; no message was understood on it yet.
     Opened(LinkId),
-    /// A link to the controller is down.
+    /// A link to the controller is down, or a port for a program's connection could not be listened on.
     Down {
-        /// The link to the controller that is down.
+        /// The link to the controller that is down, or is to be listened for.
         link: LinkId,
-        /// The port of the controller that the link was, or was to be, connected to.
+        /// The port of the controller that the link was, or was to be, connected to; for a program's connection the port
+        /// of this device.
         endpoint: Endpoint,
         /// The cause for which the link is down.
         cause: DownCause,
@@ -50,7 +51,7 @@ pub enum UrEvent {
     Skipped {
         /// The link on which the bytes arrived.
         link: LinkId,
-        /// The reason for which the skipped bytes are not a message.
+        /// The kind of the event: a message is too long, no message begins where one should, or one was found again.
         error: FrameError,
     },
     /// A received message of the controller could not be used.
@@ -84,8 +85,8 @@ pub enum ProgramEvent {
         link: LinkId,
         /// The number of bytes that the client sent, 0 if none arrived.
         bytes: u8,
-        /// The first four bytes that the client sent, as a big-endian number that identifies its protocol; 0 if there
-        /// were fewer.
+        /// The first four of the bytes that arrived last, as a big-endian number that identifies the client's protocol; 0
+        /// if fewer arrived at once.
         said: i32,
         /// The version in a greeting: [`Hello::VERSION`](outrigger_wire::program_messages::Hello::VERSION) of an earlier text of
         /// ours, 0 if there was no greeting.
@@ -138,7 +139,7 @@ pub enum Next {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum DownCause {
-    /// The controller refused the connection.
+    /// The controller refused the connection, or the port for a program's connection could not be listened on.
     Refused,
     /// The connection to the controller could not be made within the timeout.
     OpenTimeout,

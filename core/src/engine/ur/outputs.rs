@@ -176,7 +176,7 @@ impl OutputsPath {
         }
     }
 
-    /// Takes the levels of the outputs in the newest state, which arrived at `arrival`.
+    /// Takes the digital output levels and the payload in the newest state, which arrived at `arrival`.
     pub(super) fn observe_state(
         &mut self,
         config: &OutputsConfig,

@@ -25,7 +25,7 @@ pub(super) enum PrimaryEvent {
     Report(Report),
     /// Any other message of the controller that was understood.
     Other,
-    /// An event: the received bytes are not a sequence of messages, for this reason.
+    /// The received bytes are not a sequence of messages, for this reason.
     Frame(FrameError),
     /// A message that cannot be used, or only in part, for this reason.
     Malformed(WireError),

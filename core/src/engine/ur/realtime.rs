@@ -17,7 +17,7 @@ const PACKETS_TO_KNOW: u32 = 6;
 pub(super) enum RealtimeEvent<'s> {
     /// A state of the arm, in the order of sending.
     State(&'s State<6>),
-    /// The received bytes are not a sequence of packets, for this reason.
+    /// The received bytes are not a sequence of packets, or are one again after a search.
     Frame(FrameError),
     /// A packet that cannot be used, for this reason.
     Malformed(WireError),

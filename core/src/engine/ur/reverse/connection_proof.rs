@@ -6,7 +6,7 @@
 //! | `TRAJECTORY`, `COMMAND` | that token |
 //! | `SCRIPT` | none: the URCap's request is answered by the text, which has the token |
 //!
-//! UR's own program ([`Delivery::Nobody`](crate::engine::ur::path::Delivery::Nobody)) has no token. It counts as
+//! UR's own program ([`Delivery::Nobody`](crate::engine::ur::command_path::Delivery::Nobody)) has no token. It counts as
 //! connected while all three of its connections exist, and sends nothing on `REVERSE`.
 
 use core::net::SocketAddr;
@@ -157,13 +157,14 @@ impl Reverse {
         is_told(self.others).then_some(ProgramEvent::Other { link, bytes, said, version })
     }
 
-    /// Returns the port of ours at which the URCap requests the program; `None` in a build that does not answer the
-    /// URCap.
+    /// Returns the port of ours at which the URCap requests the program; `None` if the program is delivered in another
+    /// way, or in a build without the URCap.
     pub(super) fn script(&self) -> Option<&ScriptServer> {
         self.fetch.as_ref().filter(|_| cfg!(feature = "urcap"))
     }
 
-    /// Returns the port of ours at which the URCap requests the program, so that it can be changed.
+    /// Returns the port of ours at which the URCap requests the program, for changes; `None` as for
+    /// [`script`](Self::script).
     pub(super) fn script_mut(&mut self) -> Option<&mut ScriptServer> {
         self.fetch.as_mut().filter(|_| cfg!(feature = "urcap"))
     }
@@ -198,8 +199,8 @@ fn first(bytes: &[u8]) -> i32 {
     bytes.first_chunk().map_or(0, |first| i32::from_be_bytes(*first))
 }
 
-/// Returns the event for the `count`-th connection from another address than the controller's; `None` unless it is the
-/// first, second, fourth and so on.
+/// Returns the event for the `count`-th connection that is from another address than the controller's, or not expected;
+/// `None` unless it is the first, second, fourth and so on.
 fn strangers(count: u32) -> Option<ProgramEvent> {
     is_told(count).then_some(ProgramEvent::Stranger(count))
 }

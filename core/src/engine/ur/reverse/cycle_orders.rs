@@ -143,7 +143,7 @@ impl Reverse {
         self.config.lead(self.path, self.limits.velocity.iter().fold(0.0, f32::max))
     }
 
-    /// Returns `true` if the ring on the controller has as many points as are to wait there: our own time is stopped
+    /// Returns `true` if the ring on the controller has more points than are to wait there: our own time is stopped
     /// then.
     pub(super) fn is_full(&self) -> bool {
         matches!(self.kind, Kind::Buffered) && self.lag > self.fill
@@ -236,8 +236,8 @@ impl Reverse {
         written.is_ok_and(|len| len > 0)
     }
 
-    /// Makes the order to the program that `mode` requires apart from the command of the cycle: a keep-alive, or its
-    /// end. Returns `true` if `stopj` is to be sent as text.
+    /// Makes the order to the program that `mode` requires apart from the command of the cycle: to rest, as a keep-alive,
+    /// or to end. Returns `true` if `stopj` is to be sent as text, because the program has not ended in time.
     pub(in crate::engine::ur) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
         match (mode, self.stage) {
             (Mode::Offline | Mode::Monitor, ProgramStage::Ready) if self.stays() => {

@@ -80,7 +80,7 @@ enum Phase {
 pub(super) struct Account {
     phase: Phase,
     shown: Mirrored,
-    /// The number of the newest move that was sent to the program.
+    /// The number of the newest move that was requested from the program, whether its start was sent or not.
     newest_move: Option<MoveNumber>,
     /// The number of points that were written since the move began; `told_all` is `true` once the program knows that
     /// these are all of its points.
@@ -94,7 +94,7 @@ pub(super) struct Account {
     /// `late`: the delay of the move was reported, or is to be; `tell_late`: it is to be reported.
     late: bool,
     tell_late: bool,
-    /// The time at which the last message was sent to the program.
+    /// The time at which the last message about a trajectory was sent to the program.
     told: Instant,
     /// The received part of the result of a trajectory.
     said: [u8; TrajectoryResult::LEN],
@@ -116,7 +116,7 @@ impl Forward {
         self.account.filled = 0;
     }
 
-    /// Discards all data about the motion, because the program has ended.
+    /// Discards all data about the motion of an earlier program, when it has ended or another one connects.
     pub(super) fn forget(&mut self) {
         *self = Self::NOTHING;
     }

@@ -8,8 +8,9 @@
 //! | `Ready` | an order in each cycle, mirrored by the program; ordered to end: `Ending` |
 //! | `Ending` | the program closes the connection: `Away`; otherwise `stopj` over 30003 after [`end_timeout`](super::ProgramConfig::end_timeout) |
 //!
-//! A connection changes no stage before it has proved to be of our program, by the token of the newest text (`proof`);
-//! until then only its [`Listener`] holds it. A connection without a proof in time, or with other bytes, is closed and
+//! A connection changes no stage before it has proved to be of our program, by the token of the newest text
+//! (`connection_proof`); until then only its [`Listener`] holds it. A connection without a proof in time, or with other
+//! bytes, is closed and
 //! reported. A connection from another address than the controller's, or at a time when none is expected, is counted
 //! and closed.
 
@@ -156,7 +157,7 @@ pub(super) struct Reverse {
     convergence: Convergence,
     /// The period in which the controller sends states.
     period: Duration,
-    /// The time, mode and pause in which the next command is given to the program.
+    /// The time, mode, state of the arm and pause in which the next command is given to the program.
     moment: Moment,
     /// `true` if the program was ordered to rest during the present pause.
     rests: bool,
@@ -354,7 +355,8 @@ impl Reverse {
         (self.is_ready() && !stays && self.unmirrored(now) > stale).then_some(Reason::NotMirrored)
     }
 
-    /// Returns the status of the program that carries the commands at `now`; see [`Resident`].
+    /// Returns the status, as of `now`, of the program that carries the commands; `None` if none carries them in this
+    /// session.
     pub(super) fn resident(&self, now: Instant) -> Option<Resident> {
         let mirrors = match self.mirrors {
             // The only evidence are its connection, and that the controller's target follows.

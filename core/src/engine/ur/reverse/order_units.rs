@@ -11,8 +11,8 @@ pub(super) fn micro(value: f32) -> i32 {
     (micro + 0.5_f32.copysign(micro)) as i32
 }
 
-/// Returns the order that starts force mode with the parameters `mode`. A compliant axis has a limit above 0, another
-/// one below.
+/// Returns the order that starts force mode with the parameters `mode`, with other fields as in `keep`. In the order, the
+/// limit of a compliant axis is above 0, and that of any other axis below.
 pub(super) fn force(mode: &ForceMode, keep: PlayerOrderRepr) -> PlayerOrderRepr {
     let ForceMode { task_frame, selection, wrench, kind, limits, damping, gain_scaling } = *mode;
     let [x, y, z] = task_frame.position;

@@ -66,7 +66,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// Discards all data about the program, because it has ended.
+    /// Discards the reports and the settings of an earlier program, when it has ended or another one connects.
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
@@ -85,7 +85,7 @@ impl Player {
         }
     }
 
-    /// Returns the order unchanged: without the feature `motions` the controller is not asked about a place.
+    /// Returns the order unchanged: without the feature `motions` no question about a place is sent.
     #[cfg(not(feature = "motions"))]
     pub(super) const fn asking(&self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         order

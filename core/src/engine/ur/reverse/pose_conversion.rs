@@ -37,7 +37,8 @@ impl Locating {
         *self = Self { target: Some(target), outcome: target.known().map(Ok), ..Self::default() };
     }
 
-    /// Returns the converted place that was asked about last; `None` before all of its values are known.
+    /// Returns the result for the newest place: the converted place, or the error for which there is none; `None` before
+    /// the result is known.
     pub(super) const fn outcome(&self) -> Option<Result<Destination<6>, LocateError>> {
         self.outcome
     }

@@ -20,7 +20,7 @@ use outrigger_wire::time::Duration;
 /// The number of placeholders for values that the program templates have.
 const PLACES: usize = if cfg!(feature = "motions") { 64 } else { 48 };
 
-/// An empty program template, for programs that are not in this build.
+/// An empty part of a program text, for programs without that part.
 const NONE: &[u8] = &[];
 
 /// The share, or distance, beyond a limit at which the program itself rejects a command: a command that is approved

@@ -33,7 +33,7 @@ pub(super) struct Positions {
 pub(super) struct Step {
     /// The joint positions to move to in this step \[µrad\], one per joint.
     pub(super) to: [i32; 6],
-    /// The number of control cycles from the step before to this one.
+    /// The number of control cycles from the step before to this one, if positions wait in a ring; otherwise 1.
     pub(super) cycles: u16,
 }
 

@@ -7,7 +7,8 @@ use crate::engine::ur::config::UrConfig;
 use outrigger_wire::time::Instant;
 
 impl Reverse {
-    /// Sends a program of ours to the controller, unless its connection is awaited already.
+    /// Sends the text of a program of ours to the controller, unless the URCap fetches it, the program is connected, or
+    /// its connection is awaited and the `start_timeout` is not over.
     pub(super) fn call(&mut self, now: Instant) {
         let due = match self.stage {
             ProgramStage::Away => true,

@@ -38,7 +38,7 @@ pub struct RtdeMemory<'m, const RECEIVE: usize = { LEAST }, const CLAIMS: usize 
     groups: [[Field<'static>; LONGEST]; CLAIMS],
     /// The number of bytes of the receive memory `receive` that are used.
     used: usize,
-    /// The RTDE link's values made of the fields above, once an engine has the memory.
+    /// The groups of inputs and the RTDE link, made of the fields above, once an engine has the memory.
     inputs: Option<[Inputs<'static, 'm>; CLAIMS]>,
     states: Option<RtdeStates<'m>>,
 }
