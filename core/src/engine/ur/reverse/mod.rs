@@ -10,9 +10,8 @@
 //!
 //! A connection changes no stage before it has proved to be of our program, by the token of the newest text
 //! (`connection_proof`); until then only its [`Listener`] holds it. A connection without a proof in time, or with other
-//! bytes, is closed and
-//! reported. A connection from another address than the controller's, or at a time when none is expected, is counted
-//! and closed.
+//! bytes, is closed and reported. A connection from another address than the controller's, or at a time when none is
+//! expected, is counted and closed.
 
 #[cfg(not(feature = "urcap"))]
 mod absent;
