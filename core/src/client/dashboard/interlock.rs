@@ -30,7 +30,7 @@ enum InterlockState {
     Idle,
     /// A connection to the dashboard server is being made.
     Connecting,
-    /// The dashboard server listens, and the engine is being told to release every request to command.
+    /// The dashboard server is connected, and the engine is to revoke every request to command.
     Releasing,
     /// The command that makes the arm ready was sent; its end is awaited.
     Sent,

@@ -33,7 +33,7 @@ pub trait Sequence {
 pub enum SequenceInput<'a> {
     /// The controller's reply to the last request of the sequence.
     Reply(Reply<'a>),
-    /// The time has advanced: a due query or timeout is processed. Permitted at any time.
+    /// The time has advanced: a request becomes available once the wait before it is over. Permitted at any time.
     Tick,
 }
 
@@ -63,8 +63,8 @@ pub enum Progress {
         /// The remaining time until the request to unlock the protective stop is sent.
         wait: Duration,
     },
-    /// The controller is in remote control now, but was in local control when the connection was made: a new connection
-    /// is made.
+    /// A request was rejected for lack of remote control, which a connection from before the switch to remote control
+    /// never has: a new connection is made.
     ConnectsAnew,
     /// The state of the controller's program, and the program's name.
     Program(ProgramState, Text<64>),
@@ -106,7 +106,7 @@ pub(super) enum Acted {
     Yes,
     /// The controller has not accepted the request yet: it has to be sent again.
     Again,
-    /// The controller rejected the request that changes the robot: the sequence has ended.
+    /// The controller rejected the request that changes the robot, or its reply is unknown: the sequence has ended.
     No,
 }
 
@@ -158,7 +158,7 @@ impl Course {
         Self { safety: Some(mode), ..Self::new(software) }
     }
 
-    /// Continues after another sequence: modes that the other one reported are not reported again.
+    /// Continues after the sequence `before`: robot and safety modes that it reported are not reported again.
     pub(super) fn follows(&mut self, before: &Self) {
         self.safety = before.safety;
         self.robot_mode = before.robot_mode;

@@ -17,13 +17,13 @@ pub struct Timeouts {
     pub greeting: Duration,
     /// The longest wait for the reply to each request without a timeout of its own here.
     pub ordinary: Duration,
-    /// The longest wait for the reply to requests about power and brakes: `power on`, `brake release`, `unlock
-    /// protective stop`, `restart safety` and the like.
+    /// The longest wait for the reply to requests about power, brakes and stops: `power on`, `power off`, `brake
+    /// release`, `unlock protective stop`, `restart safety`; also to `pause` and `stop`.
     pub power: Duration,
     /// The longest wait for the reply to `load`, `load installation`, `play`: from CB3 3.3 on the reply is sent when
     /// the request is completed.
     pub program: Duration,
-    /// The longest wait for the reply to a request for a flight report or support file.
+    /// The longest wait for the reply to a request for a flight report, a support file or a saved log.
     pub report: Duration,
 }
 
@@ -115,7 +115,7 @@ pub enum Event<'a> {
         request: RequestKind,
         /// The parsed reply of the service.
         reply: Reply<'a>,
-        /// The line of the service's reply as it was received.
+        /// The line of a dashboard server's reply as it was received; for the Robot API, its reply as such a line.
         line: Text<'a>,
     },
     /// No connection to the service: it was refused, or not made in time.
@@ -128,33 +128,33 @@ pub enum Event<'a> {
     /// No reply in time, to a request or, if `request` is `None`, to the connection. The connection is closed, because
     /// a late reply would be taken for that of the next request.
     Silent {
-        /// The request to the service that remains without a reply.
+        /// The request to the service that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
         /// The time waited for the service's reply.
         waited: Duration,
     },
-    /// The connection ended before the service replied to a request.
+    /// The connection to the service ended; a pending request remains without a reply.
     Closed {
-        /// The request to the service that remains without a reply.
+        /// The request to the service that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
     },
     /// Another kind of service than the expected one is listening on this port.
     WrongService {
-        /// The request to the service that remains without a reply.
+        /// The request to the service that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
         /// The beginning of the text that the service sent.
         text: Text<'a>,
     },
     /// The web server has no Robot API: it answered the request for the description with this status.
     NoRobotApi {
-        /// The request to the Robot API that remains without a reply.
+        /// The request to the Robot API that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
         /// The HTTP status code of the web server's reply, 200 to 599.
         status: u16,
     },
     /// The Robot API's reply is not HTTP, or not understood.
     BadAnswer {
-        /// The request to the Robot API that remains without a reply.
+        /// The request to the Robot API that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
         /// The error in the HTTP reply of the Robot API.
         error: HttpError,
@@ -164,7 +164,7 @@ pub enum Event<'a> {
     /// A line was received that is longer than the memory. If the line was a reply, `request` remains without a
     /// reply.
     TooLong {
-        /// The request to the service that remains without a reply.
+        /// The request to the service that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
         /// The reason for which the line was not accepted, with its length.
         error: FrameError,

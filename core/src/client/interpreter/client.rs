@@ -84,7 +84,7 @@ pub struct Client<'t, 'm> {
     kept: u32,
     /// `true` once a statement has defined something: the controller's memory is no longer cleared.
     defined: bool,
-    /// The controller's reason for rejecting the newest discarded line that is not a statement of the file.
+    /// The controller's reason for discarding the last discarded probe (a `sync()` statement); empty if it discarded none.
     reason: Text<128>,
     discarded: Option<(u32, Text<128>)>,
     events: Deque<InterpreterEvent, EVENTS>,

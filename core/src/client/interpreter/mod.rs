@@ -74,7 +74,7 @@ impl Default for InterpreterConfig {
     }
 }
 
-/// An input of a [`Client`]: a change of the connection or of the program, or the time.
+/// An input of a [`Client`]: start or cancellation, a change of the connection or of the program, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterInput {
     /// Start: connect to the controller's port 30020.
@@ -95,7 +95,7 @@ pub enum InterpreterInput {
     Tick,
 }
 
-/// An event of a [`Client`] of interpreter mode: the fate of a statement, or a change of mode.
+/// An event of a [`Client`] of interpreter mode: the connection, the entry into the mode, or the fate of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterEvent {
     /// The controller serves interpreter mode: the program may be sent.
@@ -149,9 +149,9 @@ pub enum InterpreterOutcome {
         /// ended in one of these or between them. `None` if no statement was waiting.
         lines: Option<(u32, u32)>,
     },
-    /// [`InterpreterInput::Cancel`] was carried out: the remaining statements were discarded.
+    /// The client has ended because of [`InterpreterInput::Cancel`], and sends no further statement.
     Cancelled {
-        /// `true` if the program has ended; otherwise a statement is still being executed.
+        /// `true` if the program has ended, or never ran; otherwise a statement may still be in execution.
         ended: bool,
     },
     /// The program runs but did not enter interpreter mode in time.
@@ -181,10 +181,10 @@ pub enum InterpreterOutcome {
     Refused,
     /// The connection to port 30020 could not be made in time.
     NoConnection,
-    /// The connection to port 30020 was closed before all statements were executed.
+    /// The connection to port 30020 was closed before all statements were executed and the program had ended.
     Closed {
-        /// The line, in the file, of the first statement that is not known to be executed; `None` if no statement was
-        /// waiting.
+        /// The line, in the file, of the first accepted statement that is not known to be executed; `None` if no
+        /// accepted statement was waiting.
         line: Option<u32>,
     },
 }

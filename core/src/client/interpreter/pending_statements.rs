@@ -3,13 +3,13 @@
 use heapless::Deque;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The greatest number of sent lines without a reply: the maximum of
+/// The greatest number of sent statements without a reply: the maximum of
 /// [`InterpreterConfig::unanswered`](super::InterpreterConfig::unanswered).
 pub(super) const UNANSWERED: usize = 8;
 /// The greatest number of statements sent but not executed: the maximum of
 /// [`InterpreterConfig::ahead`](super::InterpreterConfig::ahead).
 pub(super) const AHEAD: usize = 64;
-/// The number of lines other than statements of the file: a query, and the four lines of a cancellation.
+/// The most lines other than statements of the file that wait for a reply: a query, and the four of a cancellation.
 pub(super) const OTHERS: usize = 5;
 
 /// A line sent to the controller that waits for its reply.

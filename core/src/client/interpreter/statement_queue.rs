@@ -5,7 +5,7 @@ use heapless::Deque;
 use super::pending_statements::{OTHERS, UNANSWERED};
 use super::statement_file::{Statement, split_part};
 
-/// A line of URScript to send to the interpreter.
+/// A line to send to the interpreter: a statement in URScript, or a line of the client itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line<'t> {
     /// A statement of the file that is being sent.
@@ -17,7 +17,7 @@ pub(super) enum Line<'t> {
 /// The most lines that wait for the port: as many as may wait for a reply.
 const WAITING: usize = UNANSWERED + OTHERS;
 
-/// The lines of URScript to send, in order. Each is written to the port in parts.
+/// The lines to send to the interpreter, in order. A statement is written to the port in parts.
 #[derive(Debug)]
 pub(super) struct Lines<'t> {
     waiting: Deque<Line<'t>, WAITING>,

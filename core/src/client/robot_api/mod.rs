@@ -47,7 +47,8 @@ enum Purpose {
     Control,
 }
 
-/// The outcome of a request to the Robot API: a reply in the form of a dashboard server's, or a refusal.
+/// The outcome of a request to the Robot API: a reply in the form of a dashboard server's, a refusal, or an event
+/// without a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Event(Event<'static>),

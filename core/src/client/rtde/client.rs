@@ -43,9 +43,9 @@ enum Pending<'n> {
     },
     /// The text of the newest text message is ready to be polled.
     Text,
-    /// The outputs from this index on that the controller does not provide.
+    /// The outputs that the controller does not provide, from this index in the list of them on.
     Absent(usize),
-    /// The outputs from this index on that have another type on the controller.
+    /// The outputs that have another type on the controller, from this index in the list of them on.
     OtherType(usize),
     Other(Event<'n, 'n>),
 }

@@ -33,7 +33,7 @@ pub struct RtdeCounts {
     pub data: u64,
     /// The number of text messages received from the controller.
     pub texts: u32,
-    /// The number of replies that arrived although no request was waiting for them.
+    /// The number of replies that no pending request awaited, and of data packages that arrived while no data was due.
     pub unexpected: u32,
     /// The number of data packages of recipes that were not set up.
     pub unknown_recipes: u32,

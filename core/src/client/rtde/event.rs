@@ -108,7 +108,7 @@ pub struct Data<'e, 'n> {
     pub late: bool,
 }
 
-/// A set-up request that the client sends to the controller, in the order of the negotiation.
+/// A request that the client sends to set up, start or pause the data, in the order of the negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

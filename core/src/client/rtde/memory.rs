@@ -17,7 +17,7 @@ pub struct ClientMemory<'m> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ClientError {
-    /// A threshold of the client's configuration is outside its range.
+    /// A setting of the client's configuration is outside its range.
     Config(BadValue),
     /// The receive memory provided for the client is too small.
     Memory(WireError),

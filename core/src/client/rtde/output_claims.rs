@@ -10,7 +10,8 @@ use crate::command::outputs::{AnalogDomain, BATCH, DigitalOutput, Image, Write};
 use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DataType, Value, names, types_of};
 
-/// A group of RTDE inputs that a client claims together, to set outputs of the robot.
+/// A group of RTDE inputs that a client claims together: to set outputs or the speed slider, to pass a force, or to
+/// command a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -216,7 +217,7 @@ pub enum RegisterConflict {
     InUse,
     /// The controller's software has no such input.
     NotFound,
-    /// The controller's reply to the request for the input was invalid.
+    /// The controller refused the input for another cause, or its reply to the request for the input was invalid.
     Refused,
 }
 

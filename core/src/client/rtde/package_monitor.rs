@@ -39,7 +39,7 @@ pub(super) struct Watch {
     last: Option<Stamp>,
 }
 
-/// The controller's times and the arrival time of one data package.
+/// The controller's time, its step counter and the arrival time of one data package.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Stamp {

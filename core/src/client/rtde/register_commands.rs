@@ -53,7 +53,7 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct RegisterCommands {
     names: RegisterNames,
-    /// The command number used last; `None` before the first command.
+    /// The newest command number, sent by this client or found in the mirror at the start; `None` before either.
     newest: Option<CommandNumber>,
     /// `true` once data of this connection has contained the register that mirrors command numbers.
     seen: bool,

@@ -119,7 +119,7 @@ pub enum UploadOutcome {
     Refused,
     /// The connection to port 30001 could not be made within the time allowed.
     NoConnection,
-    /// The controller sent no message after connecting.
+    /// The controller sent no message within the time allowed after connecting.
     NoGreeting,
     /// The service on port 30001 is not a controller's primary interface.
     WrongService(Found),

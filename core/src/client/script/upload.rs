@@ -33,7 +33,7 @@ enum UploadState {
     Greeting(Instant),
     /// A controller sends messages; it is not known yet whether a program runs.
     Baseline(Instant),
-    /// The program was sent; messages about its start are awaited.
+    /// The program was sent; messages about its start or its failure are awaited.
     Verdict(Instant),
     /// The program runs; until this time an immediate failure would be noticed.
     Settling(Instant),

@@ -108,7 +108,7 @@ pub enum SetupOutcome {
     Refused,
     /// The connection to the controller could not be made within the time allowed.
     NoConnection,
-    /// No byte arrived from the controller after connecting.
+    /// No message arrived from the controller within the time allowed after connecting.
     NoGreeting,
     /// A service other than a controller's primary interface is listening on the port.
     WrongService(Found),

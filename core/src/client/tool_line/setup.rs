@@ -40,7 +40,7 @@ enum SetupState {
     Idle,
     /// A connection to the controller is being made.
     Opening(Instant),
-    /// The connection is established; no byte was received yet.
+    /// The connection is established; no message was received yet.
     Greeting(Instant),
     /// A controller sends messages; the line's settings in force are not known yet.
     Baseline(Instant),
