@@ -23,7 +23,7 @@ pub struct Config<const N: usize, P> {
     pub link: LinkTuning,
     /// The thresholds of the mode machine that replace its defaults.
     pub mode: ModeTuning,
-    /// The thresholds from which the arm counts as being at standstill.
+    /// The thresholds that decide whether the arm is at standstill.
     pub standstill: StandstillConfig,
     /// The limits of the arm's motion that every command has to respect.
     pub limits: Limits<N>,
@@ -103,21 +103,21 @@ impl<const N: usize, P> Config<N, P> {
     }
 }
 
-/// An error: a configured limit of the arm's motion that another setting would exceed.
+/// An error: a configured limit of the arm's motion that is higher than another setting permits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Conflict {
-    /// The name in configurations of the limit that would be exceeded.
+    /// The name in configurations of the limit that is too high.
     pub key: Wording,
     /// The joint that the limit applies to, counted from 0.
     pub joint: u8,
-    /// The configured value of the limit that would be exceeded.
+    /// The configured value of the limit that is too high, in `unit`.
     pub found: f32,
-    /// The highest value of the limit that the other setting permits.
+    /// The highest value of the limit that the other setting permits, in `unit`.
     pub most: f32,
     /// The unit of the configured limit `found` and of the highest permitted limit `most`.
     pub unit: Wording,
-    /// The name of the setting that would exceed the limit.
+    /// The name in configurations of the other setting, which bounds the limit.
     pub other: Wording,
     /// The reason why the other setting bounds the limit, as a clause.
     pub why: Wording,
@@ -145,7 +145,7 @@ pub enum ConfigError {
     },
     /// Limits of the arm that contradict each other or are out of range.
     Limits(LimitsError),
-    /// A configured limit of the arm's motion that another setting would exceed.
+    /// A configured limit of the arm's motion that is higher than another setting permits.
     Conflict(Conflict),
     /// A list of sensors that cannot be monitored.
     Sources(SourcesError),

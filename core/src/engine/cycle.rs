@@ -2,9 +2,9 @@
 //!
 //! | step | file | does |
 //! |---|---|---|
-//! | intake | `heard` | passes every state that was read to the link monitor, keeps the newest |
-//! | watch | `watch` | passes the newest state, after draining, to the watchers: standstill, tracking, pendant, sensors |
-//! | gather | `gather` | assembles the evidence |
+//! | intake | `state_intake` | passes every state that was read to the link monitor, keeps the newest |
+//! | watch | `state_watchers` | passes the newest state, after draining, to the watchers: standstill, tracking, pendant, sensors |
+//! | gather | `evidence_gathering` | assembles the evidence |
 //! | decide | `decide` | mode machine, operator; then law and governor, for the command to send |
 //!
 //! [`CycleMemory`] is everything that is stored between cycles, apart from the law. Law, sensors and governor may
@@ -41,7 +41,7 @@ pub enum Verdict<'m, const N: usize> {
     Silent,
     /// The measured position, unchanged: for a controller that needs an answer to every state.
     Mirror,
-    /// Zero velocity, which holds the arm while the session goes on.
+    /// Zero velocity: the arm is brought to rest, or held at rest.
     Hold,
     /// The one stop command that ends commanding.
     Stop,

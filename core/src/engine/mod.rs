@@ -359,7 +359,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.with_peer(now, P::wake);
     }
 
-    /// Judges the newest of the states that arrived, and answers it by a command.
+    /// Judges the newest of the states that arrived; [`answer`](Self::answer) sends the command for it afterwards.
     fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.cycle.take_arrival() else { return };
         let facts = self.with_peer(now, P::facts);

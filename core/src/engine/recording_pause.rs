@@ -23,7 +23,7 @@ pub(super) struct Keeper {
     /// The duration of the pause after a fallback; at zero recording never pauses.
     hold: Duration,
     number: u32,
-    /// The newest fallback that was recorded, until the pause is over.
+    /// The first fallback that was recorded since the last pause ended: the one that the next or present pause keeps.
     fallback: Option<KeptFallback>,
     until: Option<Instant>,
 }

@@ -235,7 +235,7 @@ impl<const N: usize> CycleMemory<N> {
         self.learned = true;
     }
 
-    /// Returns `true` once after each call of [`learn`](Self::learn).
+    /// Returns `true` if [`learn`](Self::learn) was called since the last call of this function.
     pub(in crate::engine) const fn take_learned(&mut self) -> bool {
         core::mem::replace(&mut self.learned, false)
     }
@@ -254,7 +254,7 @@ impl<const N: usize> CycleMemory<N> {
         self.evidence.acceptance.program(now, self.mode.config().evidence_age) == Some(true)
     }
 
-    /// Stores the figures (answer rate, round trip) of how reliably the controller answers our commands.
+    /// Stores the figures of the commands that the controller has mirrored: answer rate, losses, round trip.
     pub(in crate::engine) const fn set_answers(&mut self, answers: AnswerFigures) {
         self.link.set_answers(answers);
     }

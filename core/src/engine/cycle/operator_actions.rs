@@ -59,8 +59,8 @@ impl<const N: usize> CycleMemory<N> {
         self.begin(asked, resume, now, events);
     }
 
-    /// Takes a new level of a pin of this device. Returns `true` if the new level has acknowledged the latched reasons
-    /// against commanding.
+    /// Takes a new level of a pin of this device. Returns `true` if the new level was an acknowledgement of the latched
+    /// reasons against commanding, accepted or refused.
     pub(in crate::engine) fn pin<E>(
         &mut self,
         contact: Contact,
@@ -92,8 +92,8 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Carries out the outcome of the operator's lines and of the automatic request. Returns `true` if they
-    /// acknowledged the latched reasons against commanding.
+    /// Carries out the outcome of the operator's lines and of the automatic request. Returns `true` if a line was used
+    /// to acknowledge the latched reasons against commanding, whether this was accepted or refused.
     pub(super) fn carry_out<E>(&mut self, outcome: &Outcome, now: Instant, events: &mut Events<E>) -> bool {
         self.after(outcome.stopped, events);
         if let Some(Err(refusal)) = outcome.acknowledged {

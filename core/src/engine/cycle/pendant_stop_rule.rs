@@ -48,8 +48,8 @@ impl PendantRule {
         self.set(self.sight == PendantSight::Never);
     }
 
-    /// Takes the effect of a stop or a pause at the pendant in the newest state, read at `now`, while arming or
-    /// `commanding`.
+    /// Evaluates the newest state, read at `now`, while arming or `commanding`. Returns the effect of a stop or a pause
+    /// at the pendant that it shows.
     pub(super) fn observe(&mut self, reading: &PendantReading, commanding: bool, now: Instant) -> Pendant {
         let said = self.watch.observe(&self.config, reading, now);
         if self.sight == PendantSight::ByStates {

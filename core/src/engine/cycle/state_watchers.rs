@@ -27,7 +27,7 @@ pub(super) struct Watched {
     pub(super) follows: bool,
     /// The effect of the pendant on the program that takes the commands.
     pub(super) pendant: Pendant,
-    /// `true` if the program state in the packet is known to mean what it says, and may be used.
+    /// `true` if the program state in the packet may be used: its meaning is confirmed, or no other source is available.
     pub(super) speaks: bool,
     /// `true` if the controller's target slows down, or is at rest.
     pub(super) slowing: bool,

@@ -77,7 +77,7 @@ pub(super) struct Stream<const N: usize> {
     /// The highest feedback gain, speed per error, that a law may use \[1/s\].
     #[cfg(feature = "programs")]
     most_feedback: f32,
-    /// The controller's time of the state that the control law computed its last step from.
+    /// The controller's time of the last state for which the control law made a step, or for which its motion was held.
     pub(super) stepped_at: Option<ControllerTime>,
     /// The pause that halts the streamed motion; `None` if nothing does.
     #[cfg(feature = "programs")]
@@ -276,14 +276,15 @@ impl<const N: usize> Stream<N> {
         self.added.sent()
     }
 
-    /// Returns the states of the governors of torques and of added torques or forces; `None` if neither exists.
+    /// Returns the states of the governors of torques and of added torques or forces; `None` if the former does not
+    /// exist and the latter is idle.
     #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn saved_torques(&self) -> Option<(Option<&TorqueMemory<N>>, &AddedPhase)> {
         let (torques, added) = (self.torques.as_ref().map(TorqueGovernor::saved), self.added.saved());
         (torques.is_some() || *added != AddedPhase::Idle).then_some((torques, added))
     }
 
-    /// Restores the governors of torques that [`saved_torques`](Self::saved_torques) returned.
+    /// Restores the states of both governors that [`saved_torques`](Self::saved_torques) returned.
     #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn resume_torques(&mut self, saved: Option<(Option<TorqueMemory<N>>, AddedPhase)>) {
         let (torques, added) = saved.unwrap_or_default();
