@@ -24,8 +24,7 @@ use outrigger_wire::robot::{JointTorques, Wrench};
 use outrigger_wire::time::Duration;
 
 /// The numbers that are added to the controller's control law: a torque of each joint \[Nm\], or the six values of a
-/// wrench
-/// (force and torque) at the tool \[N, Nm\] and a zero.
+/// wrench (force and torque) at the tool \[N, Nm\] and a zero.
 pub(crate) type Numbers = JointTorques<MOST_JOINTS>;
 
 /// The quantity that a controller adds to its control law: joint torques, or a wrench at the tool.
@@ -56,7 +55,7 @@ impl AddedBounds {
     /// Returns the bounds of the force and torque at the tool that a law adds.
     pub(crate) const fn of_wrench(most: &Wrench, rise: Duration, constant: &Wrench) -> Self {
         let (mut most, constant) = (numbers_of(most), numbers_of(constant));
-        // The number that a wrench has not stays zero.
+        // A wrench has no seventh number: it stays zero, and a bound above zero avoids the division 0 / 0.
         let [.., unused] = &mut most.0;
         *unused = 1.0;
         Self { kind: Kind::Wrench, most, rise, constant }
@@ -159,7 +158,7 @@ impl AddedGovernor {
     }
 
     /// Returns the added torques or wrench to send in place of the configuration's constant; `None` if the constant
-    /// applies.
+    /// applies, or the arm does not follow commands.
     #[must_use]
     pub(crate) const fn sent(&self) -> Option<&[f32; MOST_JOINTS]> {
         match &self.phase {

@@ -85,7 +85,7 @@ impl ForceMode {
     pub const ORIGIN: Range<f32> = range_of!(-10.0 to 10.0 "m");
     /// The range of the components of the rotation vector of force mode's frame \[rad\].
     pub const ROTATION: Range<f32> = Range { least: -TAU, most: TAU, text: "-2π to 2π rad" };
-    /// The range of each axis's highest speed or largest deviation in force mode.
+    /// The range of each axis's highest speed \[m/s, rad/s\] or largest deviation \[m, rad\] in force mode.
     pub const LIMIT: Range<f32> = range_of!(0.0001 to 5.0 "m/s, rad/s, m or rad");
     /// The range of the damping of force mode, without unit.
     pub const DAMPING: Range<f32> = range_of!(0.0 to 1.0);

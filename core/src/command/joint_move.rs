@@ -92,7 +92,7 @@ impl<const N: usize> JointMove<N> {
         Self::new(start, speed, speed).map(|begun| Self { along: true, ..begun })
     }
 
-    /// Returns whether the move continues from its end [`to`](Self::to) through waypoints.
+    /// Returns whether the move begins at [`to`](Self::to) and continues through waypoints, instead of ending there.
     #[must_use]
     pub const fn leads_on(&self) -> bool {
         self.along

@@ -70,7 +70,8 @@ impl<const N: usize> Limits<N> {
     /// The range \[rad\] of each angle of [`position_min`](Self::position_min) and
     /// [`position_max`](Self::position_max).
     pub const POSITION: Range<f32> = Range { least: -Self::NONE, most: Self::NONE, text: "-200π to 200π rad" };
-    /// The range of the angles \[rad\] of a joint that does not turn without end, for files that name an arm.
+    /// The range of the lowest and highest angles \[rad\] in configuration files, except of a joint that turns without
+    /// end.
     pub const BOUNDED: Range<f32> = Range { least: -2.0 * TAU, most: 2.0 * TAU, text: "-4π to 4π rad" };
     /// The range of each joint's [`velocity`](Self::velocity) \[rad/s\].
     pub const VELOCITY: Range<f32> = Range { least: 0.001, most: TAU, text: "0.001 to 2π rad/s" };

@@ -18,7 +18,7 @@
 //! let pose = Pose { position: [0.4, -0.1, 0.3], rotation: [0.0, 3.14, 0.0] };
 //! let target = MoveTarget::pose(pose).linear();
 //! assert_eq!(target.question(), Some(ArmPosition::Pose(pose)));
-//! // What the controller says to it.
+//! // The controller's answer: the joint angles of the pose.
 //! let destination = target.found([0.0, -1.6, -1.4, -1.7, 1.6, 0.0]);
 //! # #[cfg(feature = "motions")] {
 //! let asked = JointMove::towards(destination, 0.1, 0.5).expect("finite numbers, and speeds above 0");
@@ -34,7 +34,7 @@ use outrigger_wire::robot::{JointPositions, Pose};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum ArmPosition<const N: usize> {
-    /// The angle that each joint is to reach \[rad\].
+    /// The angle of each joint at this position of the arm \[rad\].
     Joints(JointPositions<N>),
     /// The pose of the tool centre point set on the robot, in the base frame \[m, rotation vector in rad\].
     Pose(Pose),
@@ -55,7 +55,7 @@ pub struct Destination<const N: usize> {
     /// The joint angles at the end of the move \[rad\]. At the end of a line the controller may choose others for the
     /// same pose.
     pub joints: JointPositions<N>,
-    /// The pose of the tool at the end of the move \[m, rad\]; `None` unless it moves on a straight line.
+    /// The pose of the tool at the end of the move \[m, rad\]; `None` unless the tool moves on a straight line.
     pub line: Option<Pose>,
 }
 

@@ -11,7 +11,7 @@ use outrigger_wire::sensor::{Sample, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
 settings! {
-    /// The expected range, rate and age of the readings of one sensor.
+    /// The settings of one sensor: the expected range, rate of change and age of its readings.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -70,7 +70,8 @@ pub enum Reading {
     Bridged {
         /// The sensor's newest reading, which is too old.
         sample: Sample,
-        /// The number of consecutive cycles bridged with this reading, counting this one, from 1.
+        /// The number of consecutive bridged cycles since the last one with a reading within its age, counting this
+        /// one, from 1.
         cycle: u8,
         /// The factor on the motion that the reading causes: 1 in the first cycle, falling to 0 in the last.
         scale: f32,
@@ -83,7 +84,7 @@ pub enum Reading {
 pub struct SourceMonitor {
     config: SourceConfig,
     newest: Option<Sample>,
-    /// The reason for which the sensor's newest reading must not be used.
+    /// The reason for which the sensor's newest reading must not be used, apart from its age; `None` if it is valid.
     fault: Option<Reason>,
     /// The time at which the present run of identical readings began.
     unchanged_since: Instant,
@@ -105,7 +106,7 @@ impl SourceMonitor {
         }
     }
 
-    /// Returns the settings of the sensor: range, rate and age that its readings may have.
+    /// Returns the settings of the sensor: the expected range, rate of change and age of its readings.
     #[must_use]
     pub const fn config(&self) -> &SourceConfig {
         &self.config

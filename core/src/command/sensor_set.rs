@@ -37,7 +37,7 @@ impl core::fmt::Display for SourcesError {
 
 impl core::error::Error for SourcesError {}
 
-/// A sensor whose missing reading was bridged in this cycle.
+/// A sensor whose too old reading was still used (bridged) in this cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -52,9 +52,11 @@ pub struct Bridged {
 #[derive(Clone, Debug)]
 pub struct Gathered {
     samples: Vec<Sample, MAX_SOURCES>,
-    /// The factor on the joint speeds that the law requests, 0 … 1: below 1 while a bridged reading decays.
+    /// The factor on the joint speeds or torques that the law requests, 0 … 1: below 1 while the motion of a bridged
+    /// reading decays.
     pub scale: f32,
-    /// The sensor whose reading has been bridged longest; `None` if none is. Reported as an event each time.
+    /// The sensor whose reading has been bridged for the most cycles; `None` if none is. Reported as an event in each
+    /// cycle.
     pub bridged: Option<Bridged>,
 }
 

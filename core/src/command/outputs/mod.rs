@@ -134,7 +134,8 @@ impl Outputs {
         &self.image
     }
 
-    /// Returns whether no write of an output was requested since the start: published values need not be compared then.
+    /// Returns whether no write of an output is pending, and none was sent in this session: published values need not
+    /// be compared then.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.entries.is_empty() && self.image.is_empty()

@@ -29,7 +29,7 @@ pub struct ReportedOutputs {
     pub speed_slider: Option<f32>,
     /// The payload that the controller publishes as in force.
     pub payload: Option<Payload>,
-    /// The tool centre point in force on the controller, in the flange's frame.
+    /// The tool centre point in force on the controller, in the flange's frame \[m, rad\].
     pub tcp: Option<Pose>,
 }
 
@@ -60,12 +60,13 @@ const SLIDER: f32 = 0.005;
 /// the rounding of the numbers in the sent text.
 const MASS: f32 = 1.5e-3;
 const CENTER_OF_GRAVITY: f32 = 1.5e-4;
-/// The difference up to which each number of a tool centre point counts as confirmed \[m, rad\].
+/// The distance \[m\], and the length of the difference of rotation vectors \[rad\], up to which a published tool
+/// centre point counts as the one that was set.
 const TCP: f32 = 1.5e-4;
 
 impl ReportedOutputs {
     /// Returns whether the message shows the value of the output that `write` sets, analog levels within `tolerance`;
-    /// `None` if the message does not contain the output.
+    /// `None` if the message does not contain the output, or no message can.
     #[must_use]
     pub fn shows(&self, write: &Write, tolerance: f32) -> Option<bool> {
         match *write {

@@ -22,7 +22,7 @@ pub enum Write {
         /// The level to set: `true` for high, `false` for low.
         high: bool,
     },
-    /// The level to set at an analog output, and the signal.
+    /// The level to set at an analog output, and the kind of its signal.
     Analog {
         /// The number of the analog output, 0 or 1.
         index: u8,
@@ -53,7 +53,8 @@ pub enum Write {
     SpeedSlider(f32),
     /// Sets the present reading of the force-torque sensor to zero. No interface confirms it.
     ZeroForceTorqueSensor,
-    /// The tool centre point to set, in the flange's frame. Not while commanding: see [`needs_rest`](Self::needs_rest).
+    /// The tool centre point to set, in the flange's frame \[m, rad\]. Not while commanding: see
+    /// [`needs_rest`](Self::needs_rest).
     Tcp(Pose),
     /// The acceleration of gravity acting on the base, in the base's own frame \[m/s²\]; for an upright arm `[0, 0,
     /// 9.82]`. Not while commanding; older software does not publish it.
@@ -212,7 +213,8 @@ pub enum WriteOutcome {
     Confirmed(Duration),
     /// The write was sent, but this controller does not publish the output.
     NeverShown,
-    /// The write was sent, but the controller shows another value of the output after the time allowed.
+    /// The write was sent, but the controller, which publishes the output, did not show the new value in the time
+    /// allowed.
     NotConfirmed,
     /// A later write for the same output replaced this one before it was confirmed.
     Superseded,
@@ -236,7 +238,7 @@ pub enum WriteRefusal {
     Impossible(RenderError),
     /// The controller is in local control and accepts no text that sets outputs.
     LocalControl,
-    /// Outputs may only be set by RTDE, and this session owns no RTDE input for it.
+    /// Outputs may only be set by RTDE, and this session owns no RTDE input for this output.
     NoInput,
     /// Setting outputs is disabled in the configuration.
     Off,

@@ -65,8 +65,8 @@ impl Image {
         }
     }
 
-    /// Removes and returns a confirmed write of an output that the controller now shows with another value, because
-    /// another writer changed it; `None` if there is none.
+    /// Returns a confirmed write of an output that the controller now shows with another value, because another writer
+    /// changed it; the write no longer counts as confirmed. `None` if there is none.
     pub(super) fn overwritten(&mut self, shown: &ReportedOutputs, tolerance: f32) -> Option<Write> {
         let changed = shown.digital.map_or(0, |levels| (levels ^ self.digital) & self.confirmed);
         if let Some(output) = lowest(changed) {
