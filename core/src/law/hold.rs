@@ -36,15 +36,16 @@ impl Displacement {
 pub(super) struct Hold {
     /// The speed of the correction per error in position or orientation \[1/s\].
     pub(super) gain: f32,
-    /// The distance of the tool from its pose at arming at which commanding ends \[m\].
+    /// The error in position, along the axes that are held, at which commanding ends \[m\].
     pub(super) distance: f32,
-    /// The angle of the tool from its orientation at arming at which commanding ends \[rad\].
+    /// The error in orientation at which commanding ends \[rad\], compared with the sine of its angle; at the latest
+    /// commanding ends at a quarter turn.
     pub(super) turn: f32,
 }
 
 impl Hold {
-    /// Returns the twist of the tool that corrects the error in position, `across` \[m\], and in orientation, `turn`:
-    /// each in the frame in which it is passed.
+    /// Returns the twist of the tool \[m/s, rad/s\] that corrects the error in position, `across` \[m\], and in
+    /// orientation, `turn` (the axis times the sine of the angle): each in the frame in which it is passed.
     ///
     /// # Errors
     /// [`Reason::PathTolerance`] if the tool is too far off.

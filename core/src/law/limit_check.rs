@@ -55,9 +55,9 @@ impl core::fmt::Display for Excess {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FeedError {
-    /// The law has no motion that waypoints could extend, or its motion is over.
+    /// No motion exists that a waypoint could extend, or that could be replaced or cancelled.
     NoMotion,
-    /// No motion that a new one could replace is commanded at present.
+    /// The law does not command the arm at present, so that no motion can be replaced or cancelled.
     NotCommanding,
     /// The waypoint cannot be appended to the law's motion, for this reason.
     Waypoint(TrajectoryError),

@@ -65,7 +65,7 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The state of the arm from which a law begins, with the arm's kinematics.
+/// The state of the arm from which a law begins, with the arm's kinematics if these are known.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Start<'a, const N: usize> {
@@ -73,7 +73,7 @@ pub struct Start<'a, const N: usize> {
     pub state: &'a State<N>,
     /// The arm's kinematics, if known by now. Without them a law keeps those of an earlier start.
     pub kinematics: Option<&'a KinematicChain<N>>,
-    /// `true` if a person asked to resume a suspended motion. A law without a suspended motion begins anew.
+    /// `true` if a person requested that a suspended motion be resumed. A law without a suspended motion begins anew.
     pub resume: bool,
 }
 
@@ -195,7 +195,7 @@ pub enum LawConfig<const N: usize> {
 /// The kinds of built-in laws, without their settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawKind {
-    /// The law [`JointServo`], which moves the joints to positions.
+    /// The law [`JointServo`], which holds or moves the joints.
     JointServo,
     /// The law [`CartesianTwist`], which moves the tool by a twist.
     CartesianTwist,

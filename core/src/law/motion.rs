@@ -27,7 +27,7 @@ pub struct Replaced {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MotionStatus {
-    /// The progress of the law's motion; endless for a motion without an end.
+    /// The progress of the law's motion; [`Progress::Endless`] for a law without a motion.
     pub progress: Progress,
     /// The elapsed part of the law's motion, in the motion's own time.
     pub elapsed: Duration,

@@ -61,8 +61,8 @@ settings! {
         /// The distance error at which the motion of the line has slowed to zero \[m\]: the tool does not run ahead of
         /// the surface that it follows.
         pub travel_window: f32 [0.0001 to 1.0 "m"] = 0.01,
-        /// The speed of the tool per distance from the line that it is held on \[1/s\] and per rotation about it
-        /// \[rad/s per rad\].
+        /// The speed of the tool per distance from the line that it is held on \[1/s\], and per rotation from its
+        /// orientation at arming \[rad/s per rad\].
         pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
         /// The distance of the tool from the line that it is held on at which commanding ends \[m\].
         pub line_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
@@ -103,8 +103,8 @@ pub struct Standoff<const N: usize> {
     tool_space: ToolSpace<N>,
     /// The pose of the tool at arming, whose z axis is the line that the tool is held on; `None` before.
     line: Option<Frame>,
-    /// The distances that the tool's line has travelled along its x and y axes \[nm\]: integers, so that the sums stay
-    /// exact.
+    /// The distances that the tool's line has travelled along the tool's x and y axes at arming \[nm\]: integers, so
+    /// that the sums stay exact.
     travelled: [i64; 2],
     /// The position of the tool along its line when the surface was last seen \[m\].
     seen_at: f32,

@@ -87,7 +87,7 @@ pub struct Forward<const N: usize> {
 }
 
 impl<const N: usize> Forward<N> {
-    /// The range of the time for which a command is in force, [`holds`](Self::holds).
+    /// The range of the time for which a command is in force, [`holds`](Self::holds) \[s\].
     pub const HOLDS: Range<Duration> = range_of!(0.002 to 0.2 "s");
     /// The time for which UR's own driver waits for the next command of a stream.
     pub const DRIVER_HOLDS: Duration = Duration::from_millis(40);
@@ -102,7 +102,8 @@ pub enum Forwarding {
     Idle,
     /// The arm follows streamed joint speeds.
     Speeds,
-    /// No further speeds or torques arrived in time on the stream: the arm comes to rest.
+    /// The last speeds or torques of the stream expired, or positions while the robot's speed scaling was 0: the arm
+    /// comes to rest.
     Lapsed,
     /// The arm follows streamed joint positions.
     Positions,
@@ -116,7 +117,7 @@ pub enum Forwarding {
 pub enum ForwardError {
     /// The law is not commanding the arm now, and accepts no stream.
     NotCommanding,
-    /// The run's law does not follow joint commands.
+    /// The configured law does not follow streamed joint commands.
     NoJointLaw,
     /// The law is controlled by a sensor and accepts no stream of commands.
     Sensor,
@@ -211,7 +212,7 @@ const THERE: f32 = 0.01;
 /// The joint speed below which an arm counts as stopped away from its streamed position by an obstacle \[rad/s\]: a
 /// slow approach is faster.
 const STANDS: f32 = 0.002;
-/// The time after the last streamed position for which an arm at rest may only be about to move.
+/// The time after the last streamed position expired for which an arm at rest may only be about to move.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
 /// A streamed command, and how long it has been in force.

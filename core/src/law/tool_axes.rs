@@ -87,7 +87,7 @@ settings! {
         pub source nowhere: SourceId = source,
         /// The number of the value within the sensor's reading, from 1.
         pub value: u8 [1 to 6] = 1,
-        /// The sensor reading that the tool's axis is moved to, in the reading's unit.
+        /// The sensor reading to reach by moving the tool along or about the axis, in the reading's unit.
         pub target nowhere: f32 [Self::READING] = target,
         /// The change of the sensor's reading for each metre along the axis or radian about it, in the reading's unit
         /// per m or rad. If it varies, its largest value: the axis is then slower where the reading changes less.
@@ -102,8 +102,8 @@ settings! {
         /// The deceleration with which the tool's axis approaches the target \[m/s², rad/s²\]: the joints must be
         /// capable of it.
         pub deceleration: f32 [0.001 to 10.0 "m/s², rad/s²"] = 0.2,
-        /// The displacement of the tool's axis from the pose at arming at which commanding ends, in both directions
-        /// \[m, rad\]; at most 0.5 rad.
+        /// The displacement of the tool along or about the axis, from its pose at arming, at which commanding ends, in
+        /// both directions \[m, rad\]; at most 0.5 rad.
         pub reach: f32 [0.001 to 1.0 "m, rad"] = 0.05,
     }
 }
