@@ -189,7 +189,7 @@ impl LinkConfig {
         BadValue::unless(self.burst < period, "burst", "less than a period")
     }
 
-    /// Returns the rules by which the link's sequence judge tells lost, late and restarted cycle numbers apart.
+    /// Returns the rules by which the link's sequence judge distinguishes lost, late and restarted cycle numbers.
     #[must_use]
     pub fn sequence_rules(&self) -> SequenceRules {
         let max_dropout = in_periods(self.clock_jump, self.period).saturating_sub(1);

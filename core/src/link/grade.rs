@@ -9,12 +9,12 @@ use outrigger_wire::time::{Duration, Instant};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Grade {
-    /// The link is not good enough for commanding, or not yet known.
+    /// The link is not good enough for commanding, or its quality is not known yet.
     #[default]
     Unacceptable,
-    /// The link is good enough for commanding to continue, but not to begin.
+    /// The link is good enough for commanding to continue, but by default not to begin.
     Bad,
-    /// The link is good enough to begin commanding.
+    /// The link is good enough to begin commanding, by default.
     Ok,
     /// The link has the best grade.
     Perfect,
@@ -57,7 +57,7 @@ pub enum Metric {
     Samples,
     /// The share of the last 100 cycles whose state was received.
     Received,
-    /// The mean time by which states follow the ones before later than a period.
+    /// The mean lateness of the last 100 states: by how much more than a period each followed the one before.
     Delay,
     /// The jitter of the states' arrivals as defined by RFC 3550.
     Jitter,
@@ -204,11 +204,13 @@ settings! {
     pub tuning GradeLimitsTuning {
         /// At least this share of cycles, and of answers, must be received, of the last 100.
         pub received: Share [0 to 1] = Share(9_900),
-        /// The mean time by which states follow later than a period must be at most this.
+        /// The mean lateness of states, by how much more than a period each follows the one before, must be at most
+        /// this.
         pub delay: Duration [0.0 to 86400.0 "s"] = period.percent(50),
         /// The jitter of the states' arrivals must be at most this.
         pub jitter: Duration [0.0 to 86400.0 "s"] = period.percent(10),
-        /// The number of consecutive missing states must be at most this.
+        /// The number of consecutive missing states, and of consecutive answers that the peer did not receive in time,
+        /// must be at most this.
         pub misses: u32 [0 to 1000000] = 1,
     }
 }
@@ -244,7 +246,7 @@ impl Tuning<GradeTable> for GradeTuning {
 }
 
 impl GradeLimits {
-    /// Loosens each limit of a link's grade to at least the given one of a better grade.
+    /// Loosens each limit of a link's grade that is stricter than the given limit of a better grade.
     #[inline(never)]
     fn raise_to(&mut self, better: &GradeLimitsTuning) {
         self.received = better.received.map_or(self.received, |given| given.min(self.received));
@@ -253,7 +255,7 @@ impl GradeLimits {
         self.misses = better.misses.map_or(self.misses, |given| given.max(self.misses));
     }
 
-    /// Tightens each limit of a link's grade to at least the given one of a worse grade.
+    /// Tightens each limit of a link's grade that is looser than the given limit of a worse grade.
     #[inline(never)]
     fn lower_to(&mut self, worse: &GradeLimitsTuning) {
         self.received = worse.received.map_or(self.received, |given| given.max(self.received));
@@ -371,7 +373,8 @@ impl GradeTable {
     }
 }
 
-/// The figures of a link measured at present; `None` for those that the link cannot measure.
+/// The figures of a link measured at present; `None` for those that the link has not measured or cannot
+/// measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
     /// A condition that alone makes the link unacceptable.

@@ -59,7 +59,7 @@ pub struct Figures {
     pub answers: Option<AnswerFigures>,
     /// The number of times that this device stalled: it was woken later than the configured limit permits.
     pub local_stalls: u32,
-    /// The longest delay with which this device was woken after the time it had asked for.
+    /// The longest delay of a wake-up of this device after the requested time.
     pub longest_late_wake: Duration,
 }
 

@@ -26,9 +26,11 @@ pub struct Content<'s, const N: usize> {
 pub(super) enum Verdict {
     /// The state is consistent with the previous one.
     Agrees,
-    /// No previous state exists to compare with: the next state has to agree with this one before either is used.
+    /// No recent state exists to compare with, or only a differing one that no other state confirms: the next state has
+    /// to agree with this one before either is used.
     Awaits,
-    /// The state has values that this arm cannot have.
+    /// The state cannot be one of this arm: a value is not finite or too large, or a joint is further from its
+    /// confirmed position than it can have moved.
     Impossible,
 }
 

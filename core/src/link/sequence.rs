@@ -6,7 +6,7 @@
 pub trait Counter: Copy {
     /// Returns the distance from `base` to `self` modulo the counter's range: positive if `self` is ahead.
     fn ahead_of(self, base: Self) -> i64;
-    /// Returns the counter that follows `steps` cycles later.
+    /// Returns the counter that is `steps` ahead of this one, modulo the counter's range.
     #[must_use]
     fn forward(self, steps: u64) -> Self;
     /// Returns the low bits of an `extended` counter, which does not wrap, as a counter of this type.
@@ -62,7 +62,7 @@ impl Sequence {
     }
 }
 
-/// The limits by which the judge tells loss, reordering and restart of a counter apart.
+/// The limits that distinguish loss, reordering and restart of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceRules {

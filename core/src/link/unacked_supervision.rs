@@ -72,8 +72,8 @@ impl Unacked {
         if self.bytes > 0 { now.since(self.since) } else { Duration::ZERO }
     }
 
-    /// Returns the consequence of unacknowledged bytes at `now`. `ended` is the time at which commanding ended; `None`
-    /// while it continues, and before it has begun.
+    /// Returns the consequence of unacknowledged bytes at `now`. `ended` is the time since which the arm has not been
+    /// commanded, except to come to rest; `None` while it is armed or commanded, and without a link.
     pub fn judge(&self, config: &UnackedConfig, ended: Option<Instant>, now: Instant) -> UnackedVerdict {
         if self.bytes == 0 {
             return UnackedVerdict::default();
