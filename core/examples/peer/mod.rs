@@ -35,7 +35,7 @@ pub struct Peer {
     pub digital_outputs: u64,
     /// `true` if a program of another sender runs on the simulated controller.
     pub foreign: bool,
-    /// The running program; the speeds that it commands apply until its end.
+    /// The running program; its joint speeds apply until its end, and beyond it unless `stops_at_end`.
     program: Option<Program>,
     /// The URScript programs that were received completely, in order.
     pub programs: Vec<String>,

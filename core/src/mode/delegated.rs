@@ -306,7 +306,7 @@ impl Delegation {
         }
     }
 
-    /// Returns the time at which the `stopj` that ends the move is due: exceeded, not met.
+    /// Returns the time after which the `stopj` that ends the move is due; at that time itself it is not due yet.
     pub(super) fn patience_ends(&self, config: &ModeConfig) -> Instant {
         self.seen + config.delegated.cancel_timeout
     }

@@ -77,7 +77,7 @@ impl Unmet {
 pub(super) enum CommandStage {
     /// The stage in which a request is granted and arming begins.
     Entry,
-    /// The stage of arming after its beginning, while zero velocity is sent.
+    /// The stage of arming after its beginning, in which no command moves the arm.
     Arming,
     /// The stage in which the arm is commanded.
     Command,

@@ -6,7 +6,8 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Line {
-    /// The operator's line was not observed since the start of this device, or not for too long.
+    /// The level of the operator's line is not known: no state since the start of this device has shown it, or the
+    /// latest states were too old or missing.
     Unknown,
     /// The operator's line has been low since that time, in this number of states.
     Low { since: Instant, states: u8 },

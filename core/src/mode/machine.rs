@@ -46,7 +46,7 @@ pub struct ModeMachine {
     /// commanding is based on.
     grant: Grant,
     stopping: Stopping,
-    /// The reason of the operator's last release, reported if no other reason is latched.
+    /// The reason of the last release, here or at the pendant; reported at the return to `Monitor` if none is latched.
     released: Reason,
     /// In `Stopping`: the time at which the next text to the controller is due, even if no state arrives.
     due: Instant,
@@ -81,7 +81,7 @@ enum Grant {
 enum Stopping {
     /// This many zero velocities are still to be sent.
     Zeros(u8),
-    /// The `stopj` that ends commanding is sent next.
+    /// The `stopj` that brings the arm to rest is sent next.
     StopNext,
     /// Somebody at the robot stopped the program: no text is sent, unless the arm does not slow down in this many
     /// states in a row.
@@ -169,7 +169,8 @@ impl ModeMachine {
         self.latch
     }
 
-    /// Returns every reason that was latched since the last acknowledgement, including the first.
+    /// Returns every reason that was recorded since the last acknowledgement: the latched one, those found together
+    /// with it, and later ones.
     #[must_use]
     pub const fn reasons(&self) -> ReasonSet {
         self.reasons

@@ -72,7 +72,8 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct DelegatedConfig in "delegated." by new(cycle: Duration) {
-        /// The oldest mirror that commanding may continue with. Default 100 ms, at least two cycles.
+        /// The highest age of the program's report on a move with which commanding may continue. Default 100 ms, at
+        /// least two cycles.
         pub mirror_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
         /// The longest time without a timely state while a move may run; the program's own read timeout must not be
         /// longer. Default 200 ms, at least two cycles.
@@ -82,7 +83,8 @@ settings! {
         /// The longest time after `Cancel` without a target that becomes slower, or rests, before the `stopj`. Default
         /// 100 ms, at least two cycles.
         pub cancel_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
-        /// The longest pause at the pendant, or time with a speed slider at 0. Default 10 s.
+        /// The longest pause at the pendant, or time with a speed slider at 0, after which a move may continue. Default
+        /// 10 s.
         pub pause_timeout: Duration [0.0 to 3600.0 "s"] = Duration::from_secs(10),
         /// A program of ours stays on the controller between two `Command`s: in `Monitor` every state is answered by a
         /// keep-alive. Default no.

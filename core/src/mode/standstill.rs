@@ -74,7 +74,7 @@ impl<const N: usize> Standstill<N> {
         self.at_rest
     }
 
-    /// Returns the thresholds from which the arm counts as being at standstill.
+    /// Returns the thresholds up to which the arm counts as being at standstill.
     #[must_use]
     pub const fn config(&self) -> &StandstillConfig {
         &self.config

@@ -16,8 +16,8 @@ settings! {
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct FollowingConfig in "following." by new(cycle: Duration) {}
 
-    /// The tolerances of comparing target speeds with commands that differ from their defaults
-    /// ([`FollowingConfig::new`]).
+    /// The tolerances that differ from their defaults ([`FollowingConfig::new`]), for comparing target speeds with
+    /// commands.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning FollowingTuning {

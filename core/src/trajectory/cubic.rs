@@ -67,7 +67,7 @@ impl<const N: usize> CubicSegment<N> {
         self.seconds
     }
 
-    /// Returns the setpoint of the motion `t` seconds after the start. Outside the segment it is that of the nearer
+    /// Returns the setpoint `t` seconds after the start of the segment. Outside the segment it is that of the nearer
     /// end.
     #[must_use]
     pub fn at(&self, t: f32) -> Setpoint<N> {

@@ -284,7 +284,7 @@ impl<const N: usize> Trajectory<N> {
             .fold(JointVelocities::ZERO, |peak, leg| peak.zip_with(leg.peak_velocities().as_array(), |a, b| a.max(*b)))
     }
 
-    /// Returns the highest acceleration of each joint in the motion \[rad/s²\].
+    /// Returns the highest acceleration of each joint between the waypoints held at present \[rad/s²\].
     #[must_use]
     pub fn peak_accelerations(&self) -> JointAccelerations<N> {
         self.legs().fold(JointAccelerations::ZERO, |peak, leg| {

@@ -16,7 +16,7 @@ const BOXES: [(Mode, i32, i32); 5] = [
     (Mode::Command, 640, 250),
     (Mode::Stopping, 360, 250),
 ];
-/// Half the width and the height of a box.
+/// Half the width and half the height of a box, in units of the picture.
 const HALF: (i32, i32) = (62, 24);
 
 /// A transition, with the path of its arrow, the place of its label and the label.

@@ -96,7 +96,7 @@ fn matrix(value: &Value) -> Option<(Vec<&Value>, usize, usize)> {
     Some((elements, rows.len(), columns?))
 }
 
-/// Converts a matrix of one column to a list; returns other values unchanged.
+/// Converts a matrix of one column to a list; returns a value that is not a list unchanged.
 fn flat(value: Value) -> Value {
     let Value::List(rows) = value else { return value };
     let first = |row| if let Value::List(mut row) = row { row.pop().unwrap_or_default() } else { row };

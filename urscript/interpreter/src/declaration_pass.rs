@@ -25,7 +25,8 @@ fn count(slots: &Slots) -> u32 {
     u32::try_from(slots.len()).unwrap_or(u32::MAX)
 }
 
-/// A function of the program, `def`, `sec` or `thread`, in the order of the heads in the text.
+/// A function of the program: a `def`, `sec` or `thread`, numbered in the order of the heads in the text; or a line of
+/// interpreter mode.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Function {
     pub(super) name: Box<str>,

@@ -40,7 +40,7 @@ pub struct CompileError {
 pub enum CompileErrorKind {
     /// A name that the program neither assigns nor defines, and that the controller's software does not provide.
     NameNotFound(String),
-    /// A function of this name is defined twice.
+    /// A function, a parameter of a function or a member of a struct is defined twice with this name.
     NameAlreadyDefined(String),
     /// A statement of interpreter mode declares a global variable that the program does not have.
     NewGlobal(String),
@@ -143,7 +143,7 @@ pub enum FaultKind {
     NoMember(String),
     /// A value has no method of this name, or none that accepts these arguments.
     NoMethod {
-        /// The name of the method that does not exist.
+        /// The name of the method that the program called.
         name: String,
         /// The kind of the object's value, see [`Value::kind`](super::Value::kind).
         found: &'static str,
@@ -166,7 +166,8 @@ pub enum FaultKind {
         /// The number of elements of the right list; if it is a matrix that is multiplied, the number of its rows.
         right: usize,
     },
-    /// A division by zero, or a function's argument outside its domain; the name of the operation.
+    /// A division by zero, a function's argument outside its domain, or a result that is not finite or too large; the
+    /// name of the operation.
     Domain(&'static str),
     /// A limit of [`Limits`](super::Limits) is exceeded; the name of its field.
     Limit(&'static str),

@@ -86,7 +86,7 @@ const WORDS: [&str; 27] = [
     "xor",
 ];
 
-/// The operators and brackets of URScript, each before those that are its beginning.
+/// The operators, brackets and punctuation marks of URScript, each before any shorter one that it begins with.
 const SIGNS: [&str; 19] =
     ["==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ":", "."];
 

@@ -80,7 +80,7 @@ impl Value {
         Some(out)
     }
 
-    /// Returns the value's text if it is one; `None` otherwise.
+    /// Returns the text if the value is one; `None` for other kinds.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
@@ -139,7 +139,7 @@ impl Value {
         }
     }
 
-    /// Returns whether a list is within the limits on its number of scalars and on its depth of nesting.
+    /// Returns whether a value is within the limits on its size ([`Limits::list_weight`]) and on its depth of nesting.
     pub(crate) fn fits(&self, limits: &Limits) -> bool {
         self.depth() <= limits.list_depth && self.weight() <= limits.list_weight
     }

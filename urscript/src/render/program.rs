@@ -21,8 +21,8 @@ use super::templates::{is_word, word};
 use super::text_cursor::Line;
 use super::version::Version;
 
-/// The length of the longest number or address that replaces a placeholder \[B\]: ten digits before the point, sign,
-/// point, decimals.
+/// The size of the memory for a number or address that replaces a placeholder \[B\]: enough for a sign, ten digits, a
+/// point and the decimals.
 const SCRATCH: usize = 20;
 
 /// The value that replaces a placeholder of a template.

@@ -57,14 +57,14 @@ impl ToolVoltage {
 /// A setting of the controller, such as the level of an output. Several of them make a [`Sec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
-    /// The level of a digital output that is set.
+    /// The new level of a digital output.
     Digital {
-        /// The digital output that is set.
+        /// The digital output whose level is set.
         output: DigitalOutput,
         /// `true` for high, `false` for low.
         high: bool,
     },
-    /// The level and quantity of an analog output that is set.
+    /// The new level of an analog output, and its quantity.
     Analog {
         /// The number of the analog output, 0 or 1.
         index: u8,
@@ -75,7 +75,7 @@ pub enum Output {
     },
     /// The supply voltage of the tool connector.
     ToolVoltage(ToolVoltage),
-    /// An internal flag of the controller that is set.
+    /// The new value of an internal flag of the controller.
     Flag {
         /// The number of the flag, 0 to 31.
         index: u8,
@@ -119,8 +119,8 @@ impl Output {
     /// have a sign, two digits, a point and the decimals at most.
     pub const MAX_LEN: usize = 12 + 6 * (NUMBER_LEN - 2 + 1) + 2;
 
-    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts the setting of an output or
-    /// payload.
+    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts this setting, for instance the
+    /// level of an output or a payload.
     ///
     /// # Errors
     /// The errors of [`Sec::render`] for this setting.
@@ -264,7 +264,7 @@ fn check_index(found: u8, max: u8) -> Result<(), RenderError> {
 /// A secondary program that applies settings, all in the same control step. Controllers send no reply to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sec<'a>(
-    /// The settings of outputs, in the order in which they are applied.
+    /// The settings of the controller, in the order in which they are applied.
     pub &'a [Output],
 );
 
@@ -279,7 +279,7 @@ impl Sec<'_> {
     ///
     /// # Errors
     /// [`RenderError::Number`] if a number is out of its range; [`RenderError::Unsupported`] if the controller does not
-    /// have an output; [`RenderError::BufferTooSmall`].
+    /// have an output or a function for a setting; [`RenderError::BufferTooSmall`].
     pub fn render(&self, dialect: impl Into<Dialect>, out: &mut [u8]) -> Result<usize, RenderError> {
         let dialect = dialect.into();
         let mut line = Line::new(out);

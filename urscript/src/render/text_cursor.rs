@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         self.put(&text.to_le_bytes());
     }
 
-    /// Writes the magnitude of a number of 16 or more to the line.
+    /// Writes a number of 16 or more in magnitude to the line, with its sign.
     #[cold]
     #[inline(never)]
     fn large(&mut self, value: f32) {

@@ -145,7 +145,7 @@ impl ModeMachine {
         }
     }
 
-    /// Sends the stop command next, which ends any program on the controller.
+    /// Makes the stop command the next output; it ends any program on the controller.
     pub(super) fn stop_program(&mut self, now: Instant) {
         self.stopping = Stopping::StopNext;
         if let Some(delegation) = &mut self.delegation {

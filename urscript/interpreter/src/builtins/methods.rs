@@ -14,7 +14,7 @@ const fn method(name: &'static str, params: &'static [Param]) -> Signature {
 
 const HANDLE: Param = req("handle");
 
-/// All methods that programs can call, in any controller software, with a dot before the name.
+/// The methods of objects that a host creates, each with the first software that has it, and a dot before its name.
 pub(super) static METHODS: &[Signature] = &[
     // Publisher: two names of the same method.
     method(".write", &[HANDLE, req("message")]),

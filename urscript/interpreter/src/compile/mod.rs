@@ -1,6 +1,6 @@
-//! Compiles text to instructions, in two passes over the tokens. [`declare`](super::declare) finds names; then the
-//! grammar is read and one instruction list per function is written ([`statement`], [`expression`]). There is no syntax
-//! tree. The depth of nesting is limited by a counter, so that no text can exhaust the stack.
+//! Compiles text to instructions, in two passes over the tokens. [`declaration_pass`](super::declaration_pass) finds
+//! names; then the grammar is read and one instruction list per function is written ([`statement`], [`expression`]).
+//! There is no syntax tree. The depth of nesting is limited by a counter, so that no text can exhaust the stack.
 
 mod expression;
 mod interactive;
