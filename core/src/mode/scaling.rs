@@ -55,7 +55,8 @@ impl ScalingConfig {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pace {
-    /// The control law's speeds, limited for a short time, because no state has shown yet that the arm follows.
+    /// The control law's speeds, limited for a short time, because no state in this `Command` has shown a speed scaling
+    /// above 0 yet.
     Begin,
     /// The control law's speeds are sent without a further limit.
     Free,
