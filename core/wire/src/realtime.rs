@@ -349,7 +349,7 @@ pub const HEAD_LEN: usize = 12;
 pub struct Head {
     /// The length of the real-time packet \[B\].
     pub size: usize,
-    /// The controller's clock when the packet was sent: the time since the controller was started.
+    /// The time on the controller's clock in the packet, since the controller was started.
     pub time: ControllerTime,
 }
 

@@ -20,7 +20,8 @@ const RESTART: Duration = Duration::from_secs(60);
 pub struct Caller<'i> {
     want: Want<'i>,
     stage: CallerState,
-    /// The boot number of the board, a number new after each start, at its last answer.
+    /// The boot number of the board, which differs after each start, as given when the client was created: another
+    /// number in an answer shows that the board has restarted.
     boot: u32,
     turn: u16,
     tries: u8,

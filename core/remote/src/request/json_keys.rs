@@ -7,7 +7,8 @@ pub enum Key {
     Do,
     /// The key `id`: a number chosen by the sender, which the answer repeats.
     Id,
-    /// The key `epoch`: the session's epoch that the sender observed, a counter of connections and losses of authority.
+    /// The key `epoch`: the epoch of the session with the robot, a counter of connections and losses of authority, as the
+    /// sender observed it.
     Epoch,
     /// The key `output`: an output of the controller and the value to set.
     Output,
@@ -17,7 +18,8 @@ pub enum Key {
     Values,
     /// The key `seq`: the sequence number of a sensor's reading.
     Seq,
-    /// The key `how`: the parameters of a motion by hand, by force or to a target, or whether a contact ends a motion.
+    /// The key `how`: the parameters of a motion by hand, by force or to a target, whether a contact ends a motion, or a
+    /// command to the dashboard server.
     How,
     /// The key `challenge`: the challenge of a recent answer, which shows that the request is fresh.
     Challenge,

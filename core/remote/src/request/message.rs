@@ -18,8 +18,8 @@ pub struct Message<'a> {
     pub ask: ClientRequest<'a>,
 }
 
-/// A request. Its epoch is the session's epoch that the sender observed, a counter of connections and losses of
-/// authority.
+/// A request. Its epoch is that of the session with the robot, a counter of connections and losses of authority, as the
+/// sender observed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClientRequest<'a> {
     /// Report the state of the session once.

@@ -77,7 +77,8 @@ pub struct Fault<'a> {
     pub kind: FaultKind,
     /// The position of the error in the line: the number of bytes before it.
     pub at: usize,
-    /// The JSON key whose value is invalid, or that is missing.
+    /// The JSON key that is missing, repeated or not accepted, or whose value is invalid; `None` if the error concerns no
+    /// known key.
     pub key: Option<Key>,
     /// A description of the values accepted at the position of the error.
     pub expected: &'static str,

@@ -67,15 +67,16 @@ pub struct Status<S> {
     pub since: Instant,
     /// The session's epoch, a counter of connections and losses of authority, which requests from outside must carry.
     pub epoch: Epoch,
-    /// The first reason since the last acknowledgement for which commanding ended; `None` if there is none.
+    /// The first latched reason since the last acknowledgement, for which arming or commanding ended; `None` if there is
+    /// none. Requested releases, and stops or pauses of the program, are not latched here.
     pub latch: Option<Reason>,
-    /// The reasons since the last acknowledgement for which commanding ended.
+    /// All reasons since the last acknowledgement for which arming or commanding ended.
     pub reasons: ReasonSet,
     /// All reasons for which a request to command would be refused now.
     pub unmet: ReasonSet,
     /// `true` if the arm was last observed moving, and its standstill was not measured since.
     pub motion_unknown: bool,
-    /// `true` if the next command overrides a stop of the arm at the pendant.
+    /// `true` if the next command would override a stop of the arm at the pendant; only while commanding.
     pub overrides_pendant: bool,
     /// The number of consecutive good control cycles, while arming.
     pub good_cycles: u32,

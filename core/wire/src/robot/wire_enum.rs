@@ -11,7 +11,7 @@ macro_rules! wire_enum {
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`, ", stringify!($value) $(, ": ", $meaning)?, ".")] $variant,)+
-            /// A number from the controller for which this version of Outrigger has no name.
+            /// A transmitted number for which this version of Outrigger has no name.
             Unknown($raw),
         }
 
@@ -19,7 +19,7 @@ macro_rules! wire_enum {
             /// The named values with their numbers, in the order of the specification.
             pub const NAMED: &'static [(Self, $raw)] = &[$((Self::$variant, $value)),+];
 
-            /// Returns the value that the controller transmits as `raw`.
+            /// Returns the value that is transmitted as the number `raw`.
             #[must_use]
             pub const fn from_raw(raw: $raw) -> Self {
                 match raw {
@@ -37,7 +37,7 @@ macro_rules! wire_enum {
                 }
             }
 
-            /// Returns the controller's own name of the value; `None` for a number without one. Displaying the value
+            /// Returns the name of the value in the protocol; `None` for a number without one. Displaying the value
             /// shows that number.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
@@ -56,7 +56,7 @@ macro_rules! wire_enum {
     };
 }
 
-/// Writes the controller's name of a value, or `UNKNOWN` and its number.
+/// Writes the name of a value in the protocol, or `UNKNOWN` and the value's number.
 pub(crate) fn display(
     f: &mut core::fmt::Formatter<'_>,
     name: Option<&str>,

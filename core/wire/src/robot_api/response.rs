@@ -10,7 +10,8 @@ use crate::robot::SoftwareVersion;
 const HEAD: u32 = 16 * 1024;
 /// The greatest length of a response body \[B\]; the API's description is the longest body.
 const BODY: u64 = 16 << 20;
-/// The number of bytes of a response's header line that are examined; the rest of a longer line is skipped.
+/// The number of bytes of a response's line (status, header or chunk length) that are examined; the rest of a longer line
+/// is skipped.
 const LINE: usize = 128;
 /// The number of bytes of a response body that are stored unchanged.
 const EXCERPT: usize = 200;
@@ -73,7 +74,7 @@ enum Part {
 pub struct Response {
     part: Part,
     line: Vec<u8, LINE>,
-    /// `true` if the current header line is longer than the part of it that is stored.
+    /// `true` if the current line (status, header or chunk length) is longer than the part of it that is stored.
     long: bool,
     head: u32,
     status: u16,

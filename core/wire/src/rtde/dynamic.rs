@@ -12,8 +12,8 @@ use zerocopy::big_endian::F64;
 pub enum Presence {
     /// The RTDE variable is available on the controller; its values have this type.
     Present(DataType),
-    /// The type of the variable is not known yet: the controller has not answered, and the registry does not have the
-    /// variable.
+    /// The type of the variable is not known: the controller has not answered and the registry does not have the variable,
+    /// or the controller's type of a required variable is unknown to this crate.
     Unknown,
     /// The controller's software does not have the RTDE variable.
     NotFound,

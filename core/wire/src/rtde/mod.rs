@@ -99,7 +99,7 @@ impl Protocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PackageType {
-    /// The package `V`: the protocol version, requested or accepted.
+    /// The package `V`: the request for a protocol version, or the answer to it.
     ProtocolVersion,
     /// The package `v`: the version of the controller's software.
     ControllerVersion,

@@ -40,13 +40,13 @@ pub trait Recipe {
     }
 }
 
-/// The reason why the controller cannot use an RTDE recipe as it is.
+/// The reason why an RTDE recipe cannot be used as it is: a variable, and the problem with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RecipeError<'n> {
-    /// The name of the variable that has the problem.
+    /// The name of the variable that has the problem; empty for [`Problem::Surplus`].
     pub name: &'n str,
-    /// The problem of the variable on this controller.
+    /// The problem of the variable in the recipe.
     pub problem: Problem,
 }
 

@@ -111,7 +111,7 @@ pub enum NotAReading {
     Count {
         /// The number of values found in the reading, saturating.
         found: u8,
-        /// The greatest possible number of values in a reading, or the number expected of this sensor.
+        /// The possible number of values that is nearest to the one found, 1 or 6, or the number expected of this sensor.
         expected: u8,
     },
     /// A sensor's frame has invalid byte stuffing: bytes were lost, or it is not a frame.

@@ -65,7 +65,7 @@ impl SampleValue {
     }
 }
 
-/// A reading of one sensor, with its source and the time at which it was taken.
+/// A reading of one sensor, with its source and its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -76,7 +76,7 @@ pub struct Sample {
     pub value: SampleValue,
     /// The sensor's own counter, which increases by one with each reading, wrapping.
     pub seq: u32,
-    /// The time at which the reading was taken, on the caller's clock.
+    /// The time at which the reading was received or measured, on the caller's clock.
     pub taken_at: Instant,
 }
 

@@ -33,7 +33,7 @@ pub struct Caller {
     length: usize,
     /// `true` if the datagram in the buffer `out` has to be sent to the service.
     due: bool,
-    /// The time of the next repetition of the request, and the delay after that; `None` while no answer is awaited.
+    /// The time of the next repetition of the request, and the delay that precedes it; `None` while no answer is awaited.
     again: Option<(Instant, Duration)>,
     window: [u8; ANSWER_LEN + 1],
     event: Option<Event>,
@@ -42,9 +42,10 @@ pub struct Caller {
 /// An event that a client of keyed requests reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A session is open, with its present epoch: a counter of connections and losses of authority.
+    /// A session with the service is open. The value is the present epoch of the session with the robot, a counter of
+    /// connections and losses of authority.
     Open(Epoch),
-    /// The answer to the request that was sent, with the session's present epoch.
+    /// The answer to the request that was sent, with the present epoch of the session with the robot.
     Answer(Epoch, Reply),
     /// An answer arrived that only another version of the client understands.
     NotUnderstood,

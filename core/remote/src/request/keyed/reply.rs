@@ -46,8 +46,8 @@ impl Default for Reply {
 pub enum Verdict {
     /// The request was carried out, or its execution has begun.
     Done,
-    /// The sender observed another epoch than the session's present one, a counter of connections and losses of
-    /// authority.
+    /// The sender observed another epoch than the present one of the session with the robot, a counter of connections
+    /// and losses of authority.
     WrongEpoch,
     /// The request was refused for this reason; `None` if the reason is not known.
     Refused(Option<Reason>),

@@ -292,7 +292,7 @@ impl<A: Copy + PartialEq> Service<A> {
     }
 
     /// Answers the request of `ticket`, with a new challenge. Has no effect if the request is not the newest of its
-    /// session.
+    /// session, or was answered already.
     pub fn answer(&mut self, now: Instant, ticket: Ticket, present: Epoch, reply: &Reply) {
         let Ticket { session, counter } = ticket;
         let is = |open: &&mut Session<A>| open.number == session && open.counter == counter && open.answer.is_none();

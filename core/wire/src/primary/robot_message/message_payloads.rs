@@ -32,7 +32,7 @@ pub struct PopupRequest {
     pub blocking: bool,
 }
 
-/// The version message, which tells the controller's software version.
+/// The version message, which contains the controller's software version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Version<'a> {
     /// The name of the software, `URControl`; at most 255 bytes.
