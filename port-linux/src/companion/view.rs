@@ -36,7 +36,8 @@ pub struct SessionView<const N: usize> {
 pub struct Frame<const N: usize> {
     /// The joint speeds that were commanded to the arm last \[rad/s\].
     pub commanded: JointVelocities<N>,
-    /// The joint positions of the control law's setpoint \[rad\]. `None` while the arm is not commanded.
+    /// The joint positions of the control law's setpoint \[rad\]. `None` without a setpoint, and while the arm is not
+    /// commanded.
     pub wanted: Option<JointPositions<N>>,
     /// The named values that the control law shows, while it commands. In JSON they are `values`; those of laws that
     /// hold a distance or move axes of the tool are also `standoff_error` and `axis_errors`.

@@ -46,7 +46,8 @@ impl<const N: usize> Views<N> {
         self.demand.wanted.store(wanted, Ordering::Relaxed);
     }
 
-    /// Returns the newest picture of the session. `None` if it was taken already, or is being stored. Never waits.
+    /// Returns the newest picture of the session. `None` if there is no new one since the last call, or if one is being
+    /// stored at this moment. Never waits.
     pub fn take(&mut self) -> Option<SessionView<N>> {
         (self.taking)()
     }
@@ -117,7 +118,7 @@ pub struct Tap<M: VendorUi, const N: usize> {
     due: Instant,
     settle_due: Instant,
     last_fallback: Option<Reason>,
-    /// The time and the number of received robot states when their rate was last measured. `rate` is that rate \[1/s\].
+    /// The time and the number of accepted robot states when their rate was last measured. `rate` is that rate \[1/s\].
     counted: (Instant, u64),
     rate: f32,
 }

@@ -126,17 +126,17 @@ impl Feed {
         self.ring.put(at, Kept::Whole(what), &[]);
     }
 
-    /// Adds a [`EntryContent::Received`] to the feed, by one copy of its bytes.
+    /// Adds an [`EntryContent::Received`] to the feed, by one copy of its bytes.
     fn received(&self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
         self.ring.put(at, Kept::Received { port, first_start }, bytes);
     }
 
-    /// Adds a [`EntryContent::Sent`] to the feed, by one copy of its bytes.
+    /// Adds an [`EntryContent::Sent`] to the feed, by one copy of its bytes.
     fn sent(&self, at: Instant, port: u16, bytes: &[u8]) {
         self.ring.put(at, Kept::Sent { port }, bytes);
     }
 
-    /// Adds a [`EntryContent::Engine`] to the feed, by one copy of its bytes.
+    /// Adds an [`EntryContent::Engine`] to the feed, by one copy of its bytes.
     pub(crate) fn engine(&self, at: Instant, bytes: &[u8]) {
         self.ring.put(at, Kept::Engine, bytes);
     }
@@ -197,7 +197,7 @@ impl Reader {
         }
     }
 
-    /// Returns the next entry of the feed. `None` if it has not arrived yet, or if the feed has ended.
+    /// Returns the next item of the feed, an entry or a loss. `None` if no entry has arrived yet, or if the feed has ended.
     pub fn next_now(&mut self) -> Option<Item> {
         self.now().ok()
     }

@@ -43,7 +43,7 @@ pub(super) enum Kept {
 /// The result of looking for an entry of the feed by its number.
 pub(super) enum Found {
     Entry(Entry),
-    /// The feed entry was overwritten, and so were entries after it: this many in all.
+    /// The feed entry was overwritten or not stored, and so were entries after it: this many in all.
     Lost(u64),
     /// The feed entry with this number has not arrived yet.
     Nothing,

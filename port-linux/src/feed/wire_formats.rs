@@ -202,7 +202,7 @@ pub fn name_of(port: u16) -> String {
     }
 }
 
-/// Returns the topic of the bytes received at `port`, in a recording.
+/// Returns the topic, in a recording, of the bytes received from the controller's stream `port`.
 #[must_use]
 pub fn raw_topic(port: u16) -> String {
     match connection_of(port) {
@@ -211,7 +211,7 @@ pub fn raw_topic(port: u16) -> String {
     }
 }
 
-/// Returns the topic of the bytes sent to `port`, in a recording.
+/// Returns the topic, in a recording, of the bytes sent to the controller's stream `port`.
 #[must_use]
 pub fn sent_topic(port: u16) -> String {
     raw_topic(port) + "/sent"

@@ -49,7 +49,7 @@ impl Clock {
         Self { epoch, epoch_nanos, pace: None }
     }
 
-    /// Starts a clock that shows the time of `pace`, which differs from the system's rate.
+    /// Starts a clock that shows the time of `pace`, which runs at another rate than the system's clock.
     pub fn paced(pace: &'static dyn Pace) -> Self {
         Self { pace: Some(pace), ..Self::start() }
     }

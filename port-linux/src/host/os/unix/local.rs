@@ -180,7 +180,7 @@ fn answering(directory: &Path, path: &Path, me: u32) -> Result<Answering, Unfit>
     Ok((stream, (process, user)))
 }
 
-/// The owner and the permissions of a directory that contains sockets.
+/// The owner and the permissions of a directory on the path of a run's socket.
 #[derive(Clone, Copy, Debug)]
 struct Folder {
     owner: u32,
