@@ -182,7 +182,7 @@ pub(crate) struct MoveExecutor<const N: usize> {
 /// The progress of a move that the controller executes.
 #[derive(Clone, Copy, Debug)]
 pub struct MoveProgress<const N: usize> {
-    /// The newest measured joint positions \[rad\]. `None` without a robot state.
+    /// The newest measured joint positions \[rad\]. `None` before the first robot state.
     pub at: Option<JointPositions<N>>,
     pub(crate) tool: Option<Pose>,
     /// The joint angles and the pose of the goal, as located by the controller. `None` until they are known.
@@ -197,7 +197,8 @@ pub struct MoveProgress<const N: usize> {
     pub(crate) cancelled: bool,
     /// `true` if a contact of the tool has ended the move.
     pub(crate) touched: bool,
-    /// The reason for which the move is held, after which it continues by itself. `None` if it is not held.
+    /// The reason for which the move is held. The move continues by itself when this reason ends. `None` if it is not
+    /// held.
     pub held: Option<Reason>,
 }
 
@@ -263,7 +264,7 @@ impl<const N: usize> MoveExecutor<N> {
         self.cancelled = true;
     }
 
-    /// Records that a contact of the tool ends the move from now on.
+    /// Records that a contact of the tool has ended the move on the controller.
     pub(super) const fn touch(&mut self) {
         self.touched = true;
     }

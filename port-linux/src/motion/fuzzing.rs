@@ -11,7 +11,7 @@ use super::motion_text::{Piece, Pieces, waypoint};
 use super::motion_thinning::thinned;
 use super::{Motion, Reading};
 
-/// The maximum length of an error text about a motion file \[characters\].
+/// The maximum length of a text for people that a fuzz target accepts \[characters\].
 const LONGEST_ERROR: usize = 8_192;
 
 /// The largest number in the motions that are converted and compared here.

@@ -33,7 +33,7 @@ pub(crate) struct PlaybackExecutor<const N: usize> {
     touched: (bool, bool),
     /// `true` if the arm is at standstill after the motion was cancelled.
     is_over: bool,
-    /// The reason why the motion was not started or not resumed, or why it ended early. `None` if neither happened.
+    /// The reason why the motion was not started or not resumed, or why it ended early. `None` otherwise.
     against: Option<Reason>,
     told: Arc<Mutex<PlaybackProgress<N>>>,
 }
@@ -83,7 +83,7 @@ impl<const N: usize> PlaybackExecutor<N> {
         self.waypoints.last().map_or(Duration::ZERO, |last| last.at)
     }
 
-    /// Returns the current setpoint (joint positions and speeds) of the motion. `None` before its start.
+    /// Returns the current setpoint (joint positions and speeds) of the motion. `None` before its start and while suspended.
     pub(super) fn wanted(&self) -> Option<Setpoint<N>> {
         self.number.map(|_| self.playback.wanted(&self.waypoints))
     }

@@ -115,7 +115,7 @@ pub(super) enum PreparedExecution<const N: usize> {
     Play(Box<PlaybackExecutor<N>>),
     /// The controller executes the requested motion as a single move to one goal.
     Give { giving: MoveExecutor<N>, from: JointPositions<N> },
-    /// The motion that sends nothing: it has no length, and the arm is at its position.
+    /// The motion has no length and the arm is already at its position, so that nothing is sent.
     Stay,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Columns {
     pub(super) count: usize,
     /// `true` if times are clock times. The motion then starts at the first one.
     pub(super) is_clock: bool,
-    /// Three flags: `true` if the positions, speeds or accelerations are in degrees.
+    /// Three flags, for positions, speeds and accelerations: `true` for degrees, `false` for radians.
     pub(super) is_degrees: [bool; 3],
 }
 

@@ -189,7 +189,7 @@ impl<'de> Deserialize<'de> for Trajectories {
     }
 }
 
-/// The time of a waypoint in a motion file \[s\].
+/// A time in a motion file \[s\]: that of a waypoint, or the tolerance of the time at the goal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Time(pub(super) f64);
 
