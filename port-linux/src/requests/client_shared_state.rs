@@ -66,7 +66,7 @@ pub(super) struct Shared<const N: usize> {
     clock: Clock,
     pub(super) slot: LatestStatus,
     bell: Notify,
-    /// The joint positions of the arm a short time ago, and the limits of its motions.
+    /// The motion state of the arm a short time ago: joint positions and speeds, active setpoint, period of robot states.
     stands: Arc<Mutex<ArmMotionState<N>>>,
     /// The permits for clients that upload third-party programs.
     upload_permits: UploadPermits,
@@ -165,8 +165,8 @@ impl<const N: usize> Shared<N> {
         !self.releases.is_closed() && self.releases.capacity() < self.releases.max_capacity()
     }
 
-    /// Queues a client's request for the control loop at once if there is room and the rate limit permits. Returns
-    /// `false` otherwise.
+    /// Queues a client's request for the control loop at once if the queue has room and the rate limit permits. Requests
+    /// that stop the arm, and the disconnection of a client, are not limited. Returns `false` if it is not queued.
     pub(super) fn hand_over(&self, letter: Envelope<N>) -> bool {
         let ends = letter.asked.stops() || matches!(letter.asked, RequestKind::Gone(_));
         let lane = if letter.asked.stops() { &self.releases } else { &self.asks };

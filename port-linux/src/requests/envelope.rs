@@ -23,7 +23,7 @@ pub enum RequestKind {
     Resume(Epoch),
     /// Releases the arm for this cause: commanding ends, and the arm is brought to rest.
     Release(ReleasedBy),
-    /// Acknowledges the latched reason of the last fallback.
+    /// Acknowledges the reasons that were latched since the last acknowledgement.
     Acknowledge,
     /// Sets an output of the controller.
     Set(Epoch, Write),
@@ -107,7 +107,7 @@ impl RequestKind {
 pub(super) struct Envelope<const N: usize> {
     pub(super) asked: RequestKind,
     pub(super) reply: Reply,
-    /// The prepared motion, if the request is an [`RequestKind::Move`].
+    /// The prepared motion, if the request is a [`RequestKind::Move`].
     pub(super) motion: Option<Ready<N>>,
     /// The state and validity of the request, if it causes motion.
     pub(super) claim: Option<MotionClaim>,

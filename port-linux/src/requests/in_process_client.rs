@@ -65,7 +65,8 @@ impl<const N: usize> Client<N> {
         self.shared.is_releasing() || self.pass_on(RequestKind::Release(ReleasedBy::Program), None, None).is_some()
     }
 
-    /// Acknowledges the latched reason of the last fallback. Returns `false` like [`request`](Self::request).
+    /// Acknowledges the reasons that were latched since the last acknowledgement. Returns `false` like
+    /// [`request`](Self::request).
     pub fn acknowledge(&mut self) -> bool {
         self.pass_on(RequestKind::Acknowledge, None, None).is_some()
     }

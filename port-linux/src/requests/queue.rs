@@ -40,7 +40,7 @@ const UNMET: Duration = Duration::from_millis(50);
 /// The longest wait for the result of setting an output of the controller. It is longer than the engine's own timeout.
 const NEWS: Duration = Duration::from_secs(10);
 
-/// The memory of a finished motion, which is freed on another thread.
+/// The memory of a finished or rejected motion, which is freed on another thread.
 pub(super) type Spent = Box<dyn Any + Send>;
 
 /// An assignment to an output of the controller that was passed to the engine, and whose result is not known yet.

@@ -31,7 +31,7 @@ pub struct Status {
     pub mode: Mode,
     /// The grade of the link that carries robot states.
     pub grade: Grade,
-    /// The first reason for which commanding ended since the last acknowledgement.
+    /// The first reason, other than a release, that was latched since the last acknowledgement.
     pub latch: Option<Reason>,
     /// The reason that ended commanding last, whether it is latched or not.
     pub left: Option<Reason>,
