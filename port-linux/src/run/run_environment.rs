@@ -45,7 +45,7 @@ use crate::show::values::lines;
 use crate::show::{Format, reason_text};
 use crate::vendor::{Summary, Tally, VendorObserve, VendorUi};
 
-/// The interval for reporting invalid readings of the same sensor.
+/// The shortest interval between reports about invalid readings of the same sensor.
 const COMPLAINTS: Duration = Duration::from_secs(5);
 
 /// A function that returns the worst-case coast of the arm (its motion after commanding has failed) as text, for
@@ -73,7 +73,7 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     releases: Releases,
     /// The reason why commanding ended last, unless its end was requested.
     fell_back: Option<Reason>,
-    /// The latched reason of the last fallback that was not acknowledged.
+    /// The first reason, other than a release, that was latched since the last acknowledgement.
     latch: Option<Reason>,
     /// `true` if the run's single request to command has timed out.
     lapsed: bool,
@@ -158,7 +158,7 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         })
     }
 
-    /// Starts to copy the engine's inputs and outputs into the feed, for recordings.
+    /// Starts to copy the engine's inputs and outputs into the feed, for the companions that need them.
     pub(super) fn record(&mut self) {
         self.tail = self.panel.feed().cloned().map(Tail::new);
     }

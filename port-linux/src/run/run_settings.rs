@@ -20,7 +20,7 @@ pub(super) const AROUND: usize = 4096;
 
 /// The settings of a run with any controller, and its companions.
 pub struct Plan<const N: usize> {
-    /// The name of the controller by which other processes find the run.
+    /// The name of the controller in status answers to clients.
     robot: String,
     pub(super) sources: Vec<SourceSettings>,
     variables: Vec<VariableSettings>,

@@ -20,7 +20,7 @@ use crate::released::ReleasedBy;
 pub struct SessionState<const N: usize> {
     /// The mode of the control state machine, e.g. monitor or command.
     pub mode: Mode,
-    /// The first reason for which commanding ended since the last acknowledgement.
+    /// The first reason, other than a release, that was latched since the last acknowledgement.
     pub latch: Option<Reason>,
     /// The unmet preconditions, for which a request to command would be rejected.
     pub unmet: ReasonSet,

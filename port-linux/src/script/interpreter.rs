@@ -66,7 +66,7 @@ pub struct Interpreted {
 /// The notifications between the tasks of the program's connection and of the statements' connection.
 #[derive(Default)]
 struct Between {
-    /// The signal that the controller accepts statements, so the program can be sent.
+    /// The signal that the connection to port 30020 is established, so that the program can be sent.
     send: Notify,
     /// The signal that the program in interpreter mode runs.
     runs: Notify,
@@ -124,7 +124,7 @@ pub async fn interpret(
     Ok(Interpreted { statements, program: program?, by })
 }
 
-/// Returns `true` if the program in interpreter mode is known to have ended.
+/// Returns `true` if the result of an upload shows that the uploaded program has ended.
 const fn is_over(program: &UploadOutcome) -> bool {
     matches!(program, UploadOutcome::Ended(_) | UploadOutcome::Failed { .. } | UploadOutcome::Replaced)
 }
@@ -133,7 +133,8 @@ fn script(text: &[u8]) -> Result<ScriptFile<'_>, Failure> {
     ScriptFile::new(text).map_err(|error| Failure::BadInput(error.to_string()))
 }
 
-/// The observer of the connection over which the program in interpreter mode is sent.
+/// The observer of the connection over which a program is sent: the one in interpreter mode, or the one that stops the
+/// arm in its place.
 struct ConnectionObserver<'a, 'o, O> {
     observer: &'a RefCell<&'o mut O>,
     runs: Option<&'a Notify>,
