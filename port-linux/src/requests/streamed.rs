@@ -88,7 +88,7 @@ impl fmt::Display for StreamRejection {
 /// The progress of the streams of clients: the active one, lapses and rejections.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Streaming {
-    /// The kind of the clients' stream that is active.
+    /// The state of the clients' stream of commands: idle, active (by its kind), or lapsed.
     pub stage: Forwarding,
     /// The number of times that streamed speeds or torques have lapsed.
     pub lapses: u32,
