@@ -241,8 +241,8 @@ impl<const N: usize> Shared<N> {
         Some(read.await.unwrap_or_else(|_| Err("its reader failed".into())))
     }
 
-    /// Ends the motion or guidance of a client that has disconnected, if it has `asked` for any. If the future is
-    /// dropped early, this must be called again.
+    /// Ends the motion of a client that has disconnected, if it has `asked` for one. Freedrive and force mode end without
+    /// this call, because the client no longer renews them. If the future is dropped early, this must be called again.
     pub(super) async fn gone(&self, asker: ClientNumber, asked: &AtomicBool) {
         if !asked.load(Ordering::Relaxed) {
             return;

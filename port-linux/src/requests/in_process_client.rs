@@ -170,7 +170,7 @@ impl<const N: usize> Client<N> {
 
 impl<const N: usize> Drop for Client<N> {
     fn drop(&mut self) {
-        // The motion or guidance of this client ends with it.
+        // The motion of this client ends now. Freedrive and force mode end because they are no longer renewed.
         let letter = Envelope::new(RequestKind::Gone(self.asker), Reply { id: None, to: None });
         match self.gone.take() {
             Some(place) => {
