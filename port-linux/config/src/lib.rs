@@ -65,7 +65,7 @@ pub enum Failure {
     Unreadable {
         /// The path of the configuration file.
         path: PathBuf,
-        /// The operating system's error when the configuration file was read.
+        /// The error of reading the configuration file: the operating system's, a file that is too large, or no UTF-8.
         error: std::io::Error,
     },
     /// The configuration file can be read, but its content is not a valid configuration.

@@ -47,7 +47,7 @@ settings! {
 /// The origin of a run's first request to command the arm: an operator, or the process itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// An operator requests commanding, by a line on standard input or a key.
+    /// An operator requests commanding, e.g. by a line on standard input or a key. The process never does.
     Operator,
     /// The process itself requests commanding, once, as soon as every precondition is met.
     Start,

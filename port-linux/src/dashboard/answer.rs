@@ -47,7 +47,7 @@ pub fn words(reply: &Reply<'_>) -> String {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// The dashboard server's answer to a yes-or-no question.
+    /// The dashboard server's answer to a yes-or-no question; `true` also for a request that was carried out.
     Flag(bool),
     /// A reply of the dashboard server that is a text.
     Text(String),
@@ -58,7 +58,7 @@ pub enum Value {
         /// The name of the program on the controller, if one is loaded.
         program: Option<String>,
     },
-    /// No value, because the dashboard server refused the request.
+    /// No value: the dashboard server refused the request, or its reply contains none, e.g. no loaded program.
     Null,
 }
 

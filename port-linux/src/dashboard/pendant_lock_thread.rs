@@ -15,7 +15,7 @@ use crate::exit::Failure;
 use crate::host::clock::{Clock, std_duration};
 use crate::host::worker::{Joined, Worker};
 
-/// The time that the controller has for unlocking at the end of the command.
+/// The time within which the controller has to unlock the pendant at the end of the process.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// A pendant that is locked while the arm is commanded, and unlocked when this is dropped.

@@ -13,7 +13,7 @@ use crate::show::Key;
 /// An input of a session's operator, by a key, a line or a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorInput {
-    /// Ends the command of the operator, for this cause.
+    /// Ends the session, for this cause.
     End(ReleasedBy),
     /// Requests that the arm is commanded. Contains the session's epoch (a counter of connections and losses of
     /// authority) that the operator has seen.
@@ -103,7 +103,7 @@ impl Operators {
         Self { signals: None, sender, keys }
     }
 
-    /// Returns `true` if a signal has requested the end of the command.
+    /// Returns `true` if a signal has requested the end of the session.
     pub fn has_ended(&mut self) -> bool {
         self.signals.as_mut().is_some_and(|signals| signals.heard().is_some())
     }

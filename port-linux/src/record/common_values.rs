@@ -45,7 +45,8 @@ fn six(value: Value<'_>) -> Option<[f64; 6]> {
     }
 }
 
-/// Converts a mode's number of any type to an integer. `None` if it is none. Port 30003 sends all numbers as doubles.
+/// Converts a mode's number of any type to an integer. `None` if `value` is not a finite number. Port 30003 sends all
+/// numbers as doubles.
 fn number(value: Value<'_>) -> Option<i32> {
     match value {
         Value::F64(value) if value.is_finite() => Some(value.round() as i32),
@@ -182,7 +183,8 @@ fn quaternion(vector: [f64; 3]) -> [f64; 4] {
 }
 
 impl Modes {
-    /// Passes robot mode, safety mode and program state to `visitor`, as numbers and by the controller's names.
+    /// Passes robot mode, safety mode and safety status to `visitor`, as numbers and by the controller's names, and the
+    /// number of the program state.
     pub(super) fn visit(&self, visitor: &mut dyn FieldVisitor) {
         let generation = if self.cb2 { Generation::Cb2 } else { Generation::Cb3 };
         let mut named = |key: &str, name_key: &str, raw: Option<i32>, name: &dyn Fn(i32) -> String| {

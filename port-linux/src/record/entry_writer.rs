@@ -22,8 +22,8 @@ use crate::show::Notice;
 pub(super) struct Recording<'m, W: Write + Seek> {
     file: File<W>,
     streams: Streams<'m>,
-    /// The port whose robot states are written to the topics that both state ports share. `None` before the first
-    /// state.
+    /// The port whose robot states are written to the topics that both state ports share. `None` until a state
+    /// arrives, at the start and after a loss of that connection.
     source: Option<u16>,
     /// The modes, and the inputs and outputs (`io`), that were last written to the recording. Modes, inputs and outputs
     /// are written when they change.

@@ -60,7 +60,7 @@ pub enum Report {
     Failed {
         /// A description of the recorded event, e.g. a fallback by its reason.
         of: String,
-        /// The operating system's reason why the recording could not be written.
+        /// The reason why the recording could not be written, e.g. the operating system's error.
         why: String,
     },
 }

@@ -243,7 +243,8 @@ pub(super) struct FollowProgress {
     pub(super) cancelled: bool,
 }
 
-/// Waits until the session's motion is completed, or abandoned after a stop.
+/// Waits until the session's motion has ended for good: completed, ended by a contact or a reason of its own, or
+/// abandoned after a stop. After each stop, `asks` decides whether the motion is resumed.
 pub(super) fn attended<const N: usize, E: Send + 'static>(
     running: Running<N, E>,
     stands: impl Fn() -> FollowProgress,

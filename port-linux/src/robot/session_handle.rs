@@ -156,7 +156,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     }
 }
 
-/// Starts a new thread for a session that may command the arm.
+/// Starts a new thread for a session, which may command the arm or only observe it.
 pub(super) fn in_thread<T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Failure> {

@@ -107,7 +107,7 @@ fn ur(target: Target) -> Arc<dyn SessionRunner<6, Ur<'static>>> {
     Arc::new(Making { controller: move || UrController::new(target.clone()), judging: judging_as })
 }
 
-/// Creates the sessions of a KRC whose measurements arrive at `listen`. A session that only observes sends no
+/// Creates the runner of sessions with a KRC whose measurements arrive at `listen`. A session that only observes sends no
 /// requests to the KRL program.
 fn krc(name: String, listen: SocketAddr) -> Arc<dyn SessionRunner<7, Krc>> {
     let judging = |config: KrcConfig| {

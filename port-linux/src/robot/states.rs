@@ -1,4 +1,4 @@
-//! A stream of a robot's newest states.
+//! A stream of a robot's states, in the order of their arrival.
 
 use std::fmt;
 use std::sync::Arc;

@@ -114,8 +114,8 @@ impl Sources {
         &self.listening
     }
 
-    /// Waits for the next sensor reading or operator's line. Returns `None` when every source has ended. Dropping the
-    /// future loses nothing.
+    /// Waits for the next arrival: a sensor's reading, faulty data or end, or an operator's line. Returns `None` when
+    /// every source has ended. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Arrival> {
         let Self { arrivals, reading, .. } = self;
         poll_fn(|context| {

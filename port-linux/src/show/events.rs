@@ -129,7 +129,7 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
     Some(Notice { at: around.at, kind, text, fields })
 }
 
-/// Returns the time of `event` by this process's clock, if the event contains it.
+/// Returns the time of `event` by the clock of its engine, if the event contains it.
 #[must_use]
 pub const fn time_of<E>(event: &Event<E>) -> Option<Instant> {
     match event {

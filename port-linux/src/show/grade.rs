@@ -85,13 +85,13 @@ pub(crate) fn fell_by(fell: &GradeChange, observer: Observer) -> String {
     }
 }
 
-/// Describes a wake-up of this program that was later than permitted.
+/// Describes a wake-up of the observing program that was later than permitted.
 fn not_scheduled(observer: Observer, cause: GradeCause) -> String {
     let [late, limit] = [cause.measured, cause.limit].map(|micros| Duration::from_micros(micros.into()));
     local_stall(observer, late, limit)
 }
 
-/// Describes a wake-up of this program that was late by `late`, which exceeds `limit`.
+/// Describes a wake-up of the observing program that was late by `late`, which exceeds `limit`.
 pub(crate) fn local_stall(observer: Observer, late: Duration, limit: Duration) -> String {
     format!("{} was not scheduled for {} (limit {})", observer.name(), span(late), span(limit))
 }
@@ -128,7 +128,7 @@ pub fn next_grade(low: &GradeLow) -> Option<String> {
     Some(format!("next grade ({}) needs {needs} {side} {}; now {is}", better.name(), value(metric, limit)))
 }
 
-/// Describes the link's low grade, and the grade that commanding needs.
+/// Describes the link's grade, and, if it is too low for commanding, the grade that commanding needs.
 pub(crate) fn quality(low: &GradeLow) -> String {
     let GradeLow { grade, needed, .. } = low;
     let needs = if grade < needed { format!(", needs {}", needed.name()) } else { String::new() };
@@ -150,7 +150,7 @@ pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     }
 }
 
-/// Describes the link's low grade and its cause, in one sentence.
+/// Describes the link's grade and its cause, in one sentence. The best grade has no cause.
 pub fn of_link(low: &GradeLow, observer: Observer) -> String {
     let cause = cause(low, observer);
     let colon = if cause.is_empty() { "" } else { ": " };
@@ -256,7 +256,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Returns the JSON members that describe the low grade of a link.
+    /// Returns the JSON members that describe the grade of a link and its cause.
     pub(crate) fn of(low: &GradeLow, observer: Observer) -> Self {
         let fields = low_fields(low).into_iter().skip(1).map(|(name, text)| {
             let of = if name.starts_with("next_") { "" } else { "grade_" };
@@ -282,10 +282,10 @@ struct Second {
     delay: Duration,
     age: Duration,
     misses: u32,
-    /// The share of expected robot states that were received in this second, in parts of 10 000.
+    /// The lowest share of the last 100 cycles that were received, of all samples in this second, in parts of 10 000.
     received: u16,
-    /// The share of robot states that were answered in this second, in parts of 10 000. `None` if answers are not
-    /// reported.
+    /// The lowest share of the last 100 answers that were seen in time, of all samples in this second, in parts of
+    /// 10 000. `None` if answers are not reported.
     answered: Option<u16>,
 }
 

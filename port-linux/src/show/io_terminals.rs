@@ -169,7 +169,8 @@ fn levels(bits: u32, first: u32, count: u32) -> String {
     levels.join(" ")
 }
 
-/// Converts the current of a terminal to milliamperes. The interface sends amperes.
+/// Converts the current of an analog output to milliamperes. The interface sends amperes; a value above 0.1 can only
+/// be in milliamperes already, and is returned unchanged.
 fn milliamperes(value: f32) -> f32 {
     if value.abs() > 0.1 { value } else { value * 1e3 }
 }

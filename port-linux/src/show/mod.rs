@@ -185,7 +185,7 @@ pub enum Message {
     Feed(Reader),
 }
 
-/// The messages for a full-screen view, which a receiver delivers.
+/// The receiver of the messages that a full-screen view displays.
 #[derive(Debug)]
 pub struct Messages(Receiver<Dated>);
 
@@ -229,7 +229,7 @@ pub fn use_screen(screen: &'static dyn Screen) {
     before_exit(give_back);
 }
 
-/// Restores the terminal if a full-screen view uses it, before the process exits.
+/// Restores the terminal if a full-screen view uses it, before the process exits or if the view is blocked.
 fn give_back() {
     if let Some(screen) = SCREEN.get() {
         screen.give_back();

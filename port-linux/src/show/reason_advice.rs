@@ -6,7 +6,7 @@ use outrigger_core::robot::Reason;
 /// The kind of program that observes a link and judges its grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observer {
-    /// A command of Outrigger on this machine.
+    /// This process, which has the session itself.
     Process,
     /// A board that reports about its session by telemetry.
     Board,

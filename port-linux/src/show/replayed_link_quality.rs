@@ -16,7 +16,8 @@ pub struct LinkHistory {
 }
 
 impl LinkHistory {
-    /// Records what the replayed engine has reported about the link since the last call.
+    /// Records `event` of the replayed engine if it is about the link's grade. Without an event, samples the figures of
+    /// the link if that is due.
     pub(crate) fn watch<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,

@@ -35,7 +35,7 @@ pub struct Snapshot {
     pub last_fallback: Option<Reason>,
     /// The unmet preconditions of commanding the arm.
     pub unmet: ReasonSet,
-    /// The state of the arm in the controller's newest message. `None` without a state.
+    /// The arm in the newest robot state. `None` without a state.
     pub state: Option<Arm>,
     /// The figures of the link that carries robot states, such as losses and intervals. `None` without a session.
     pub figures: Option<Figures>,
@@ -45,7 +45,8 @@ pub struct Snapshot {
     pub intervals: Vec<Bin>,
     /// The number of robot states per second since the previous snapshot.
     pub rate: f32,
-    /// The operating system's last error of a link that is down. `None` without an error.
+    /// The reason why there is no session with the controller or no data from the board. `None` if there is none or it
+    /// is not known.
     pub trouble: Option<String>,
     /// Further named values of the session, for people.
     pub values: Vec<(String, String)>,

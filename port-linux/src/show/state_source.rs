@@ -70,7 +70,8 @@ impl Serialize for States {
 }
 
 impl States {
-    /// Formats the connection that carries states, and why, as one line for people.
+    /// Formats the connection that carries robot states as one line for people: the counters of RTDE, or the reason why
+    /// port 30003 is used.
     pub fn line(&self) -> String {
         match &self.rtde {
             // These counters of one connection, by the controller's clock, differ from those of the link, and so have

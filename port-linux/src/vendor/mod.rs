@@ -112,14 +112,14 @@ pub struct SessionStatus<S> {
     pub(crate) seen: S,
 }
 
-/// The way in which an event of a controller is shown to people.
+/// The way in which an event of a controller is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventDisplay {
     /// The event of the controller is shown at once.
     Always,
     /// The event is not shown, because it was shown before in the same words.
     Never,
-    /// The event may occur many times a second. Only the newest one is shown, at intervals.
+    /// The event may occur many times a second. Only the newest one is shown to people, at intervals.
     Newest,
 }
 
@@ -276,9 +276,10 @@ pub enum Wanted {
 pub struct VendorFacts {
     /// The identity of the controller, e.g. `ur5e, software 5.15.0`. `None` without a session.
     pub identity: Option<String>,
-    /// The state of the arm in the controller's newest message. `None` without a state.
+    /// The arm in the newest robot state. `None` without a state.
     pub arm: Option<Arm>,
-    /// The connection that carries robot states. `None` without a session, and for a kind of controller that has one.
+    /// The connection that carries robot states. `None` without a session, and for a kind of controller with
+    /// only one such connection.
     pub states: Option<States>,
     /// The reason why there is no session with the controller. `None` during a session, or if it is not known.
     pub trouble: Option<String>,

@@ -8,7 +8,8 @@ use outrigger_wire::time::Duration;
 use super::{coast, paths};
 use crate::vendor::effect_lines::{Line, joints};
 
-/// Returns lines about the configured robot, and lines about the worst-case coast (motion without this program).
+/// Returns lines about the configured robot, and lines about the worst-case coast (the arm's motion after commanding
+/// has failed), the effect of the pendant and the command paths.
 pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
     let mut robot_lines = vec![];
     let mut say = |name, text| robot_lines.push((name, text));

@@ -121,7 +121,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
     }
 }
 
-/// Formats a value that the controller has reported, or returns `none` if it has reported none.
+/// Formats a value that is configured or reported by the controller, or returns the text `none` if there is no value.
 fn given(what: Option<impl std::fmt::Display>, none: &str) -> String {
     what.map_or_else(|| none.into(), |what| what.to_string())
 }

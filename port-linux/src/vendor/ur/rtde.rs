@@ -158,7 +158,7 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
     (flowed, why)
 }
 
-/// Describes the additional RTDE variables that are received.
+/// Describes the RTDE variables that are received, and those that the controller's software does not have.
 fn flows(wanted: &Wanted, absent: &[String]) -> String {
     let Wanted::Variables(names) = wanted else {
         return format!("data received; {} variables are not in this software", absent.len());

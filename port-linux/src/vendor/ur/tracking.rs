@@ -12,7 +12,7 @@ use crate::json::Number;
 /// The lowest speed that counts as motion, even if the arm's own noise is lower \[rad/s\].
 const LEAST_MOTION: f32 = 1e-4;
 
-/// The measured tracking of the joints by the arm while it is commanded.
+/// The measured tracking errors of the joints while the arm is commanded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracking {
     newest: Option<ControllerTime>,
@@ -27,7 +27,7 @@ pub(super) struct Tracking {
     reaction: Reaction,
 }
 
-/// The longest distance of each joint from its start position \[rad\].
+/// The largest displacement of each joint from its start position, with its sign \[rad\].
 #[derive(Clone, Copy, Debug, Default)]
 struct Excursion([f32; 6]);
 
