@@ -304,7 +304,8 @@ pub struct BoardSession {
     pub unmet: ReasonSet,
     /// The figures of the board's link that carries states.
     pub link: Figures,
-    /// `true` if the board's link that carries states is connected.
+    /// `true` if the board is connected to the real-time link (30003), which it also keeps with states by RTDE, or
+    /// receives the KRC's measurements.
     pub has_states: bool,
     /// `true` if the board has a session with the controller.
     pub has_session: bool,
