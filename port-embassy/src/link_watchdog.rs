@@ -66,7 +66,8 @@ pub struct LinkWatchdog {
     seen: Option<Instant>,
     /// The length of the network's silence after which the interface is restarted next.
     next: Duration,
-    /// The additional silence between the next restart of the interface and the one after it.
+    /// The silence between the previous restart of the interface, or the beginning of the silence, and the next
+    /// restart; it doubles with each restart, up to [`LONGEST`].
     wait: Duration,
     frames: u32,
     heard: bool,

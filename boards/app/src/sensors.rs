@@ -152,7 +152,7 @@ impl WrenchSensor {
     }
 }
 
-/// A sensor whose values are converted, for another unit or another zero point than the control law needs.
+/// A sensor whose values are converted by `scale`, because their unit or zero point is not that of the control law.
 struct Scaled<S> {
     sensor: S,
     scale: Scale,

@@ -383,7 +383,7 @@ pub(crate) struct LoopObserver<'d, const N: usize, P: Controller<N>, O> {
 }
 
 impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopObserver<'d, N, P, O> {
-    /// Returns the observer of the control loop; `cycle` is a pin whose level changes with each control cycle.
+    /// Returns the observer of the control loop; `cycle` is a pin whose level changes with each new robot state.
     pub(crate) const fn new(shared: &'d Shared<N, P>, handle: Handle<'d>, cycle: O) -> Self {
         Self {
             #[cfg(feature = "motion")]

@@ -15,7 +15,7 @@ pub(crate) const ALERT: u32 = NIS | AIS | TI | RI | RBU | RPS | FBE;
 /// The interrupts that are enabled while the driver takes received frames: a flood must not interrupt for every
 /// frame.
 const BUSY: u32 = NIS | AIS | TI | RPS | FBE;
-/// The DMA's interrupt events after which it sends and receives nothing more.
+/// The DMA's interrupt events after which its reception or its transmission remains stopped.
 const DEADLY: u32 = FBE | RPS | TPS;
 
 /// A reason why a start of the Ethernet interface failed. The start is repeated after a second.
@@ -243,7 +243,7 @@ impl Shared {
         self.unsent.store(unsent, Ordering::Relaxed);
     }
 
-    /// Takes the reason for a restart of the interface that occurred since the last call; `None` if there is none.
+    /// Takes the cause, since the last call, for which the interface must be restarted; `None` if there is none.
     pub(crate) fn take_cause(&self) -> Option<Cause> {
         let deadly = self.deadly.swap(0, Ordering::Relaxed);
         let asked = self.asked.swap(false, Ordering::Relaxed);

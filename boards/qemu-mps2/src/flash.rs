@@ -27,13 +27,13 @@ const KNOWN: u32 = u32::from_le_bytes(*b"NOR1");
 #[repr(C)]
 struct Past {
     known: u32,
-    /// The number of writes and erases of the flash since QEMU was started.
+    /// The number of units written and sectors erased in the flash since QEMU was started.
     operations: u32,
-    /// The number of writes and erases of the flash since the last reset.
+    /// The number of units written and sectors erased in the flash since the last reset.
     recent: u32,
     /// 1 if the power failed at the end of the previous run, otherwise 0.
     was_cut: u32,
-    /// The flash operation after a reset in which the power fails next, with [`Cut::Each`].
+    /// The number of the flash operation since a reset, from 1, in which the power fails next, with [`Cut::Each`].
     next: u32,
 }
 

@@ -105,7 +105,8 @@ pub struct Counts {
     pub oversized: u32,
     /// The number of polls of the chip without an interrupt.
     pub looks: u32,
-    /// The number of these polls that found frames: a few by chance, all of them if the interrupt line does not work.
+    /// The number of polls without an interrupt that found frames: a few by chance, all if the interrupt line does not
+    /// work.
     pub unannounced: u32,
     /// The number of the chip's interrupts without a received frame.
     pub fruitless: u32,

@@ -1,4 +1,4 @@
-//! The rule of recovery of the W5500 chip: what follows an error, and how often a reset may come.
+//! The rule of recovery of the W5500 chip: the remedy for an error, and the shortest time between two resets.
 
 use embassy_time::{Duration, Instant};
 
@@ -18,9 +18,9 @@ const WELL: Duration = Duration::from_secs(10);
 /// A remedy for an error of the W5500 chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// Close, set up and open the chip's socket 0 at once.
+    /// The chip's socket 0 is to be closed, set up and opened at once.
     Reopen,
-    /// Reset the W5500 chip, not before this time.
+    /// The W5500 chip is to be reset, not before this time.
     Reset(Instant),
 }
 

@@ -68,7 +68,8 @@ impl Ended {
 pub enum Next {
     /// No step is due, so the goal waits further for a contact.
     Wait,
-    /// Switch the watch for contacts off. This step is returned again if an earlier attempt had no effect.
+    /// The run's watch for contacts is to be switched off. This step is returned again if an earlier attempt had no
+    /// effect.
     SwitchOff,
     /// The goal that waits for a contact ends with this outcome.
     End(Ended),

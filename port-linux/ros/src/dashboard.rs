@@ -52,7 +52,7 @@ pub enum DashboardOperation {
     AddToLog(String),
     /// A request to write a support file to this folder of the controller.
     GenerateSupportFile(String),
-    /// A request to resume a paused program on PolyScope X, sent if `play` does not resume it.
+    /// A request to resume a paused program on PolyScope X; other controllers resume it by `play`.
     Resume,
     /// A request to list the programs on a controller with PolyScope X.
     Programs,

@@ -143,7 +143,7 @@ impl Driver {
         }
     }
 
-    /// Publishes the topics that change with a new robot state, which was received at `stamp`.
+    /// Publishes the topics that are due with a new robot state, which was received at `stamp`.
     pub fn state(&mut self, readings: &Readings, stamp: Time, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         let header = |frame_id: &str| Header { stamp, frame_id: frame_id.into() };
         let joints = self.joints(readings, header(""));

@@ -47,7 +47,7 @@ pub enum Operation {
     Stiffen,
     /// The version of the controller's software is to be reported.
     Version,
-    /// The joint target of the current motion at this time is to be reported.
+    /// The present joint target of the current motion is to be reported. The time in the call is not used.
     Query(Time),
 }
 

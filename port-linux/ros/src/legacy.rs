@@ -63,7 +63,7 @@ pub(crate) struct Legacy {
 }
 
 impl Legacy {
-    /// Publishes the topics of the driver of 2015 that change with a new robot state, received at `stamp`. `io_states`
+    /// Publishes the topics of the driver of 2015 that are due with a new robot state, received at `stamp`. `io_states`
     /// is the message of the topic with that name, if there is one.
     pub(crate) fn state(
         &mut self,

@@ -30,7 +30,8 @@ use outrigger_ros2_messages::{
 const LATCHED_10: Qos = Qos { depth: 10, ..Qos::LATCHED };
 
 topics! {
-    /// Every topic of PolyScope X except the inputs and outputs, which are in [`GROUPED`] or in [`PORTS`].
+    /// Every topic of PolyScope X that can be published, except the inputs and outputs, which are in [`GROUPED`] or in
+    /// [`PORTS`].
     TOPICS {
         TARGET_JOINT_STATES: "target_joint_states", JointState, Qos::SYSTEM, Powered,
             "position rad, velocity rad/s, effort Nm: the target torque, without the torque of friction";
@@ -247,7 +248,7 @@ pub fn names(serial: &str, form: Serial) -> Result<Names, NameError> {
 
 /// The placeholder for the serial number in a namespace or a prefix.
 const PLACE: &str = "{serial}";
-/// The namespace setting that stands for the serial number in the form of a controller.
+/// The value of the namespace setting that selects the namespace of a controller, made from its serial number.
 const SERIAL: &str = "serial";
 
 /// Returns `true` if the namespace or the prefix contains the serial number.
@@ -325,7 +326,7 @@ impl Native {
         self.terminals
     }
 
-    /// Publishes the topics that change with a new robot state, which was received at `stamp`.
+    /// Publishes the topics that are due with a new robot state, which was received at `stamp`.
     pub fn state(&mut self, readings: &Readings, stamp: Time, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         // If the power state is not reported, as on CB2 before 1.7, joints are published rather than never shown.
         let powered = powered(readings).unwrap_or(true);

@@ -133,7 +133,7 @@ pub enum ProgramAction {
     Nothing,
     /// The program is to be uploaded to the controller.
     Send,
-    /// The program is to be rejected, and its client told so.
+    /// The program is to be rejected, and the rejection reported.
     Reject,
     /// The run's permission to upload [`STOP`] is to be requested.
     AskToStop,

@@ -11,11 +11,11 @@ use outrigger_wire::checksum::crc32;
 
 /// The first bytes of the header of a copy of the settings. The digit is the version of this layout.
 const MAGIC: [u8; 4] = *b"ORS1";
-/// The length of the header of a copy of the settings \[B\]: magic, number, length and checksum of the image, checksum
-/// of all these; the rest is unused.
+/// The length of the header of a copy of the settings \[B\]: magic, sequence number, length and checksum of the image,
+/// checksum of all these; the rest is unused.
 const HEADER_LEN: usize = 32;
-/// The size of the page for the header of a copy \[B\]. The header has a separate page, so that the next page is
-/// written while it is complete.
+/// The size of a page \[B\], the largest piece that is written at once. The header of a copy has a page of its own
+/// before the image, because it is written last.
 const PAGE: usize = 256;
 
 /// A store of two copies of the settings in a separate flash, whose capacity is twice a whole number of erasable units.

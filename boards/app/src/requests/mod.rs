@@ -20,7 +20,7 @@ use self::server::RequestServer;
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// The wait after a datagram of a client was dropped, before the next is read.
+/// The wait after a received datagram was dropped, before the next one is read.
 const AFTER_DROPPED: Duration = Duration::from_millis(2);
 
 /// The UDP port and the key of the request service, as the build script compiles them in: the file `requests` next

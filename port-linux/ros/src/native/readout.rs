@@ -198,7 +198,7 @@ impl Readout<'_> {
         self.readings.bits(Variable::RobotStatusBits).map(|bits| bits >> bit & 1 == 1)
     }
 
-    /// Returns the state of the button with this bit of the robot status; only RTDE reports buttons.
+    /// Returns the state of the button with this bit of the robot status, which only RTDE reports for buttons.
     fn button(&self, bit: u32) -> Option<bool> {
         self.status(bit).filter(|_| self.readings.is_by_rtde(Variable::RobotStatusBits))
     }

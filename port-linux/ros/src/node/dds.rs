@@ -1,6 +1,7 @@
 //! The DDS transport: sends and receives the bytes of messages, by topic and service.
 //!
-//! Requests of services name the client in one of three ways (module `asker`); a server answers in the same way.
+//! Requests of services name the client in one of three ways (module `client_identity`); a server answers in the same
+//! way.
 
 mod client_identity;
 mod dds_reconnect;

@@ -1,5 +1,6 @@
 //! Sends the farewell of a participant that cannot send it itself because its threads have ended (module
-//! `interrupted`). Without it, others would go on sending to it, and list its node, until its lease of 50 s expires.
+//! `interruption_detector`). Without it, others would go on sending to it, and list its node, until its lease of 50 s
+//! expires.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 

@@ -65,7 +65,7 @@ struct NumberField {
     little_endian: bool,
 }
 
-/// A DDS participant that was lost and may come back.
+/// A DDS participant that was lost and may be discovered again.
 #[derive(Debug)]
 struct Lost {
     at: Instant,

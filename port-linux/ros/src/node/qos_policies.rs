@@ -4,7 +4,7 @@ use outrigger_ros2_messages::endpoint::Qos;
 use rustdds::policy::{Durability, History, Reliability};
 use rustdds::{QosPolicies, QosPolicyBuilder};
 
-/// The smallest number of samples kept for readers, whatever is offered: with one, a busy machine loses some
+/// The smallest number of samples kept for readers of a topic that is not latched: with one, a busy machine loses some
 /// (measured).
 const KEPT: i32 = 10;
 

@@ -231,7 +231,8 @@ impl<const N: usize> ClientRequests<N> {
         }
     }
 
-    /// Handles a call of a service of PolyScope X. Its writes are requested all together, or none.
+    /// Handles a call of a service of PolyScope X. One value that is not allowed refuses the whole call. If the run's
+    /// request queue has room for only a part of the values, that part is requested, and the call fails.
     fn native(&mut self, offer: &'static Offer, bytes: &[u8], asker: Asker, dds: &mut Dds, remarks: &mut Remarks) {
         let refused = match (native_calls::writes(offer, bytes), &mut self.client) {
             (Ok(writes), Some(client)) => {

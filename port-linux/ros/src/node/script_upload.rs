@@ -85,7 +85,7 @@ impl Scripts {
         Ok(Self { at: target.socket(Upload::PORT), topics, action, current: None })
     }
 
-    /// Handles data that arrived for these endpoints; returns it if it is for another recipient.
+    /// Handles data that arrived for the topics or the action of URScript programs; returns other data.
     pub(super) fn arrival<const N: usize>(
         &mut self,
         arrival: Arrival,

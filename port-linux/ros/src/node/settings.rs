@@ -83,7 +83,8 @@ pub struct Settings {
     pub(super) joints_at_root: bool,
     /// The names of the arm's joints, in the order of the arm.
     pub(super) joints: &'static [&'static str],
-    /// The time for which a streamed joint command stays valid without a successor; then the arm stops.
+    /// The time for which a streamed joint command stays valid without a successor; then the arm is brought to
+    /// standstill, after positions at the last of them.
     pub(super) forward_timeout: Duration,
     /// The time within which a client must renew freedrive.
     pub(super) freedrive_timeout: Duration,

@@ -85,7 +85,7 @@ enum PendingState<const N: usize> {
     /// The motion is valid and the one before it is being ended. The motion is then computed again from the arm's
     /// position at rest.
     Room,
-    /// The motion is computed and waits until the run commands the arm.
+    /// The motion is computed and is to be started. If needed, commanding or a watch for contacts is requested first.
     Waits(Ready<N>),
     /// The run has been requested to command the arm, by the request of this number.
     Requests(u32, Ready<N>),

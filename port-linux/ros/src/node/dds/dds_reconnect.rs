@@ -30,7 +30,7 @@ const TIMES: u8 = 4;
 /// The interval of the attempts to join the DDS domain again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A DDS participant that was lost and has come back.
+/// A DDS participant that was lost and has been discovered again.
 pub(super) struct Back {
     prefix: Prefix,
     at: Instant,
