@@ -1,7 +1,7 @@
 //! The correction that holds a tool at its pose at arming, along and about the axes that no sensor moves.
 
 use crate::robot::Reason;
-use outrigger_wire::math::{Frame, Vector3, add, bounded, cross, dot, scale, subtract};
+use outrigger_wire::math::{Frame, Vector3, add, bounded, cross, dot, scale, sin_cos, subtract};
 use outrigger_wire::robot::Twist;
 
 /// The displacement of a tool from its pose at arming.
@@ -38,8 +38,7 @@ pub(super) struct Hold {
     pub(super) gain: f32,
     /// The error in position, along the axes that are held, at which commanding ends \[m\].
     pub(super) distance: f32,
-    /// The error in orientation at which commanding ends \[rad\], compared with the sine of its angle; at the latest
-    /// commanding ends at a quarter turn.
+    /// The error in orientation at which commanding ends \[rad\], less than a quarter turn.
     pub(super) turn: f32,
 }
 
@@ -56,12 +55,38 @@ impl Hold {
         turn: Vector3,
         most_feedback: f32,
     ) -> Result<Twist, Reason> {
-        // The comparison of squares needs no square root.
-        let turned = dot(turn, turn) > self.turn * self.turn || displacement.agreement < 1.0;
+        // The comparison of squares needs no square root. A sine beyond a quarter turn decreases again.
+        let (tolerance, _) = sin_cos(self.turn);
+        let turned = dot(turn, turn) > tolerance * tolerance || displacement.agreement < 1.0;
         if turned || dot(across, across) > self.distance * self.distance {
             return Err(Reason::PathTolerance);
         }
         let gain = bounded(self.gain, 0.0, most_feedback);
         Ok(Twist { linear: scale(across, gain), angular: scale(turn, gain) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outrigger_wire::math::Rotation;
+
+    #[test]
+    fn commanding_ends_at_the_configured_angle_and_at_the_latest_at_a_quarter_turn() {
+        let stood = Frame { position: [0.3, -0.2, 0.5], rotation: Rotation::from_vector([0.4, 1.0, -0.7]) };
+        let ends = |tolerance: f32, angle: f32| {
+            let turned = Rotation::from_vector([0.0, 0.6 * angle, 0.8 * angle]);
+            let now = Frame { rotation: stood.rotation.after(&turned), ..stood };
+            let displacement = Displacement::between(&stood, &now);
+            let hold = Hold { gain: 1.0, distance: 0.1, turn: tolerance };
+            hold.correct(&displacement, [0.0; 3], displacement.turn_back, 10.0).is_err()
+        };
+        for tolerance in [0.01, 0.1, 0.5, 1.0, 1.3, 1.5] {
+            assert!(!ends(tolerance, tolerance * 0.99), "{tolerance}");
+            assert!(ends(tolerance, tolerance * 1.01), "{tolerance}");
+            for angle in [1.6, 2.0, 2.5, 3.0, 3.1] {
+                assert!(ends(tolerance, angle), "{tolerance}, {angle}");
+            }
+        }
     }
 }

@@ -67,7 +67,7 @@ settings! {
         /// The distance of the tool from the line that it is held on at which commanding ends \[m\].
         pub line_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
         /// The deviation of the tool from its orientation at arming at which commanding ends \[rad\].
-        pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
+        pub turn_tolerance: f32 [0.0001 to 1.5 "rad"] = 0.1,
         /// The settings of the conversion from the tool's twist to joint speeds.
         pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
     }

@@ -165,7 +165,7 @@ settings! {
         /// The displacement along the tool's held axes at which commanding ends \[m\].
         pub hold_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
         /// The rotation about the tool's held axes at which commanding ends \[rad\].
-        pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
+        pub turn_tolerance: f32 [0.0001 to 1.5 "rad"] = 0.1,
         /// The settings of the conversion from the tool's twist to joint speeds.
         pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
     }

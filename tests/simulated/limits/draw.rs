@@ -181,7 +181,7 @@ pub(crate) fn axes(draw: &mut Draw, source: SourceId) -> ToolAxesConfig {
         axes,
         hold_gain: draw.magnitude(0.01, 100.0) as f32,
         hold_tolerance: draw.magnitude(0.01, 1.0) as f32,
-        turn_tolerance: draw.magnitude(0.02, 3.0) as f32,
+        turn_tolerance: draw.magnitude(0.02, 1.5) as f32,
         tool_space: ToolSpaceConfig {
             solver: DampedLeastSquares {
                 damping: draw.magnitude(1e-3, 1.0) as f32,
