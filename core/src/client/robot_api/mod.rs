@@ -252,10 +252,10 @@ impl<'m> Client<'m> {
     /// Converts the HTTP reply to a completed request or a query to the form of a dashboard server's reply.
     fn read(&mut self) -> Outcome {
         let Some(request) = self.request else { return Outcome::Other };
+        self.line.clear();
         if member(request).is_none() {
             return Outcome::Done;
         }
-        self.line.clear();
         let words: [&[u8]; 2] = match (request, self.response.value()) {
             (RequestKind::LoadedProgram, Some(Value::Null | Value::Text { bytes: b"", .. })) => {
                 [b"No program loaded", b""]

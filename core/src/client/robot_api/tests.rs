@@ -50,7 +50,12 @@ impl Bench {
     fn drain(&mut self) {
         loop {
             let event = self.client.poll_event().map(|event| match event {
-                Event::Replied { request, reply, .. } => format!("{request:?}: {reply:?}"),
+                Event::Replied { request, reply, line } => {
+                    if let Reply::Done(_) = reply {
+                        assert!(line.0.is_empty(), "{request:?} has the text of an earlier reply: {line:?}");
+                    }
+                    format!("{request:?}: {reply:?}")
+                }
                 other => format!("{other:?}"),
             });
             let told = event.is_some();
@@ -152,6 +157,16 @@ fn answers_are_given_in_the_words_of_a_dashboard() {
     let mut bench = Bench::ready("3.1.4");
     bench.input(Input::Request(Request::RobotModel));
     assert!(bench.told().contains("NotUnderstood") && bench.calls.is_empty());
+}
+
+#[test]
+fn an_accepted_command_does_not_repeat_the_text_of_an_earlier_reply() {
+    let mut bench = Bench::ready("3.1.4");
+    bench.input(Input::Request(Request::ProgramState));
+    bench.answer(200, r#"{"state":"PAUSED"}"#);
+    bench.input(Input::Request(Request::PowerOn));
+    bench.answer(200, "");
+    assert_eq!(bench.events.last().unwrap(), "PowerOn: Done(\"\")");
 }
 
 #[test]
