@@ -90,7 +90,7 @@ impl<'t> Evaluator<'t> {
 
     /// Records that the program is being sent to the controller.
     pub(super) fn sent(&mut self) {
-        let replaces = self.running == Some(true) && self.file.kind() != ScriptKind::Secondary;
+        let replaces = self.running == Some(true) && self.file.replaces();
         self.ran_before = Some(self.running == Some(true));
         self.tell(EvaluatorEvent::Sent { replaces });
     }

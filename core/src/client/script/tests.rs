@@ -287,6 +287,15 @@ fn local_control_is_known_by_its_code_and_any_other_error_explains_a_program_tha
 }
 
 #[test]
+fn a_file_with_programs_of_both_kinds_replaces_the_running_program() {
+    for text in [[PROGRAM, SECONDARY].concat(), [SECONDARY, PROGRAM].concat()] {
+        let text = Box::leak(text.into_boxed_str());
+        let bench = Bench::sent(FIVE, text, true, true);
+        assert_eq!(bench.told.last().unwrap(), "Sent { replaces: true }");
+    }
+}
+
+#[test]
 fn of_a_secondary_program_nothing_but_errors_is_expected() {
     let mut bench = Bench::sent(FIVE, SECONDARY, true, true);
     assert_eq!(bench.told.last().unwrap(), "Sent { replaces: false }");
