@@ -256,7 +256,7 @@ settings! {
         pub lag: Duration [0.016 to 1.33 "s"] = Duration::from_millis(40),
         /// The longest wait for the end of the program after it was ordered to end; then a `stopj` ends any program
         /// that runs. Default 100 ms.
-        pub end_timeout: Duration [0.02 to 5.0 "s"] = Duration::from_millis(100),
+        pub end_timeout: Duration [0.02 to 0.9 "s"] = Duration::from_millis(100),
         /// The way in which the program receives its orders. Default: over a connection that it makes to this device.
         pub orders: Orders = Orders::Socket,
     }
