@@ -86,7 +86,7 @@ impl core::fmt::Display for Progress {
                 let tenths = wait.as_millis().div_ceil(100);
                 write!(f, "locked for another {}.{} s", tenths / 10, tenths % 10)
             }
-            Self::ConnectsAnew => f.write_str("in remote control now: reconnecting"),
+            Self::ConnectsAnew => f.write_str("no longer in local control: reconnecting"),
             Self::Program(state, name) if name.as_str().is_empty() => write!(f, "program: {state}"),
             Self::Program(state, name) => write!(f, "program: {state} {name}"),
             Self::Unconfirmed(request) => {

@@ -76,7 +76,7 @@ impl core::fmt::Display for SequenceError {
             Self::Safety(mode) => write!(f, "the safety mode is {mode}"),
             Self::RobotMode(mode) => write!(f, "the robot mode is {mode}"),
             Self::OtherStop { acknowledged, found } => {
-                write!(f, "{acknowledged} was cleared, and now the safety mode is {found}")
+                write!(f, "{acknowledged} was to be cleared, and now the safety mode is {found}")
             }
             Self::NotCleared { mode, waited } => {
                 write!(f, "the safety mode is still {mode} after {} s", seconds(*waited))

@@ -47,7 +47,7 @@ fn bring_up_connects_anew_once_where_remote_control_came_after_the_connection() 
     let mut bring_up = BringUp::new(E_SERIES, BringUpConfig::default());
     let told = play(&mut bring_up, |request, now| robot.answer(request, now));
     assert_eq!(told.end, Ok(()));
-    assert!(told.said.contains(&"in remote control now: reconnecting".to_owned()));
+    assert!(told.said.contains(&"no longer in local control: reconnecting".to_owned()));
 
     let mut robot = Robot { permitted: false, remote: false, ..Robot::new("NORMAL", "IDLE") };
     let mut bring_up = BringUp::new(E_SERIES, BringUpConfig::default());
