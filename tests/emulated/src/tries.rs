@@ -331,7 +331,7 @@ mod tests {
         let of = |said: &str, stood| {
             Verdict::of_reason(said, &[Reason::LinkClosed], &[Reason::LocalStall], MS(stood), MS(20))
         };
-        assert_eq!(of("fallback: LinkClosed, the connection was closed", 0), Verdict::Holds);
+        assert_eq!(of("fallback: LinkClosed, no connection to the controller", 0), Verdict::Holds);
         assert_eq!(of("fallback: LocalStall, this device itself stood still", 20), Verdict::Excused(MS(20)));
         assert_eq!(of("fallback: LocalStall, this device itself stood still", 19), Verdict::Fails);
         assert_eq!(of("fallback: StateStale, the newest robot state is too old", 500), Verdict::Fails);

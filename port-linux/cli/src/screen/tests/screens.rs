@@ -168,7 +168,7 @@ fn lost_link() -> Scene {
         (look.latch, look.last_fallback) = (Some(Reason::LinkClosed), Some(Reason::LinkClosed));
         look.unmet = ReasonSet::EMPTY.with(Reason::LinkClosed).with(Reason::Latched);
     });
-    scene.events.push("Command → Offline: the connection was closed (LinkClosed)");
+    scene.events.push("Command → Offline: no connection to the controller (LinkClosed)");
     scene
 }
 
