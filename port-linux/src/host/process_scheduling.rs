@@ -159,6 +159,7 @@ impl fmt::Display for InForce {
         match self.scheduling {
             Some(Scheduling::Other) => f.write_str("normal scheduling (SCHED_OTHER)")?,
             Some(Scheduling::Fifo(priority)) => write!(f, "SCHED_FIFO {priority}")?,
+            Some(Scheduling::Named(name)) => f.write_str(name)?,
             Some(Scheduling::Policy(number)) => write!(f, "scheduling policy {number}")?,
             None => f.write_str("scheduler unknown")?,
         }

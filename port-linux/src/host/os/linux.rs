@@ -84,6 +84,10 @@ pub(crate) fn scheduling() -> io::Result<Scheduling> {
     Ok(match i32::try_from(policy).unwrap_or(-1) {
         libc::SCHED_OTHER => Scheduling::Other,
         libc::SCHED_FIFO => Scheduling::Fifo(u8::try_from(param.sched_priority).unwrap_or(0)),
+        libc::SCHED_RR => Scheduling::Named("SCHED_RR"),
+        libc::SCHED_BATCH => Scheduling::Named("SCHED_BATCH"),
+        libc::SCHED_IDLE => Scheduling::Named("SCHED_IDLE"),
+        libc::SCHED_DEADLINE => Scheduling::Named("SCHED_DEADLINE"),
         other => Scheduling::Policy(other),
     })
 }
@@ -290,7 +294,7 @@ mod tests {
     fn the_policy_in_force_can_be_read() {
         assert!(matches!(
             scheduling().expect("a policy"),
-            Scheduling::Other | Scheduling::Fifo(_) | Scheduling::Policy(_)
+            Scheduling::Other | Scheduling::Fifo(_) | Scheduling::Named(_) | Scheduling::Policy(_)
         ));
     }
 }

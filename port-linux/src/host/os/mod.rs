@@ -53,7 +53,10 @@ pub(crate) enum Scheduling {
     Other,
     /// The real-time scheduler `SCHED_FIFO` with this priority, 1 … 99.
     Fifo(u8),
-    /// Another scheduling policy, by its number in the operating system.
+    /// Another scheduling policy, by its name in `sched(7)`, such as `SCHED_RR`.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "threads there have one policy, as far as we ask"))]
+    Named(&'static str),
+    /// A scheduling policy that `sched(7)` does not list, by its number.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "threads there have one policy, as far as we ask"))]
     Policy(i32),
 }
