@@ -7,12 +7,15 @@ use std::net::IpAddr;
 use super::Controller;
 use crate::fault::Fault;
 use crate::port::Port;
+use crate::program::Notice;
 use crate::time::SimTime;
 
 /// The number of events that are stored until they are taken; further ones are only counted.
 const KEPT: usize = 1024;
 /// The number of characters of a program's name that an event stores.
 const NAME: usize = 64;
+/// The number of characters of a program error that an event stores.
+const ERROR: usize = 200;
 
 /// An event of the simulated controller with its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +54,16 @@ pub enum EventKind {
         /// The reason for which the controller ignores the program; `None` if it does not.
         ignored: Option<&'static str>,
     },
+    /// A program failed: its text does not compile, or a statement failed while it ran. Port 30001 reports it to its
+    /// clients as well.
+    ProgramError {
+        /// The line of the failed statement, from 1.
+        line: i32,
+        /// The column of the failed statement, from 1.
+        column: i32,
+        /// The reason.
+        text: String,
+    },
     /// An injected fault begins.
     FaultStarts(Fault),
     /// An injected fault ends.
@@ -76,6 +89,9 @@ impl fmt::Display for EventKind {
                     None => {}
                 }
                 ignored.map_or(Ok(()), |why| write!(f, ", ignored: {why}"))
+            }
+            Self::ProgramError { line, column, text } => {
+                write!(f, "program error at line {line}, column {column}: {text}")
             }
             Self::FaultStarts(fault) => write!(f, "fault `{}` starts", fault.name()),
             Self::FaultEnds(fault) => write!(f, "fault `{}` ends", fault.name()),
@@ -123,6 +139,22 @@ impl Controller {
         } else {
             events.left_out += 1;
         }
+    }
+
+    /// Stores an event for each program error among the notices that were not published yet.
+    pub(super) fn program_errors(&mut self) {
+        if self.events.is_none() {
+            return;
+        }
+        let errors = self.notices.iter().filter_map(|notice| match notice {
+            Notice::Exception { line, column, text } => {
+                let text = crate::text::shown(text).chars().filter(|c| !c.is_control()).take(ERROR).collect();
+                Some(EventKind::ProgramError { line: *line, column: *column, text })
+            }
+            _ => None,
+        });
+        let errors: Vec<EventKind> = errors.collect();
+        errors.into_iter().for_each(|error| self.event(|| error));
     }
 
     /// Stores an event if events are being stored, that is after [`keep_events`](Self::keep_events) was called.
@@ -183,6 +215,25 @@ mod tests {
             "2.000 s: a client disconnected from port 30004",
         ];
         assert_eq!(lines(&mut controller), expected);
+    }
+
+    #[test]
+    fn a_program_that_fails_is_an_event_with_line_column_and_reason() {
+        let mut controller = Controller::new(Options::default()).unwrap();
+        controller.keep_events();
+        let conn = controller.connect(Port::Primary).unwrap();
+        controller.write(conn, b"def first():\n  x = 1 +\nend\n");
+        controller.advance_to(SimTime::from_secs(1));
+        controller.write(conn, b"def second():\n  sleep(0.1)\n  nothing\x1b[2J()\nend\ndef third():\n  x = 1 / 0\nend\n");
+        controller.advance_to(SimTime::from_secs(3));
+        let told = lines(&mut controller);
+        let errors: Vec<_> = told.iter().filter(|line| line.contains("program error")).collect();
+        let expected = [
+            "0.004 s: program error at line 3, column 1: compile_error_syntax:expected a value, found end:",
+            "1.004 s: program error at line 3, column 10: compile_error_syntax:expected a statement, found \\u{1b}:",
+            "1.004 s: program error at line 2, column 9: domain_error:/:",
+        ];
+        assert_eq!(errors, expected);
     }
 
     #[test]

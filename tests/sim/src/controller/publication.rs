@@ -89,6 +89,7 @@ impl Controller {
     /// notices follow in order.
     fn due_notices(&mut self, periodic: bool) -> Vec<Vec<u8>> {
         let timestamp = self.snapshot().timestamp();
+        self.program_errors();
         self.held.append(&mut self.notices);
         let changes = self.held.iter().any(|notice| matches!(notice, Notice::Safety(_)));
         let stop = self.held.iter().position(|notice| matches!(notice, Notice::Safety(_) | Notice::Code { .. }));
