@@ -34,6 +34,7 @@ use crate::panel::Operators;
 use crate::requests::{Local, RequestQueue};
 use crate::run::state_publisher::{Subscriber, Tee};
 use crate::show::{Format, complain, tell};
+use crate::vendor::effect_lines::open_positions;
 use crate::vendor::extra_reception::Apart;
 use crate::vendor::{Vendor, Wanted};
 
@@ -202,6 +203,7 @@ fn serve<const N: usize, C: Vendor<N>>(
         let listens = controller.listens();
         let locks = plan.run.lock_pendant;
         let pendant = controller.dashboard().map(|at| LockedPendant::start(at, locks, clock)).transpose()?.flatten();
+        let open_positions = open_positions(&config.limits).filter(|_| !plan.text.is_empty());
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
         let mut service =
             Service::<_, C::Tally, N>::start(plan, clock, controller, coast, operators, feed, recordings)?;
@@ -217,6 +219,9 @@ fn serve<const N: usize, C: Vendor<N>>(
         service.pendant = pendant;
         if let Some((text, fields)) = asked {
             service.panel.say("requests", text, fields);
+        }
+        if let Some(warning) = open_positions {
+            service.panel.say("limits", warning, vec![]);
         }
         if let Some(listens) = listens {
             service.panel.say("listening", format!("listening on {listens}"), vec![]);

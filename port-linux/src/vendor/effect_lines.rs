@@ -1,7 +1,20 @@
 //! Formats lines about the effect of a configuration, for people.
 
+use outrigger_core::command::Limits;
+
 /// A line about a configuration's effect: a name, and a text.
 pub type Line = (&'static str, String);
+
+/// Returns a warning if the position limits of the joints are the defaults, which fit no cell. `None` otherwise.
+pub(crate) fn open_positions<const N: usize>(limits: &Limits<N>) -> Option<String> {
+    let default = Limits::<N>::default();
+    let open = limits.position_min == default.position_min && limits.position_max == default.position_max;
+    open.then(|| {
+        "limits.position_min and position_max are not set: every joint may turn from -6.28 to 6.28 rad; set them to \
+         what is free around the arm"
+            .to_owned()
+    })
+}
 
 /// Formats one value per joint, or a single value if all joints have the same.
 pub(crate) fn joints(values: &[f32]) -> String {

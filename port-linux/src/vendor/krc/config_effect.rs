@@ -4,7 +4,7 @@ use outrigger_core::engine::krc::{Control, KrcConfig, TaskFrame};
 use outrigger_wire::time::Duration;
 
 use super::event_text;
-use crate::vendor::effect_lines::{Line, joints};
+use crate::vendor::effect_lines::{Line, joints, open_positions};
 
 /// Returns lines about the KRC, whose measurements arrive at `listen`, and lines about the arm's worst-case coast (its
 /// motion after commanding has failed).
@@ -22,6 +22,9 @@ pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     say("task frame", format!("{task_frame} axes: the KRL program must set it"));
     let fastest = engine.limits.velocity.max_abs();
     say("limits", format!("at most {fastest} rad/s, {} rad/s²", engine.limits.acceleration.max_abs()));
+    if let Some(warning) = open_positions(&engine.limits) {
+        say("warning", warning);
+    }
     let tracking = joints(&engine.peer.tracking.joints_in(&engine.peer.control));
     let tool = match engine.peer.control {
         Control::Position | Control::JointImpedance(_) => String::new(),

@@ -6,7 +6,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
 use super::{coast, paths};
-use crate::vendor::effect_lines::{Line, joints};
+use crate::vendor::effect_lines::{Line, joints, open_positions};
 
 /// Returns lines about the configured robot, and lines about the worst-case coast (the arm's motion after commanding
 /// has failed), the effect of the pendant and the command paths.
@@ -19,6 +19,7 @@ pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
     let velocity = joints(limits.velocity.as_array());
     let (acceleration, braking) = (joints(limits.acceleration.as_array()), joints(limits.braking.as_array()));
     say("limits", format!("{velocity} rad/s, {acceleration} rad/s², braking at {braking} rad/s²"));
+    robot_lines.extend(open_positions(limits).map(|warning| ("warning", warning)));
     let mut coast_lines = vec![];
     let mut say = |name, text| coast_lines.push((name, text));
     let config = control.engine();
