@@ -22,7 +22,7 @@ pub enum OperatorInput {
     Resume(Epoch),
     /// Releases the arm for this cause: commanding ends, and the arm is brought to rest.
     Release(ReleasedBy),
-    /// Clears the latched reason of the last fallback.
+    /// Acknowledges a fault: clears the latched reason.
     Acknowledge,
     /// Observes the session, which has no effect on the engine.
     Look,

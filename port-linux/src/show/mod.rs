@@ -165,7 +165,7 @@ pub enum Key {
     Resume(Epoch),
     /// A key that releases the arm for this cause: it is brought to rest, and the session continues.
     Release(ReleasedBy),
-    /// A key that clears the latched reason of the last fallback.
+    /// A key that acknowledges a fault: clears the latched reason.
     Acknowledge,
 }
 

@@ -29,7 +29,7 @@ pub struct Snapshot {
     pub mode: Mode,
     /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The latched reason of the last fallback (end of commanding by a fault). `None` if it was acknowledged.
+    /// The first reason other than a release since the last acknowledgement. `None` if there is none.
     pub latch: Option<Reason>,
     /// The reason that was latched last, even if it was acknowledged since.
     pub last_fallback: Option<Reason>,

@@ -99,7 +99,7 @@ pub struct SessionStatus<S> {
     pub(crate) here: bool,
     pub(crate) mode: Mode,
     pub(crate) overrides_pendant: bool,
-    /// The latched reason of the last fallback that has not been acknowledged.
+    /// The first reason other than a release since the last acknowledgement. `None` if there is none.
     pub(crate) latch: Option<Reason>,
     /// The reason that was latched last, even if it was acknowledged since.
     pub(crate) last_fallback: Option<Reason>,
@@ -298,7 +298,7 @@ pub struct BoardSession {
     pub mode: Mode,
     /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The latched reason of the last fallback that has not been acknowledged.
+    /// The first reason other than a release since the last acknowledgement. `None` if there is none.
     pub latch: Option<Reason>,
     /// The reasons for which a request would be rejected. Empty while commanding.
     pub unmet: ReasonSet,

@@ -32,7 +32,7 @@ pub enum ClientRequest<'a> {
     Resume(Epoch),
     /// Stop the arm and stop commanding it.
     Release,
-    /// Clear the latched reason for which commanding ended.
+    /// Clear the latched reason, so that a start is possible again.
     Acknowledge,
     /// Set an output of the controller.
     Set {
