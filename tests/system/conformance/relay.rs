@@ -23,8 +23,8 @@ const RECEIVE_BUFFER: usize = 2_304;
 /// The next port base to try for a relay.
 static NEXT_BASE: AtomicU16 = AtomicU16::new(25_000);
 
-/// A relay between the port and the controller: a thread that passes bytes on in both directions. A port is closed
-/// while the controller does not listen on it.
+/// A relay between the port under test (`port-linux`) and the simulated controller: a thread that passes bytes on in
+/// both directions. A TCP port of the relay is closed while the controller does not listen on it.
 pub(crate) struct Relay {
     orders: Arc<Orders>,
     thread: Option<JoinHandle<()>>,
@@ -61,7 +61,7 @@ impl Relay {
         self.orders.reset.store(true, Ordering::Relaxed);
     }
 
-    /// Stops reading bytes that come from the port.
+    /// Stops reading the bytes that the port under test (`port-linux`) sends.
     pub(crate) fn take_nothing(&self) {
         self.orders.take_nothing.store(true, Ordering::Relaxed);
     }
@@ -114,7 +114,7 @@ impl Pipe {
     }
 }
 
-/// A connection from the port, and the relay's matching connection to the controller.
+/// A connection from the port under test (`port-linux`), and the relay's matching connection to the controller.
 struct Pair {
     client: TcpStream,
     server: TcpStream,

@@ -25,7 +25,7 @@ const LOOKED_BACK: Duration = Duration::from_millis(140);
 pub(super) struct Figures {
     pub(super) commanded: f64,
     pub(super) fallbacks: BTreeMap<&'static str, u32>,
-    /// The reasons why arming ended without commanding, each with its count.
+    /// The reasons other than a release why arming ended without commanding, each with its count.
     pub(super) refusals: BTreeMap<String, u32>,
     /// The number of commands at the controller per state that it sent.
     pub(super) commands: f64,

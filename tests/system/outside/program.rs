@@ -21,7 +21,7 @@ use super::relay::{self, Relay};
 
 /// The longest time that a test waits until the arm moves.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time from one request to command to the next.
+/// The time after which a test acknowledges and resumes again, if the arm does not move yet.
 const AGAIN: Duration = Duration::from_secs(3);
 /// The longest time that a test waits for the first zero velocity.
 const NEVER: Duration = Duration::from_secs(5);

@@ -101,7 +101,7 @@ impl Run {
         self.child.stdin.as_mut().expect("piped").write_all(lines.as_bytes()).expect("it reads");
     }
 
-    /// Requests command until the run commands. On a busy machine it may take several requests.
+    /// Repeats the request to command until the run commands the arm. A busy machine may need several requests.
     fn command(&mut self) {
         self.say("request\n");
         for _ in 0..100 {

@@ -12,7 +12,7 @@ use outrigger_sim::tcp::{Running, Server};
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 use serde_json::Value;
 
-/// Names of the values in the page's messages that depend only on the robot's state.
+/// The names of the values in the page's messages that depend only on the robot's state.
 const OF_THE_STATE: [&str; 6] = ["q_actual", "qd_actual", "qd_target", "tcp_pose", "robot_mode", "safety"];
 
 fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Running, String) {

@@ -246,7 +246,7 @@ impl Cell {
     }
 
     /// Runs the script `judge.py`, which checks the node from outside, and returns the values that it printed.
-    /// Carries out the actions that it asks for.
+    /// Carries out the actions that the script requests.
     pub(crate) fn judge(&mut self, what: &str, arguments: &[&str]) -> Found {
         let domain = self.domain.to_string();
         self.hears(&script_beside("judge.py"), &[&[what, &*domain], arguments].concat())
@@ -259,7 +259,8 @@ impl Cell {
         self.hears(&script_beside(script), &[&[&*domain, &*realtime], arguments].concat())
     }
 
-    /// Runs a script that receives the node's messages, and returns the values that it printed.
+    /// Runs a Python script against the node, carries out the actions that the script requests, and returns the values
+    /// that it printed.
     pub(crate) fn hears(&mut self, script: &str, arguments: &[&str]) -> Found {
         self.hears_of(&mut script_of(script, arguments))
     }

@@ -33,7 +33,7 @@ const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
     ("loaded program", "loaded_program", Request::LoadedProgram),
 ];
 
-/// A connection to a controller's dashboard server, and the dashboard command to execute.
+/// A connection to a controller's dashboard server or Robot API, and the dashboard command to execute.
 pub(super) struct Conversation<'a, T> {
     transport: T,
     software: SoftwareVersion,
@@ -173,7 +173,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// Sends one request to the controller's dashboard server, and prints the reply.
+    /// Sends one request to the controller, by its dashboard server or its Robot API, and prints the reply.
     async fn ask(&mut self, request: Request<'_>) -> Outcome {
         let kind = request.kind();
         kind.check(self.software).map_err(|unsupported| Failure::Usage(unsupported.to_string()))?;

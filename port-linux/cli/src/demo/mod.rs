@@ -57,7 +57,7 @@ use outrigger::vendor::ur::{self, UrController};
 const DISTANCE: f32 = 0.05;
 /// The longest interval between two steps of the script, which also advances at every state.
 const GLANCE: Duration = Duration::from_millis(10);
-/// The longest time for writing the demo's report to disk.
+/// The longest time for writing the report or the picture of the demo to disk, each.
 const DISK: StdDuration = StdDuration::from_secs(10);
 /// The duration of the measurement of this machine's pauses, before anything else.
 const MEASURING: StdDuration = StdDuration::from_secs(2);

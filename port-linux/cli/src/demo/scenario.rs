@@ -80,7 +80,7 @@ impl Scenario {
         if lost { self.input() } else { Some(input) }
     }
 
-    /// Handles an event of the session: records it, and tells the script the end of commanding.
+    /// Handles an event of the session: records it, and passes an end of commanding or arming on to the script.
     pub(super) fn event(&mut self, now: Instant, event: &Event<UrEvent>) {
         match event {
             Event::Transition(transition) => {

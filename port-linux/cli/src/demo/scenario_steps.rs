@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(2_500);
 /// The shortest time between a fallback and its acknowledgement, by the session's clock. Until then the arm is
 /// observed at standstill, and queued text arrives.
 const LEAST_PAUSE: Duration = Duration::from_millis(900);
-/// The time between the end of commanding and its acknowledgement if no fault was injected.
+/// The time from standstill to the acknowledgement if commanding or arming ended without an injected fault.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
 /// The largest number of times that the arm is re-armed after this machine paused a program for too long.
 pub(super) const RE_ARMINGS: usize = 3;

@@ -128,7 +128,8 @@ impl IoSession {
         })
     }
 
-    /// Returns `true` if the task is completed: all outputs are set, or the terminals are shown.
+    /// Returns `true` if the command is to end: each output to set has a result, the inputs and outputs were shown
+    /// once, or standard output cannot be written.
     fn is_over(&self) -> bool {
         let done = match self.task {
             Task::Set(asked) => self.done.len() == asked,

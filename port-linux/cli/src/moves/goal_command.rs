@@ -58,7 +58,7 @@ impl GoalArgs {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Goal {
     target: MoveTarget<6>,
-    /// `true` if an angle of the target was given in degrees, with their unit.
+    /// `true` if an angle of the target was given in degrees, with the unit `deg` or `°` behind its number.
     has_units: bool,
 }
 

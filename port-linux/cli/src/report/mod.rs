@@ -92,7 +92,7 @@ pub(crate) struct Report {
     pub moments: Vec<(f64, &'static str, Scene)>,
     /// The events of the run: their times and texts.
     pub events: Vec<(f64, String)>,
-    /// The error of the distance from tool to surface over time: seconds and \[mm\].
+    /// The error of the distance from tool to surface over time: pairs of time \[s\] and error \[mm\].
     pub error: Vec<(f64, f64)>,
     /// The largest accepted error of the distance from tool to surface \[mm\].
     pub error_bound: f64,

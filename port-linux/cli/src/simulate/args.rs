@@ -82,8 +82,8 @@ pub(crate) struct SimUrArgs {
     /// controller's value is known
     #[arg(long, value_name = "N·s/m", default_value_t = FREE_DAMPING, value_parser = parse_damping)]
     pub force_damping: f64,
-    /// Send the readings of a distance sensor at the tool, along its z axis, to the surface: every 10 ms a datagram
-    /// with a line such as "seq=7 0.123456", in m, for a source of `outrigger run` with input "udp"
+    /// Send the readings of a distance sensor at the tool, which measures along the tool's z axis to the surface: every
+    /// 10 ms a datagram with a line such as "seq=7 0.123456", in m, for a source of `outrigger run` with input "udp"
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback, requires = "surface")]
     pub distance_to: Option<SocketAddr>,
     /// The options by which the scripts of the simulated controller use ROS 2.

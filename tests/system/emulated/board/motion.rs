@@ -16,7 +16,7 @@ use super::*;
 const WAY: f64 = 0.8;
 /// The time in which the base joint turns by [`WAY`] \[s\].
 const SECONDS: f64 = 8.0;
-/// The number of waypoints of the motion: more than twice the number that the engine holds.
+/// The number of waypoints of the motion after its first one: more than twice the number that the engine holds.
 const WAYPOINTS: u32 = 40;
 
 /// Returns the wanted angle of the base joint at this time after the begin \[s\], relative to its first angle

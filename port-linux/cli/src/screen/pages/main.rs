@@ -140,7 +140,8 @@ fn is_ready(snapshot: &Snapshot) -> bool {
     snapshot.unmet.is_empty() && snapshot.state.is_some() && snapshot.mode == Mode::Monitor
 }
 
-/// Returns the lines about the unmet preconditions of commanding, with advice if `advice` is `true`.
+/// Returns the lines about an overridden stop at the pendant, the latched fault or the last stop, and the unmet
+/// preconditions of commanding. The overridden stop and the fault have advice if `advice` is `true`.
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
     if snapshot.overrides_pendant {

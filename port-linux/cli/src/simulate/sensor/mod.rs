@@ -112,7 +112,7 @@ struct Counts {
     hurt: u64,
     /// The number of readings that were not sent because of the script, or because no surface was ahead.
     silent: u64,
-    /// The number of messages dropped because an earlier one had not been sent completely.
+    /// The number of messages dropped because the destination had no room, or an earlier message was still being sent.
     full: u64,
     /// The number of messages dropped because no program received them.
     unheard: u64,

@@ -32,7 +32,7 @@ enum End {
 pub(super) enum Offered {
     /// The message was sent, or is queued to be sent.
     Taken,
-    /// The message was dropped, because an earlier one has not been sent completely.
+    /// The message was dropped, because the destination has no room or an earlier one has not been sent completely.
     Full,
     /// The message was dropped, because no program receives at the destination.
     Unheard,
