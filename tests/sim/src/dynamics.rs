@@ -68,7 +68,7 @@ pub struct Payload {
     pub centre: Vec3,
 }
 
-/// The dynamic model of one arm: its moving links, motors and payload.
+/// The dynamic model of one arm: its moving links and motors. The payload is an argument of each function.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
     chain: Chain,

@@ -10,7 +10,7 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 /// at zero the arm lies along −x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lengths {
-    /// Distance of the arm from base to shoulder, along z \[m\].
+    /// Distance from the arm's base to its shoulder, along z \[m\].
     pub d1: f64,
     /// Length of the upper arm \[m\]; negative.
     pub a2: f64,

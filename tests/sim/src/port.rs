@@ -75,7 +75,8 @@ impl Port {
     }
 
     /// Returns the port number when port 29999 is moved to `base`: the others move by an equal distance, but the
-    /// Robot API is at `base` + 16. At the real base 29999 each port has its real number. `None` above 65535.
+    /// Robot API is at `base` + 16 and the tool's serial line at `base` + 17. At the real base 29999 each port has its
+    /// real number. `None` above 65535.
     #[must_use]
     pub const fn at_base(self, base: u16) -> Option<u16> {
         match self {

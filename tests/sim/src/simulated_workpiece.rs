@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::kinematics::Rotation;
 
-    /// Returns the pose of a tool 0.3 m above the table that points down.
+    /// Returns the pose of a tool that points down, at z = 0.3 m in the robot's base frame.
     fn tool() -> Frame {
         let down = Rotation::about([1.0, 0.0, 0.0], std::f64::consts::PI);
         Frame { position: [0.4, 0.1, 0.3], rotation: down }

@@ -30,7 +30,7 @@ pub const REAL_PORTS: u16 = 29_999;
 /// The number of bytes that are read from or written to a socket at once.
 const CHUNK: usize = 4096;
 
-/// The number of peers whose connection a program has closed and that may still read.
+/// The highest number of connections that a program has closed and whose peers may still read.
 const LEFT: usize = 32;
 
 /// The listen backlog of a port that was closed for a while.

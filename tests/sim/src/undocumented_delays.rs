@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// The compile time of programs: the time from a program's arrival to its first instruction: the program is compiled
-/// first, so a long one starts late (`core/docs/protocol/ur-client-interfaces.md 5.2`). The figures are UNCONFIRMED.
+/// The compile time of programs. A program is compiled before its first instruction, so a long one starts late
+/// (`core/docs/protocol/ur-client-interfaces.md 5.2`). The figures are UNCONFIRMED.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compiling {
     /// Number of program lines that need no compile time.
@@ -60,7 +60,7 @@ pub(crate) struct Starting {
     /// The time before a control cycle by which a program's text must have arrived to run in that cycle.
     pub(crate) intake: Duration,
     pub(crate) compiling: Compiling,
-    /// The deceleration when another program replaces one in the middle of `servoj`; see
+    /// The deceleration \[rad/s²\] when another program replaces one in the middle of `servoj`; see
     /// [`ServoJ::replaced_deceleration`].
     pub(crate) servoj_deceleration: f64,
 }

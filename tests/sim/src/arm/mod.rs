@@ -83,7 +83,7 @@ pub struct Arm {
     pace: f64,
     /// `true` if the next move begins before the last move of the route has ended, so that the two blend.
     blends: bool,
-    /// The time for which all joint velocity targets have been zero \[s\].
+    /// The time for which all joint velocity targets have been zero, without compliance or direct torque \[s\].
     still: f64,
     dt: f64,
 }

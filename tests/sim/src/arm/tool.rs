@@ -155,7 +155,8 @@ impl Arm {
         self.targets.step_by(qd, self.dt);
     }
 
-    /// Returns whether the tool has the commanded speed `speed`, linear \[m/s\] and angular \[rad/s\].
+    /// Returns whether the target speed of the tool equals the commanded `speed`, linear \[m/s\] and angular
+    /// \[rad/s\], times the speed scaling.
     #[must_use]
     pub fn tool_reached(&self, speed: &[f64; 6]) -> bool {
         self.tool_speed_target().iter().zip(speed).all(|(have, want)| (have - want * self.scaling).abs() < 1e-4)

@@ -12,7 +12,7 @@ use crate::port::Port;
 use crate::service::Service;
 
 impl Controller {
-    /// Returns whether a controller with this software version has this port.
+    /// Returns whether the controller, with its software version and options, has this port.
     #[must_use]
     pub fn has_port(&self, port: Port) -> bool {
         let x = (self.firmware.generation() == Generation::PolyScopeX).then_some(self.options.polyscope_x);
@@ -45,7 +45,7 @@ impl Controller {
         limit.is_some_and(|limit| self.connections.values().filter(|c| c.port == port && c.listens()).count() >= limit)
     }
 
-    /// Connects a client to a port. The controller sends its first bytes to the client at once, without a request.
+    /// Connects a client to a port. If the port has a greeting, the controller sends that at once, without a request.
     ///
     /// # Errors
     /// [`Refused`] if the firmware has no such port, or the controller is away.

@@ -72,7 +72,8 @@ impl Controller {
         }
     }
 
-    /// Sends a wrong dashboard answer in place of the right one while a fault demands it. Returns whether it did.
+    /// Sends a wrong dashboard answer, sends no answer, or closes the connection while a fault demands that. Returns
+    /// whether such a fault is active; the request is then not processed.
     fn deviates(&mut self, id: Conn) -> bool {
         let kinds: Vec<FaultKind> = self.faults.on(self.now, Port::Dashboard).collect();
         for kind in kinds {

@@ -43,7 +43,7 @@ pub enum EventKind {
         /// The port that the client was connected to.
         port: Port,
     },
-    /// A complete program arrived from a client.
+    /// A complete program arrived: from a client, or fetched from the computer by External Control nodes.
     Program {
         /// The IP address of the program's sender, if it is known.
         peer: Option<IpAddr>,
@@ -157,7 +157,7 @@ impl Controller {
         errors.into_iter().for_each(|error| self.event(|| error));
     }
 
-    /// Stores an event if events are being stored, that is after [`keep_events`](Self::keep_events) was called.
+    /// Stores the arrival of a program's `text` as an event, if [`keep_events`](Self::keep_events) was called.
     pub(super) fn program_event(&mut self, peer: Option<IpAddr>, text: &str, ignored: Option<&'static str>) {
         self.event(|| {
             let (name, lines) = describe(text);

@@ -15,7 +15,7 @@ pub(super) struct Fetching {
     script: String,
     request: Request,
     answers: Vec<Result<String, &'static str>>,
-    /// The dashboard connection that requested `play`, if it was a client.
+    /// The connection, to the dashboard or the Robot API, that requested `play`; `None` if no client did.
     asker: Option<Conn>,
 }
 
@@ -38,7 +38,8 @@ impl Controller {
         startable
     }
 
-    /// Executes one control cycle of the fetch. The program starts once the computer has sent the text of every node.
+    /// Executes one control cycle of the fetch. The program starts once the request of every node has been answered or
+    /// has failed; a failed one becomes a popup in the program.
     pub(super) fn fetch(&mut self) {
         let dials = &mut self.plant.sockets.dials;
         let Some(fetching) = &mut self.fetching else { return };

@@ -60,7 +60,7 @@ use operations::Underway;
 
 /// The number that selects the random stream of programs, so that other random numbers do not depend on it.
 const RANDOM: u64 = 0x7A4D;
-/// An error: the controller has no such port or accepts no clients on it at present.
+/// An error: the port that was connected to does not exist or accepts no clients at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 

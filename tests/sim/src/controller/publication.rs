@@ -1,5 +1,5 @@
-//! Output to clients on ports 30001 to 30003 and their read-only copies: greetings, real-time packets, states and
-//! messages, altered by the active faults.
+//! Output to clients on ports 30001 to 30003 and their read-only copies: greetings (also of the dashboard), real-time
+//! packets, states and messages, altered by the active faults.
 
 use std::time::Duration;
 

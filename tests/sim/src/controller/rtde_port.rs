@@ -173,7 +173,8 @@ impl Controller {
         }
     }
 
-    /// Resets the state of RTDE at a restart of the controller: registers are zero, and no client owns an input.
+    /// Resets the state of RTDE at a restart of the controller or of the service: registers are zero, and no client
+    /// owns an input.
     pub(super) fn forget_exchange(&mut self) {
         self.exchange = Exchange::default();
         self.plant.force.external = [0.0; 6];

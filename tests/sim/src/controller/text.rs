@@ -99,8 +99,8 @@ impl Controller {
     }
 }
 
-/// Returns the action that a text line such as a safety request causes. The simulator has no freedrive by text, and
-/// [`Controller::unlock_by_text`] is separate.
+/// Returns the action that a service line causes, such as one for power on. The simulator has no freedrive by text,
+/// and [`Controller::unlock_by_text`] is separate.
 fn service_action(service: Service) -> Option<Action> {
     Some(match service {
         Service::Speed(share) => Action::Slider(share),

@@ -66,12 +66,12 @@ const fn e(minor: u8) -> Since {
 
 type Answer = fn(&mut Context<'_>, &str) -> Reply;
 
-/// Returns the table row of a query, which is answered in local control, too.
+/// Returns the table row of a request that is executed in local control, too: a query, or a harmless change.
 const fn ask(name: &'static str, cb: Since, e: Since, reply: Answer) -> Request {
     Request { name, cb, e, needs_remote: false, takes_argument: false, reply }
 }
 
-/// Returns the table row of a request that changes something and so needs remote control.
+/// Returns the table row of a request that needs remote control.
 const fn order(name: &'static str, cb: Since, e: Since, reply: Answer) -> Request {
     Request { needs_remote: true, ..ask(name, cb, e, reply) }
 }

@@ -31,12 +31,12 @@ pub struct Fault {
     pub duration: Option<Duration>,
 }
 
-/// One direction of a client's connection.
+/// One direction of a network connection of the controller, or of the KRC's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The direction from client to controller.
+    /// The direction to the controller or the KRC.
     Up,
-    /// The direction from controller to client.
+    /// The direction from the controller or the KRC.
     Down,
 }
 
@@ -87,7 +87,7 @@ pub enum FaultKind {
     /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes, data of 30004 by a
     /// text message, an answer of the dashboard by an unsolicited line.
     Polluted(u64),
-    /// Every n-th control cycle is not published to clients.
+    /// Every n-th control cycle is not published on the ports 30003, 30013 and 30004.
     Skip(u64),
     /// Every n-th real-time packet is published twice.
     Repeat(u64),

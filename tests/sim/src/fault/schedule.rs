@@ -1,5 +1,5 @@
-//! The schedule of all faults of a run: their begins and ends, which cause actions once, and the network conditions
-//! that hold while they last.
+//! The schedule of all faults of a run: the times at which they begin and end, which cause actions once, and the
+//! network conditions while they are active.
 
 use std::time::Duration;
 

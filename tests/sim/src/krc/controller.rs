@@ -89,7 +89,8 @@ pub struct Krc {
     mover: Mover,
     up: Channel,
     down: Channel,
-    /// The command that has arrived since the last cycle began, the newest if there are several.
+    /// The command for the present cycle: the newest that answers its measurement, or a late answer if the options
+    /// permit that. `None` until one has arrived.
     received: Option<CommandRepr>,
     heard: Option<CommandRepr>,
     newest: Option<u16>,
@@ -182,12 +183,12 @@ impl Krc {
         self.up.send(bytes.to_vec(), self.now, self.period, faults);
     }
 
-    /// Returns the next datagram that the KRC sends now; `None` if there is none.
+    /// Returns the next datagram that the KRC, or the second sender of a fault, sends now; `None` if there is none.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.out.pop_front()
     }
 
-    /// Returns the state of the Fast Research Interface: monitor or command.
+    /// Returns the state of the Fast Research Interface: off while it is closed, else monitor or command.
     #[must_use]
     pub const fn state(&self) -> FriState {
         if self.open { self.interface.state } else { FriState::Off }

@@ -20,7 +20,7 @@ pub enum Move {
         /// The highest speed of the flange during the move \[m/s\].
         speed: f64,
     },
-    /// A pause between moves of this duration \[s\].
+    /// A pause of this duration between moves \[s\].
     Wait(f64),
 }
 

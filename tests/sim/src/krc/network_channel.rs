@@ -94,7 +94,7 @@ impl Channel {
         self.bad
     }
 
-    /// Returns random bytes of any length, or a copy of the datagram with an error in it.
+    /// Returns 0 to 1500 random bytes, or a copy of the datagram with an error in it.
     fn garbage(&mut self, datagram: &[u8]) -> Vec<u8> {
         let mut bytes = datagram.to_vec();
         if self.rng.unit() < 0.5 {

@@ -181,7 +181,7 @@ pub struct Options {
     /// Convention for combining a tool frame's FRI offset with the KRC's own frame. Not known; by default positions
     /// are subtracted.
     pub frame_offset: FrameOffset,
-    /// Limits of the joint motion that the remote computer may command.
+    /// Limits of the motion, of joints and tool frame, that the remote computer may command.
     pub limits: Limits,
     /// Factor on the speed limits in operation mode T1. Not known; the default is 0.1.
     pub t1_factor: f64,

@@ -48,7 +48,7 @@ impl Convention {
 /// The options of the simulated KRL program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramOptions {
-    /// The convention by which the remote computer starts and stops the program.
+    /// The convention by which the remote computer makes the program start and stop commanding.
     pub convention: Convention,
     /// The link quality for which the program waits before it calls `friStart`, unless its convention accepts OK;
     /// public programs wait for PERFECT.
@@ -246,8 +246,8 @@ impl Program {
         (0..GRIPPER).for_each(|index| self.says.set_real(at(index), heard.real(at(index))));
     }
 
-    /// Updates digital outputs, inputs and the gripper from the received variables. The gripper opens while its BOOL
-    /// is low.
+    /// Updates the digital outputs and the gripper from the received variables, and the sent variables from the digital
+    /// inputs and the gripper. The gripper opens while its BOOL is low.
     fn peripherals(&mut self, heard: &KrlVariables) {
         self.outputs = (heard.bools & 0xff) as u8;
         self.says.bools = self.says.bools & 0xff00 | u16::from(self.options.inputs);

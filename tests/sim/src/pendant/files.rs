@@ -85,7 +85,7 @@ impl Default for Files {
 }
 
 impl Files {
-    /// Returns the whole path of a file name, relative to the programs folder.
+    /// Returns the whole path of the file `name`; a name that is no path from `/` is below the programs folder.
     #[must_use]
     pub fn resolve(&self, name: &str) -> String {
         if name.starts_with('/') { name.to_owned() } else { format!("{}/{name}", self.folder) }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::time::SimTime;
 
-/// The number of lines that are stored of the controller's log.
+/// The highest number of stored lines of the controller's log; the oldest is dropped for a new one.
 const LOG: usize = 1000;
 
 /// The role of the person at the pendant (CB series, 3.1 on).

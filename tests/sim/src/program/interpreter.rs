@@ -63,8 +63,8 @@ fn reason(discard: &Discard) -> &'static str {
 }
 
 impl ProgramHost<'_> {
-    /// Executes `abort`: brings the arm to rest; the move call of the main thread then returns. `None` if no abort is
-    /// in progress.
+    /// Executes `abort`: brings the arm to rest; the `movej` or `movel` call of the main thread then returns. `None` if
+    /// no abort is in progress, or `call` is another one.
     pub(super) fn aborted(&mut self, call: &Call<'_>) -> Option<CallResult> {
         if !self.plant.aborts || call.thread != ThreadId::MAIN || !ABORTED.contains(&call.name) {
             return None;

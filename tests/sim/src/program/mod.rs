@@ -206,7 +206,7 @@ impl Programs {
         }
     }
 
-    /// Returns the line of the running program that is being executed, from 1; 0 if no program runs.
+    /// Returns the line of the primary program that is being executed, from 1; 0 if no script runs.
     pub(crate) fn line(&self) -> u32 {
         match &self.primary {
             Some(Running { body: Body::Script(machine), .. }) => machine.position().line,

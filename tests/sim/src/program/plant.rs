@@ -37,7 +37,7 @@ pub(crate) struct Plant {
     pub(crate) contact_force: f64,
     /// `true` if a program requested a protective stop in this cycle.
     pub(crate) asks_protective_stop: bool,
-    /// The error codes that the controller reports when it stops.
+    /// The error codes that the controller reports when it stops the arm.
     pub(crate) stop_codes: StopCodes,
     /// The virtual time of the present control cycle.
     pub(crate) now: SimTime,

@@ -87,7 +87,7 @@ impl ProgramHost<'_> {
         Some(arm.joints_near(&wanted, &tcp, &near))
     }
 
-    /// Executes the function that returns seconds and nanoseconds since the controller started.
+    /// Executes the function that returns seconds and nanoseconds since the beginning of the simulation.
     fn time(&self, call: &Call<'_>) -> Option<CallResult> {
         if call.arg(0).whole()? != 0 {
             return Some(CallResult::Error(format!("time: mode {} is not simulated, only 0", call.arg(0))));

@@ -132,7 +132,7 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp
     }
 }
 
-/// Returns a robot message for programs' variables of `size` bytes: one long variable.
+/// Returns a program state message (type 25) of `size` bytes that contains one long variable.
 pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
     /// Number of bytes of the message besides its text: header, timestamp, subtype and an empty title.
     const AROUND: usize = 15;
@@ -143,7 +143,7 @@ pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns a robot message of a type that no controller sends.
+/// Returns a message of a type that no controller sends.
 pub(crate) fn unknown() -> Vec<u8> {
     raw(UNKNOWN_MESSAGE, b"from a future release")
 }

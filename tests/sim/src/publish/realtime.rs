@@ -8,8 +8,7 @@ use super::Snapshot;
 const CONTROLLER_TIMER: f64 = 0.0256;
 /// A value internal to the vendor, recorded on a real controller.
 const TEST_VALUE: f64 = 8.0;
-/// Gravity \[m/s²\]: the acceleration that the tool's accelerometer measures at rest, with a sign that depends on the
-/// direction of the tool's z axis.
+/// The acceleration of gravity \[m/s²\]. At rest the tool's accelerometer measures this magnitude, directed upwards.
 const GRAVITY: f64 = 9.82;
 
 /// Returns a real-time packet with every field that this controller generation has; other fields are zero.

@@ -87,9 +87,9 @@ pub(crate) struct Ends {
     pub(crate) options: RosOptions,
     open: BTreeMap<End, Open>,
     outbox: Outbox,
-    /// The number of ROS 2 endpoints that the program ever opened.
+    /// The number of ROS 2 endpoints that programs have ever opened.
     count: u32,
-    /// The number of ROS 2 service requests that the program ever sent.
+    /// The number of ROS 2 service requests that programs have ever sent.
     requests: u64,
 }
 

@@ -87,7 +87,7 @@ impl Serializer for AsValue {
         none("a character")
     }
 
-    /// Converts a text to a script's text, in which each byte is a character.
+    /// Converts a text to a script's text, in which each byte is a character; a longer one is cut to [`TEXT`].
     fn serialize_str(self, text: &str) -> Result<Value, Mismatch> {
         Ok(Value::String(text.bytes().take(TEXT).map(char::from).collect()))
     }

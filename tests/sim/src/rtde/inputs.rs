@@ -20,7 +20,7 @@ pub(crate) struct Input {
     pub(crate) lower: bool,
 }
 
-/// An input variable that a client has set up, identified by its table row and its register number.
+/// An RTDE input variable, identified by its table row and its register number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
     pub(crate) input: &'static Input,

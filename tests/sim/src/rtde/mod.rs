@@ -71,7 +71,7 @@ impl Default for RtdeOptions {
 /// The action of an RTDE watchdog whose variable was not written in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
-    /// An expired watchdog has no effect.
+    /// An expired watchdog does not stop the program; the controller only sends a text message.
     Ignore,
     /// An expired watchdog pauses the program.
     Pause,
@@ -149,7 +149,7 @@ pub(crate) fn is_input(name: &str) -> bool {
     Field::named(name).is_some()
 }
 
-/// The number of stored texts that RTDE clients have sent for the operator.
+/// The highest number of stored texts that RTDE clients have sent for the operator.
 const LOG: usize = 100;
 
 /// The state that the clients of one controller share: the owners of inputs, and the written values.

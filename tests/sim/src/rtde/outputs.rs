@@ -24,7 +24,7 @@ pub(crate) struct State<'a> {
     pub(crate) script_line: u32,
 }
 
-/// The first software version that sends an RTDE output variable.
+/// The first software version that has an RTDE variable, output or input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Since {
     Rtde,

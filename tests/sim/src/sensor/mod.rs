@@ -106,7 +106,7 @@ pub enum Sent {
     },
     /// Random bytes that the sensor sends instead of a reading.
     Garbage(Vec<u8>),
-    /// No output, because the reading is lost.
+    /// No output, because the reading is lost or the sensor detects nothing.
     Nothing,
 }
 

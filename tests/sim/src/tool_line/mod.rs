@@ -2,7 +2,7 @@
 //! at its end.
 //!
 //! The device receives only bytes that are sent with its own baud rate, parity and stop bits, while the line is
-//! enabled and the device is supplied with power. If these do not agree, it does not answer.
+//! enabled and the device is supplied with its voltage. Otherwise the device does not answer.
 
 mod gripper;
 
@@ -91,7 +91,7 @@ impl ToolLine {
         BACKLOG.saturating_sub(self.out.iter().map(|(.., bytes)| bytes.len()).sum())
     }
 
-    /// Sends a client's bytes over the tool's serial line to the device.
+    /// Sends a client's bytes over the tool's serial line to the device; drops them while the line is disabled.
     pub(crate) fn send(&mut self, now: SimTime, io: &Io, bytes: Vec<u8>) {
         let line = io.tool_communication;
         if !line.enabled {

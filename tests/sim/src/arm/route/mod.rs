@@ -151,7 +151,7 @@ impl Route {
         Some(std::array::from_fn(|joint| place[joint] + self.aside[joint]))
     }
 
-    /// Returns the joint positions of the move at its present time \[rad\].
+    /// Returns the present joint positions on the path of the route \[rad\]: the moves that overlap are added.
     fn place(&self) -> [f64; 6] {
         let mut legs = self.legs.iter();
         let mut place = legs.next().map_or(self.end, |leg| leg.now);
@@ -169,7 +169,8 @@ impl Route {
         self.aside = std::array::from_fn(|joint| q[joint] - place[joint]);
     }
 
-    /// Returns whether every move of the arm's route has ended.
+    /// Returns whether every move of the arm's route has ended and the arm is on its path. `false` if the end of a move
+    /// is out of reach.
     pub(super) fn is_over(&self) -> bool {
         !self.unreachable && self.legs.iter().all(Leg::is_over) && self.aside == [0.0; 6]
     }
