@@ -23,8 +23,8 @@ use crate::kinematics::{Frame, Rotation, Vec3, add, norm, scale, sub};
 pub enum Reason {
     /// The KRL program called `friStop`, which ends the command state.
     Stopped,
-    /// The first command after a start, or after the drives were switched on again, was not at the setpoint: the message
-    /// "FRI interpolation error".
+    /// The first command after a start, or after the drives were switched on again, was not at the setpoint: the
+    /// message "FRI interpolation error".
     NotMirrored,
     /// The flags of the remote computer's command were changed in the command state.
     FlagsChanged,
