@@ -23,11 +23,12 @@ struct Vendor {
     name: &'static str,
     types: &'static [&'static str],
     modules: &'static [&'static str],
-    /// The folders and files, by their reason for naming the vendor.
+    /// The folders and files that may name the vendor, grouped by the reason for it.
     places: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// The vendors. All other code is common to all of them. Add an entry for another vendor.
+/// The vendors of controllers, with the places that may name each. All other code is common to all vendors.
+/// Another vendor needs an entry here.
 const VENDORS: &[Vendor] = &[
     Vendor {
         name: "KRC",

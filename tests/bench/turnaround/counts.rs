@@ -29,7 +29,8 @@ const CYCLES: u32 = 500;
 /// The number of cycles before the counted ones, as in `lockstep.c`.
 const BEFORE: u32 = 250;
 
-/// Counts system calls and instructions of all measured programs.
+/// Counts the system calls and instructions of the engine alone and of `outrigger run` with and without listeners,
+/// without a ROS 2 node.
 pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     let mut calls = BTreeMap::new();
     for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json, Subject::Page] {
@@ -108,7 +109,7 @@ pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
     }
 }
 
-/// The system calls of the control thread in one cycle, by name.
+/// The mean numbers of system calls of the control thread per cycle, by name.
 struct Calls {
     each: BTreeMap<String, f64>,
     /// The system calls from waking up to sending the text, including those of waiting and writing.

@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     if verdict.missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The budgets that were met, and those that were exceeded.
+/// The result of all budget checks: `missed` is `true` if a budget was exceeded or a measurement is missing.
 #[derive(Default)]
 struct Verdict {
     missed: bool,

@@ -43,7 +43,8 @@ pub(crate) fn between_kinds(of: &[&Pooled]) -> f64 {
     widest.map_or(f64::INFINITY, |pair| (pair[0] * pair[1]).sqrt())
 }
 
-/// Returns a quantile of the ratios between the blocks of two programs, pair by pair.
+/// Returns the `share`-quantile of the ratios between the `of`-quantiles of the answer times of two programs, block by
+/// block.
 pub(crate) fn ratio_of_pairs(over: &Pooled, under: &Pooled, of: f64, share: f64) -> f64 {
     let pairs = over.blocks.iter().zip(&under.blocks);
     let mut ratios: Vec<f64> = pairs.map(|(over, under)| over.quantile(of) / under.quantile(of)).collect();

@@ -15,7 +15,7 @@ const GLANCE: Duration = Duration::from_millis(2);
 /// The delay above which a standstill of a processor is recorded, because it disturbs a board's timing: a state is
 /// due every 1–10 ms.
 pub const TELLING: Duration = Duration::from_millis(5);
-/// The number of standstills that are stored.
+/// The highest number of standstills that are stored; a further one replaces the oldest.
 const KEPT: usize = 4_096;
 
 /// A span of time in which something was measured, for queries about standstills of this machine in it.

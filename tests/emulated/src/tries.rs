@@ -49,7 +49,7 @@ pub fn names_lateness(said: &str) -> bool {
     LATENESS.iter().any(|reason| said.contains(&format!("({})", reason.name())))
 }
 
-/// The payload of the panic by which [`late`] ends a try.
+/// The payload of the unwinding by which [`late`] ends a try.
 struct Late {
     window: Window,
     told: String,

@@ -92,8 +92,7 @@ impl<L: Law<7>> Run<L> {
         panic!("{:?} {:?}", self.rig.session.mode(), self.rig.session.latch());
     }
 
-    /// Returns the torque of the second joint and the force along z of each command so far, and deletes the recorded
-    /// commands.
+    /// Returns the torque of the second joint \[Nm\] and the force along z \[N\] of each command since the last call.
     fn added(&mut self) -> Vec<(f32, f32)> {
         let written = self.rig.written.replace(vec![]).expect("a list");
         let commands = written.iter().map(|(_, bytes)| Command::new_checked(bytes).expect("a command"));
@@ -101,8 +100,8 @@ impl<L: Law<7>> Run<L> {
     }
 }
 
-/// Checks that no torque changes by more than a `period` permits, except when commanding ends. Returns the last
-/// torque and force.
+/// Checks that the torque of the second joint changes from command to command by no more than a `period` \[s\] permits,
+/// except when commanding ends. Returns the last torque \[Nm\].
 fn steps(added: &[(f32, f32)], period: f32) -> f32 {
     let most = MOST * period / RISE.as_secs_f32() * 1.001 + 1e-4;
     for pair in added.windows(2) {
@@ -243,7 +242,7 @@ fn a_torque_above_its_limit_ends_commanding_by_its_name() {
     assert_clean(&run.rig, "above");
 }
 
-/// A law that adds a torque which grows for as long as its source is late.
+/// A law that adds a torque of 1 Nm, and one above the limit once its source has been late for longer than [`MAX_AGE`].
 struct Grows {
     late: f32,
     seen: Option<u32>,

@@ -64,7 +64,7 @@ pub(crate) struct Wild<const N: usize> {
     /// The limits that the law approaches as fast as just permitted, reducing its speeds in time; `None` if it
     /// ignores them.
     lands: Option<Limits<N>>,
-    /// `true` if the law reverses its direction at the limits instead of stopping there.
+    /// `true` if the law reverses the direction of a joint near its limits instead of reducing the joint's speed.
     turns: bool,
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn axes(draw: &mut Draw, source: SourceId) -> ToolAxesConfig {
     }
 }
 
-/// Returns the configuration of the sensor that moves these axes.
+/// Returns the configuration of a sensor with six values and a random highest age, which moves axes of the tool.
 pub(crate) fn senses(draw: &mut Draw, source: SourceId) -> SourceConfig {
     let max_age = draw.span(0.01, 0.2);
     SourceConfig { max_age, stuck_after: None, ..SourceConfig::new(source, 6, -1e9, 1e9) }

@@ -25,7 +25,7 @@ use super::ways::Keys;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worse {
     Nothing,
-    /// The KRC's own stop is weaker than the arm's.
+    /// The KRC's own stop is weaker than the configuration states for the arm.
     Stop,
     /// The KRC bridges more missing answers than the configuration states.
     Bridging,

@@ -38,7 +38,7 @@ pub(crate) enum Worse {
     Reaction,
     /// Text stays in force on the controller for longer than configured.
     Hold,
-    /// The controller never ends a motion by text without an end.
+    /// The controller never ends the motion of a bare `speedj`, which has no end in its own text.
     Endless,
 }
 

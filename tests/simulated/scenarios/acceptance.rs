@@ -61,7 +61,7 @@ const LAWS: [Refusing; 4] = [
     (turns_no_joint, Some(ForwardError::NoJointLaw), Some(ForwardError::NoJointLaw)),
 ];
 
-/// Returns the facts by which the ROS 2 node decides which controllers are active.
+/// Returns the facts about the session by which the ROS 2 node decides whether it accepts a command.
 fn standing(rig: &Rig<'_>, (software, way): (SoftwareVersion, Way), (_, speeds, positions): &Refusing) -> SessionFacts {
     let engine = rig.engine();
     let by = match way.path {

@@ -17,7 +17,7 @@ use outrigger_wire::sensor::{SampleValue, SourceId};
 use super::{SOFTWARE, ms, secs};
 
 const EXAMPLE: &str = include_str!("../../../port-linux/cli/examples/axes.toml");
-/// The distance that the example's sensor axis holds \[m\]; [`FORCE`] is the force that its other axis holds \[N\].
+/// The distance that the example's axis along z holds \[m\]; [`FORCE`] is the force that its axis along x holds \[N\].
 const GAP: f64 = 0.05;
 const FORCE: f64 = -10.0;
 /// The stiffness of the wall on which the tool presses, less than the example states \[N/m\]; [`WALL`] is its

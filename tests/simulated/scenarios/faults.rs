@@ -126,7 +126,8 @@ fn limiter(software: SoftwareVersion) -> Outcome {
     if software.at_least(3, 0) { Rides } else { Falls(&[Reason::NotFollowing], ms(280)) }
 }
 
-/// Events that are no faults: the operator slows the motion down, or another program runs for a moment.
+/// Events that are no fault of the control link: actions of an operator, another program for a moment, and faults of
+/// ports that this co-controller does not read.
 const NO_FAULTS: &[Row] = &[
     row("slider", "50%", always_rides),
     row("slider", "0", always_rides),

@@ -124,7 +124,7 @@ fn each_bound_ends_commanding_by_its_name_and_the_arm_rests_within_it() {
     }
 }
 
-/// Calls `hush`, which makes a part stop sending. Returns the time for which torques continued afterwards. Checks
+/// Calls `hush`, which makes a part stop sending. Returns the time for which torques continued afterwards \[s\]. Checks
 /// that the arm is at rest a second later.
 fn silent(rig: &mut Rig<'_>, hush: impl FnOnce(&mut Rig<'_>)) -> f64 {
     rig.run_for(ms(600));

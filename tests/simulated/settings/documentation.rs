@@ -29,7 +29,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Returns the words in quotes in the key's comment.
+    /// Returns the words in quotes in the key's value and comment.
     fn words(&self) -> BTreeSet<String> {
         self.line.split('"').skip(1).step_by(2).map(Into::into).collect()
     }

@@ -34,7 +34,7 @@ pub(crate) enum Shown {
 pub(crate) struct ProcessRow {
     pub(crate) key: &'static str,
     pub(crate) value: &'static str,
-    /// Further settings of both files.
+    /// Further settings of both files, the one with the setting and the one without it.
     pub(crate) beside: &'static str,
     #[allow(dead_code, reason = "the suite in tests/system reads it")]
     pub(crate) shown: Shown,

@@ -44,9 +44,9 @@ pub(crate) struct Scene {
 pub(crate) enum Reads {
     /// A slow sine on every value of the sensor.
     Sine,
-    /// A slow sine, with every second reading far off.
+    /// A slow sine, with every second reading far off after the first 4 s of the run.
     Wild,
-    /// A slow sine, until it freezes once the arm is commanded.
+    /// A slow sine that freezes 3 s after the beginning of the run.
     Frozen,
     /// A slow sine, with a gap of 120 ms every second.
     Gaps,

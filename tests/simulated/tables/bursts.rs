@@ -21,7 +21,7 @@ const FASTEST: f32 = 1.0;
 /// The default stopping acceleration \[rad/s²\].
 const STEEPEST: f64 = 10.0;
 
-/// The highest values of a joint's commands that the controller executed.
+/// The highest speed and acceleration that the controller was given for a joint, and the reason if commanding ended.
 #[derive(Debug)]
 struct Burst {
     /// The highest commanded speed \[rad/s\].

@@ -89,7 +89,8 @@ impl Loss {
     ];
 }
 
-/// The time from the loss until the arm is at rest; `None` for an arm that never stops.
+/// The longest permitted and the measured time from the loss until the arm is at rest; `None` for an arm that never
+/// stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest {
     bound: Option<Duration>,

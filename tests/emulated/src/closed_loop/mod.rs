@@ -207,7 +207,8 @@ struct Player<'b, 'f> {
 }
 
 impl Player<'_, '_> {
-    /// Runs the sequence of the closed loop as far as possible, for at most `span`.
+    /// Runs the sequence of the closed loop as far as possible, for `span`, and then up to [`PATIENCE`] longer until
+    /// the board ends.
     fn play(&mut self, span: Duration) {
         let _ = self.scenes(span);
         // The firmware ends by itself when the arm is at rest.

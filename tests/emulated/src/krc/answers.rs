@@ -13,7 +13,7 @@ pub struct Sent {
     pub counter: u16,
     /// `true` if the measurement reports that the KRC follows commands.
     pub leads: bool,
-    /// The period of the KRC's measurements \[s\].
+    /// The period in which the KRC expects commands, as the measurement states it \[s\].
     pub period: f32,
 }
 

@@ -122,7 +122,7 @@ impl<'f> Board<'f> {
         self.serial.send(bytes);
     }
 
-    /// Closes or opens the contact on the board that represents the arm's brakes.
+    /// Closes or opens the board's contact by which an operator requests the release of the arm's brakes.
     pub fn set_contact(&mut self, closed: bool) {
         self.contact.send(if closed { b"1" } else { b"0" });
     }

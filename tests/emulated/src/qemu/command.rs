@@ -100,8 +100,8 @@ pub struct Command {
     pub serial: Serial,
     /// The connection of the serial line for settings.
     pub bench: Serial,
-    /// The connection of the line that represents the contact of the arm's brakes: `1` closes it, any other byte
-    /// opens it.
+    /// The connection of the serial line that represents the board's contact for the release of the arm's brakes: `1`
+    /// closes the contact, any other byte opens it.
     pub contact: Serial,
     /// The options that are passed to the firmware, each `KEY=VALUE`.
     pub options: Vec<String>,

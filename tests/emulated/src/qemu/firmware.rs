@@ -56,7 +56,8 @@ pub enum Unbuilt {
     Missing(Vec<Missing>),
     /// The build failed; contains the output of Cargo.
     Cargo(String),
-    /// A file could not be read or written; contains its path and the system's error.
+    /// A file could not be read or written, or Cargo could not be started; contains the path concerned and the system's
+    /// error.
     Io(PathBuf, std::io::Error),
     /// The program has no tables for its log, or tables that cannot be read.
     NoLog(String),

@@ -30,11 +30,11 @@ const SENDOK_BIT: u8 = 0x10;
 pub struct Timing {
     /// The time from the byte of a command until the chip has taken the command.
     pub command: u64,
-    /// The time from then until a socket that the command opens is open.
+    /// The time from when the chip has taken a command that opens a socket until the socket is open.
     pub opening: u64,
     /// The time from the end of a reset by the reset line until the chip answers.
     pub awake: u64,
-    /// The time from then, or from plugging the cable in, until there is a link.
+    /// The time from when the chip answers after a reset, or from plugging the cable in, until there is a link.
     pub negotiation: u64,
 }
 

@@ -71,7 +71,7 @@ enum Act {
     /// A fault as on the command line, without a start: kind, direction, duration \[ms\], argument.
     Fault(&'static str, &'static str, Option<u64>, &'static str),
     Pause(u64),
-    /// Sets the time from a measurement to its answer to this \[µs\], from now on.
+    /// Sets the time from a measurement to its answer \[µs\], from now on.
     Thinking(u64),
     /// Sets the control scheme that measurements name, in place of the true one.
     Scheme(Option<ControlScheme>),

@@ -45,13 +45,13 @@ pub struct Reported {
     pub last: Option<f64>,
     /// The largest error during the motion \[deg\].
     pub worst: Option<f64>,
-    /// A comparison of the delay with that of another method.
+    /// A comparison with another method, in the time to the first motion or the reaction time.
     pub beside: Option<Beside>,
     /// A disagreement between report and simulation that is not expressed by a figure.
     pub otherwise: &'static str,
 }
 
-/// The delay of one method relative to another, as the report has it.
+/// A comparison of a method with another, in the time to the first motion or the reaction time, as the report has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beside {
     /// The name of the other method.

@@ -141,7 +141,7 @@ enum Woken {
     Deadline,
 }
 
-/// A leg that the network has delayed.
+/// The newest leg that was sent, and the leg that the network has delayed, if any.
 #[derive(Debug, Default)]
 struct Late {
     newest: Option<Vec<u8>>,

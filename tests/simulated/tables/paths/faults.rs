@@ -175,7 +175,7 @@ fn ahead(rig: &Rig<'_>) -> f64 {
     f64::from(SPEED) * f64::from((program.lag + program.lookahead).as_secs_f32())
 }
 
-/// Checks that each text replaces the program that was stopped at the pendant, and that this is reported.
+/// Checks that a text replaces the program that was stopped or paused at the pendant, and that this is reported.
 fn overridden(rig: &mut Rig<'_>, what: &str) -> String {
     rig.run_for(secs(2));
     let story = rig.record().story();
