@@ -53,7 +53,7 @@ fn beside(rig: &Rig<'_>, [x, y, z]: [f64; 3]) -> Pose {
     Pose::from_wire([px + x, py + y, pz + z, rx, ry, rz])
 }
 
-/// Returns the controller's answer to the question for the joint positions of this target.
+/// Returns the controller's conversion of this target: the joint positions of a pose, or the pose of joint positions.
 fn located(rig: &mut Rig<'_>, target: MoveTarget<6>) -> Result<Destination<6>, LocateError> {
     rig.ask(|engine, _| engine.locate(target)).expect("somebody to ask");
     let known = rig.run_until(secs(2), |rig| rig.engine().located().is_some());

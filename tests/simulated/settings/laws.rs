@@ -29,7 +29,8 @@ input = "simulated"
 values = 6
 "#;
 
-/// A file for a KUKA LWR whose compliance control a sensor adds torques or a force to.
+/// A file for a KUKA LWR with joint impedance, whose law has no feedback and adds a sensor's values: to the speeds,
+/// unless a row adds them to torques or a force.
 pub(crate) const ADDS: &str = r#"
 [robot]
 kind = "krc"

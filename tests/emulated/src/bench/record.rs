@@ -16,7 +16,8 @@ pub const REST: f64 = 0.001;
 /// The actual state of the arm after one control cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    /// The time at the end of the control cycle.
+    /// The time at which the control cycle began; at that time, the simulation moves the arm to its state after the
+    /// cycle.
     pub at: SimTime,
     /// The speed of the fastest joint \[rad/s\].
     pub speed: f64,

@@ -95,7 +95,8 @@ pub struct Round {
     /// The time from the start of the disturbance until the arm was at rest, up to the end of the disturbance; `None`
     /// if it did not come to rest.
     pub rest: Option<Duration>,
-    /// The time at which the disturbance ended.
+    /// The time at which the link stall ended; for the sensor's cable, the time at which the arm was reported at rest,
+    /// shortly before the cable was plugged in again.
     pub over: SimTime,
     /// The time from the end of the disturbance until the arm was at rest for good. Text that was on its way while the
     /// wire stalled arrives late and may move the arm. `None` if it did not come to rest.

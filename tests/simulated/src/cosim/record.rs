@@ -134,8 +134,7 @@ pub struct Record {
     pub written: Option<Vec<(SimTime, LinkId, Vec<u8>)>>,
     /// The state of the arm, one entry per control cycle.
     pub motion: Vec<Motion>,
-    /// The number of control cycles in `Command`, and the number of moving commands that were sent in time for the
-    /// control cycle that followed.
+    /// The number of control cycles in `Command`, and the number of moving commands that were sent.
     pub cycles: Cycles,
 }
 
@@ -144,7 +143,7 @@ pub struct Record {
 pub struct Cycles {
     /// The number of all control cycles in `Command`.
     pub commanded: u64,
-    /// The number of control cycles before which a new moving command had arrived.
+    /// The number of moving commands that were sent, at most one for each state.
     pub answered: u64,
 }
 
