@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::sockopt::set_socket_linger;
+use rustix::net::sockopt::{set_socket_linger, set_socket_reuseaddr};
 use rustix::net::{Shutdown, listen, shutdown};
 
 mod clock;
@@ -123,7 +123,9 @@ impl Listener {
     /// Starts or stops accepting clients on the controller's port.
     fn set_open(&mut self, open: bool) {
         // Linux: a listening socket that is shut down refuses clients and keeps its address; listening again opens
-        // it.
+        // it. The address may be taken by another socket meanwhile, unless this one does not share it. A connection
+        // inherits the setting, so it is changed only while there are none.
+        let _ = set_socket_reuseaddr(&self.socket, open);
         let done = if open { listen(&self.socket, KNOCKING) } else { shutdown(&self.socket, Shutdown::Read) };
         if done.is_ok() {
             self.open = open;
@@ -485,6 +487,8 @@ mod tests {
         assert!(TcpStream::connect(address).is_ok());
         switch(false);
         assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        // Another simulator does not take the port meanwhile.
+        assert_eq!(TcpListener::bind(address).unwrap_err().kind(), ErrorKind::AddrInUse);
         switch(true);
         assert!(TcpStream::connect(address).is_ok());
     }

@@ -144,7 +144,7 @@ fn a_board_is_told_a_file_and_shows_it() {
     let (status, said) = bench.run(&["show", &file]);
     assert_eq!(status, Some(0), "{said}");
     assert!(said.starts_with("a board, build a build: runs compiled-in settings, 0 bytes\n"), "{said}");
-    assert!(said.contains("copy 1 is not whole") && said.contains("these settings are different from "), "{said}");
+    assert!(said.contains("copy 1 is incomplete") && said.contains("these settings are different from "), "{said}");
     let (status, said) = bench.run(&["set", &file]);
     assert_eq!(status, Some(0), "{said}");
     let lines: Vec<&str> = said.lines().collect();

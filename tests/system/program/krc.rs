@@ -335,7 +335,7 @@ fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
     refused(&["monitor", "127.0.0.1", "--listen", "127.0.0.1:1", "--duration", "1"], 2, "add --kind krc");
     refused(&["monitor", "127.0.0.1:40000", "--kind", "krc"], 2, "--listen");
     refused(&["monitor", "127.0.0.1", "--kind", "krc", "--states", "rtde"], 2, "--states is for the ports of a UR");
-    refused(&["monitor", "127.0.0.1", "--kind", "krc", "--listen", "49938"], 2, "such as 127.0.0.1:49938");
+    refused(&["monitor", "127.0.0.1", "--kind", "krc", "--listen", "nowhere"], 2, "such as 0.0.0.0:49938");
     refused(&["doctor", "127.0.0.1", "--kind", "krc", "--model", "ur5"], 2, "--model is for a UR arm");
     refused(&["sim", "krc", "--remote", "127.0.0.1:1", "--surface", "500"], 2, "a height of -1.5 to 1.5 m");
     let swing = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/cli/examples/krc-swing.toml");

@@ -6,7 +6,9 @@ use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use outrigger::host::os::serial;
 use outrigger_sim::controller::{Action, Controller, Options, StartState};
@@ -40,6 +42,8 @@ struct Tool {
     child: Child,
     lines: BufReader<ChildStdout>,
     said: Vec<String>,
+    /// `true` once the program need not be killed when the time limit is over.
+    over: Arc<AtomicBool>,
 }
 
 impl Tool {
@@ -52,7 +56,9 @@ impl Tool {
             .spawn()
             .expect("the binary under test");
         let lines = BufReader::new(child.stdout.take().expect("piped"));
-        Self { child, lines, said: vec![] }
+        let over = Arc::new(AtomicBool::new(false));
+        kill_after_patience(child.id(), Arc::clone(&over));
+        Self { child, lines, said: vec![], over }
     }
 
     /// Waits for a line of output that begins with `head`. Returns the rest of the line.
@@ -89,8 +95,23 @@ impl Tool {
     }
 }
 
+/// Kills the process after [`PATIENCE`] unless `over` is set, so that no read of its output waits for ever.
+fn kill_after_patience(process: u32, over: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(100));
+            if over.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+        let _ = Command::new("kill").args(["-KILL", &process.to_string()]).status();
+    });
+}
+
 impl Drop for Tool {
     fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
