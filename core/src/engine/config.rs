@@ -19,9 +19,11 @@ use outrigger_wire::time::Duration;
 pub struct Config<const N: usize, P> {
     /// The settings that only this kind of controller has, such as its ports and the timeouts of its connections.
     pub peer: P,
-    /// The thresholds of the link monitor that replace its defaults.
+    /// The thresholds that replace the defaults of the [link monitor](crate::link::LinkMonitor), which grades the
+    /// stream of states.
     pub link: LinkTuning,
-    /// The thresholds of the mode machine that replace its defaults.
+    /// The thresholds that replace the defaults of the [mode machine](crate::mode::ModeMachine), which decides when the
+    /// arm may be commanded.
     pub mode: ModeTuning,
     /// The thresholds that decide whether the arm is at standstill.
     pub standstill: StandstillConfig,
@@ -34,7 +36,8 @@ pub struct Config<const N: usize, P> {
     pub operator: OperatorConfig,
 }
 
-/// The settings that only one kind of controller has.
+/// The bound on the type of the settings that only one kind of controller has, such as
+/// [`UrOptions`](super::ur::UrOptions).
 pub trait Options: Data {
     /// The letter that identifies recordings and settings of this kind of controller.
     const KIND: u8;
@@ -68,7 +71,8 @@ impl<const N: usize, P> Config<N, P> {
         Sources::new(&configs).map_err(ConfigError::Sources)
     }
 
-    /// Checks the configured thresholds of the engine, before the controller's period is known.
+    /// Checks the configured thresholds of the link monitor and of the mode machine, before the controller's period is
+    /// known; `shortest` is the shortest period that this kind of controller can have.
     pub(super) fn check_given(&self, shortest: Duration) -> Result<(), ConfigError> {
         self.link.check(shortest).map_err(ConfigError::of("link"))?;
         self.mode.check(shortest).map_err(ConfigError::of("mode"))

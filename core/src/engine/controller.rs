@@ -91,9 +91,9 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// The state is judged now.
     fn facts(&mut self, cx: &mut Context<'_, N, Self>) -> SideFacts;
 
-    /// Records the newest state if one was just `judged`, then prepares the command path. Returns `false` if no
-    /// command can be sent in this call. It is called a second time, without a state, if the command is rejected and
-    /// the controller [listens](ControllerKind::LISTENS).
+    /// Records the newest state if one was just `judged`, then prepares the path on which commands are sent. Returns
+    /// `false` if no command can be sent in this call. It is called a second time, without a state, if the command is
+    /// rejected and the controller [listens](ControllerKind::LISTENS).
     fn prepare(&mut self, judged: Option<Judged>, cx: &mut Context<'_, N, Self>) -> bool;
 
     /// Makes the bytes of this cycle's command to the controller. Returns `true` if there are any.
@@ -113,11 +113,12 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// Returns `true` while a session with the controller is established whose states are judged.
     fn is_established(&self) -> bool;
 
-    /// Returns the kind of output (bytes to write, or links to open or close) that the port has to carry out next, if
-    /// any.
+    /// Returns the kind of output (bytes to write, or links to open or close) that the port, the code that does the
+    /// engine's I/O, has to carry out next, if any.
     fn waiting(&self) -> Waiting;
 
-    /// Returns the next output that the port has to carry out.
+    /// Returns the next output that the port, the code that does the engine's I/O, has to carry out; `None` once all
+    /// are taken.
     fn poll_output(
         &mut self,
         config: &Config<N, Self::Options>,
@@ -137,7 +138,8 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
 
 /// Motion that a controller executes by itself, by a program that we have sent to the controller.
 pub trait Delegated<const N: usize>: ControllerKind {
-    /// Carries out an operator action for our program on the controller, unless `free` is an error.
+    /// Ends our program on the controller, or sends it again, on behalf of an operator (`word`), unless `free` contains
+    /// a reason against it.
     ///
     /// # Errors
     /// The reason in `free`, or [`Reason::NoSuchProgram`] if no program of ours is running on the controller.
@@ -159,7 +161,7 @@ pub trait Delegated<const N: usize>: ControllerKind {
         let _ = (number, asked, state);
     }
 
-    /// Returns the move that was passed last to [`delegated`](Self::delegated).
+    /// Returns the move that was passed last to [`delegated`](Self::delegated); `None` if there is none.
     fn asked(&self) -> Option<JointMove<N>> {
         None
     }
@@ -230,7 +232,8 @@ pub trait Delegated<const N: usize>: ControllerKind {
         let _ = (to, last);
     }
 
-    /// Returns the progress of the move along waypoints in its own time, as its program reports it.
+    /// Returns the progress of the move along waypoints in its own time, as its program reports it; `None` if none is
+    /// reported.
     fn led(&self) -> Option<Duration> {
         None
     }
@@ -245,7 +248,7 @@ pub trait Delegated<const N: usize>: ControllerKind {
         Err(FeedError::NoMotion)
     }
 
-    /// Returns the tolerances of the move along waypoints, and how well the move keeps them.
+    /// Returns the tolerances of the move along waypoints, and how well the move keeps them; `None` if it has none.
     #[cfg(feature = "motions")]
     fn tolerated(&self) -> Option<&Watch<N>> {
         None

@@ -43,16 +43,17 @@ pub enum Verdict<'m, const N: usize> {
     Mirror,
     /// Zero velocity: the arm is brought to rest, or held at rest.
     Hold,
-    /// The one stop command that ends commanding.
+    /// The stop command that ends commanding; it is sent once.
     Stop,
-    /// Joint speeds, approved by the governor.
+    /// Joint speeds that the [governor](crate::command::Governor) approved within the limits of the arm.
     Move(Approved<'m, N>),
-    /// Joint torques, approved by the governor.
+    /// Joint torques that the [governor of torques](crate::command::TorqueGovernor) approved within the limits of the
+    /// arm.
     #[cfg(feature = "motions")]
     Torque(ApprovedTorques<'m, N>),
-    /// This move under this number, to be executed by the controller itself.
+    /// The start of this move under this number; the controller executes the move by itself.
     Start(ApprovedMove<'m, N>, MoveNumber),
-    /// Freedrive or force mode is active from now on, under this number.
+    /// The start of freedrive or force mode, which is active from now on under this number.
     #[cfg(feature = "programs")]
     Guide(Authority<'m>, MoveNumber),
     /// A keep-alive for the program on the controller that executes moves.
@@ -62,8 +63,8 @@ pub enum Verdict<'m, const N: usize> {
 }
 
 impl<const N: usize> CycleMemory<N> {
-    /// Suspends the `law` if a transition has ended its motion. Call it before the control law is used again, and
-    /// before the engine's call returns.
+    /// Suspends the control `law` if a change of the mode has ended its motion. Call it before the control law is used
+    /// again, and before the engine's call returns.
     pub(super) fn suspend_ended<L: Law<N>>(&mut self, law: &mut L) {
         if core::mem::take(&mut self.law_ended) {
             law.suspend();

@@ -35,7 +35,7 @@ pub enum Event<P> {
         /// The longest delay allowed: [`LinkConfig::stall`](crate::link::LinkConfig::stall).
         limit: Duration,
     },
-    /// A sensor's reading was too old and was bridged for a cycle.
+    /// A sensor's reading was too old, and was used for one more cycle all the same.
     Bridged(Bridged),
     /// The outcome of setting an output by [`Input::Set`](super::Input::Set).
     Output {
@@ -77,7 +77,8 @@ pub(super) const fn is_milestone(count: u64) -> bool {
 pub struct Events<P> {
     queue: Deque<Event<P>, 16>,
     lost: u32,
-    /// The transitions since [`Events::begin`], for the recorder. They are stored even if the queue is full.
+    /// The transitions between modes since [`Events::begin`], for the recorder. They are stored even if the queue is
+    /// full.
     #[cfg(feature = "record")]
     transitions: Vec<Transition, 8>,
 }

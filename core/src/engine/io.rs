@@ -1,4 +1,4 @@
-//! The inputs that an engine takes and the outputs that it gives to its port.
+//! The inputs that an engine takes and the outputs that it gives to its port, the code that does its I/O.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -7,7 +7,8 @@ use crate::mode::{Contact, Epoch};
 use outrigger_wire::sensor::Sample;
 use outrigger_wire::time::Duration;
 
-/// One connection, or one flow of datagrams, of an engine; the port owns the socket behind it.
+/// One connection, or one flow of datagrams, of an engine. The port, the code that does the engine's I/O, owns the
+/// socket behind it.
 ///
 /// The kind of controller decides which links exist and what each is for: see [`ur`](super::ur) and
 /// [`krc`](super::krc).
@@ -38,12 +39,14 @@ impl LinkId {
     }
 }
 
-/// The TCP port to connect a link to. The robot's address is configured in the port.
+/// The TCP port on the controller to connect a link to. The robot's address is configured in the code that does the
+/// engine's I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Endpoint {
-    /// The TCP port as the controller numbers it (30001 …). The port adds its configured port base.
+    /// The number of the TCP port on the controller (30001 …). The code that opens the connection adds its configured
+    /// port base.
     pub port: u16,
 }
 
@@ -77,10 +80,12 @@ pub enum Input {
     },
     /// A reading of a sensor. The newest of each source replaces older ones.
     Sample(Sample),
-    /// An operator's request to command, by a message. It is an edge, never a level. The epoch, a counter of
-    /// connections and losses of authority, is the machine's as the operator saw it; another one is refused.
+    /// An operator's request to command, by a message. The epoch is the mode machine's counter of connections and
+    /// losses of authority, as the operator saw it; a request with another one is refused. The request is an edge,
+    /// never a level.
     Request(Epoch),
-    /// A request like [`Request`](Self::Request) that also continues the motion which the last fallback suspended.
+    /// A request like [`Request`](Self::Request) that also continues the motion which the last end of commanding
+    /// suspended.
     Resume(Epoch),
     /// A pin of this device is high or low now, and has been so for
     /// [`pin_filter`](crate::mode::OperatorConfig::pin_filter). The newest level holds until the next.
@@ -90,7 +95,7 @@ pub enum Input {
     /// Sets a digital output, an analog output or another value of the controller. It is independent of the motion and
     /// never changes it. An [`Event::Output`](super::Event) reports the result.
     Set(Write),
-    /// The operator has seen the latched reasons and clears them.
+    /// The operator has seen the latched reasons against commanding and clears them.
     Acknowledge,
     /// Stop the arm, confirm standstill, then disconnect from the controller. Later requests are ignored.
     Shutdown,
@@ -108,7 +113,7 @@ pub enum Input {
     Resend,
 }
 
-/// An action that the port must carry out now for the engine.
+/// An action that the port, the code that does the engine's I/O, must carry out now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
     /// Connect `link` to `endpoint` and report `Opened` or `Refused`. The engine has its own deadline for it.

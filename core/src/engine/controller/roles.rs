@@ -1,4 +1,5 @@
-//! The roles of a controller's links, and the kind of output that waits for the port.
+//! The roles of a controller's links, and the kind of output that waits for the port, the code that does the engine's
+//! I/O.
 
 use crate::engine::io::LinkId;
 
@@ -48,7 +49,7 @@ pub struct LinkRoles {
     pub late: LinkSet,
 }
 
-/// The kind of output that waits for the port.
+/// The kind of output that waits for the port, the code that does the engine's I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
     /// No output is waiting for the port.

@@ -15,8 +15,8 @@ use outrigger_wire::robot::State;
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Records that the command of this cycle is not passed on to the controller: the arm may be slower by that
-    /// command.
+    /// Records that the command of this cycle is not passed on to the controller, whose target may then have any speed
+    /// from the commanded one down to zero.
     pub(in crate::engine) fn held_back(&mut self) {
         self.following.held_back();
     }
@@ -124,7 +124,7 @@ impl<const N: usize> CycleMemory<N> {
         self.guide.is_on()
     }
 
-    /// Has the control law make the motion again: see [`ModeMachine::stream`].
+    /// Has the control law move the arm again, in place of the controller's own moves: see [`ModeMachine::stream`].
     ///
     /// # Errors
     /// The reason against it; nothing changes then.

@@ -18,9 +18,10 @@ pub struct SideFacts {
     pub(in crate::engine) program: Option<TimedFact<Activity>>,
     /// The speed slider, if the state packet does not contain it.
     pub(in crate::engine) speed_slider: Option<TimedFact<f32>>,
-    /// `true` if the program state in the packet is known to mean what its number says.
+    /// `true` if the meaning of the program state's number in the packet is confirmed; otherwise it is used only if no
+    /// other source is available.
     pub(in crate::engine) program_state_known: bool,
-    /// `true` if text can be sent to the controller to command it.
+    /// `true` if the path for commands to the controller is open: on a UR, text can be sent to it.
     pub(in crate::engine) path_open: bool,
     /// `true` if the commanded position, or the one that commanding would start from, is too far from the measured
     /// one (FRI).
@@ -40,19 +41,19 @@ pub struct SideFacts {
 pub(in crate::engine) struct Resident {
     /// `true` if the program's connection is established and the greeting has been exchanged.
     pub(in crate::engine) connected: bool,
-    /// The program's mirroring of the commands that it receives: `true` if it mirrors them, with the time when it
-    /// last did.
+    /// `true` if the program mirrors (reports back) the commands that it receives, with the time when it last did.
     pub(in crate::engine) mirrors: TimedFact<bool>,
 }
 
-/// The progress of a motion that the controller executes.
+/// The progress of a motion that the controller executes by itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MotionProgress {
-    /// The report of the program that executes moves, with the time when it last showed that it is running.
+    /// The report of the program that executes moves (idle, running or ended, with the number of the move), with the
+    /// time when it last showed that it is running.
     pub(in crate::engine) mirrored: Option<TimedFact<Mirrored>>,
     /// `true` if the program is paused, and with it the motion that it executes.
     pub(in crate::engine) paused: bool,
-    /// `true` if the target of the newest state is within the course of the move.
+    /// `true` if the controller's target in the newest state is on the planned course of the move.
     pub(in crate::engine) on_course: bool,
 }
 

@@ -15,7 +15,8 @@ use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Judges the newest state, once everything received is read. Returns `true` if the robot's inputs acknowledged.
+    /// Judges the newest state of the arm, once everything received is read. Returns `true` if the robot's digital
+    /// inputs were used to acknowledge the latched reasons against commanding.
     pub(in crate::engine) fn judge<L: Law<N>, E>(
         &mut self,
         law: &L,
@@ -50,7 +51,7 @@ impl<const N: usize> CycleMemory<N> {
         outcome.is_some_and(|outcome| self.carry_out(&outcome, now, events))
     }
 
-    /// Judges the motion that a program on the controller executes.
+    /// Checks the motion that a program on the controller executes, and ends commanding because of a fault in it.
     #[cfg(feature = "programs")]
     fn judge_programs<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let guided = self.state.as_ref().and_then(|state| self.guide.observe(&self.mode, &self.evidence, state, now));
@@ -82,7 +83,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Returns the command of this cycle. Consumes it; call once per state. `asked` is the move that the controller was
+    /// Returns the command to send in this cycle; call it once per state. `asked` is the move that the controller was
     /// last requested to execute.
     ///
     /// # Errors

@@ -9,7 +9,8 @@ use outrigger_wire::robot::{ProgramState, Safety, State};
 use outrigger_wire::time::Instant;
 
 /// Writes the evidence about `state` field by field, in place: a copy of the whole takes 57 more instructions in each
-/// cycle. The state's own facts take precedence over the side facts; the rest are the findings of the watchers.
+/// cycle. The state's own values take precedence over `facts`, which other messages delivered; the rest are the
+/// findings in `watched`.
 #[inline(always)]
 pub(super) fn gather<const N: usize>(
     evidence: &mut Evidence,

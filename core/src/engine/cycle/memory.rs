@@ -23,15 +23,15 @@ use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{ControllerTime, JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant, earliest};
 
-/// The memory of the control cycle of one arm with `N` joints: all inputs to the decisions about grade, entry, staying
-/// and tracking.
+/// The memory of the control cycle of one arm with `N` joints: everything that its decisions depend on, apart from the
+/// law that moves the arm.
 #[derive(Debug)]
 pub struct CycleMemory<const N: usize> {
     pub(super) link: LinkMonitor,
     pub(super) mode: ModeMachine,
     pub(super) following: Following<N>,
     pub(super) stream: Stream<N>,
-    /// The last reported reason for which the motion of the controller is held.
+    /// The last reported reason for which the motion that the controller executes is held; `None` if it is not held.
     #[cfg(feature = "programs")]
     pub(super) held: Option<Reason>,
     pub(super) pendant: PendantRule,
@@ -57,9 +57,11 @@ pub struct CycleMemory<const N: usize> {
     pub(super) judged_at: Option<ControllerTime>,
     /// The time at which the last command was sent to the controller.
     pub(super) spoke_at: Instant,
-    /// The controller's highest target speed, while the arm is brought to rest \[rad/s\].
+    /// The highest joint speed of the controller's target in the last judged state \[rad/s\], while the arm is brought
+    /// to rest.
     pub(super) target_speed: f32,
-    /// `true` if a transition has ended the motion of the control law; see [`suspend_ended`](Self::suspend_ended).
+    /// `true` if a change of the mode has ended the motion of the control law; see
+    /// [`suspend_ended`](Self::suspend_ended).
     pub(super) law_ended: bool,
     /// `true` if the arm's kinematics may be known better than before, and no law that needs them has read them
     /// since.
@@ -137,28 +139,29 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.set_torques(limits);
     }
 
-    /// Returns the limits of torques, if torques are commanded in place of speeds.
+    /// Returns the highest torque of each joint \[Nm\] that the law may command in place of speeds, or add to the
+    /// controller's own control; `None` if it may do neither.
     #[cfg(feature = "motions")]
     pub(in crate::engine) fn torque_limits(&self) -> Option<JointTorques<N>> {
         self.stream.torque_limits()
     }
 
-    /// Sets the bounds of the numbers (torques, or force and torque) that the law adds to the control law of the
-    /// controller; `None` if the controller adds nothing.
+    /// Sets the bounds of the torques, or of the force and torque, that our law adds to the controller's own control;
+    /// `None` if the controller adds nothing.
     #[cfg(feature = "motions")]
     pub(in crate::engine) const fn set_added(&mut self, bounds: Option<AddedBounds>) {
         self.stream.set_added(bounds);
     }
 
-    /// Moves the torques or forces that the control law adds towards the constant of the configuration, `dt` after the
-    /// last command, in a cycle without a motion.
+    /// Moves the torques or forces that our law adds to the controller's own control towards the constant of the
+    /// configuration, `dt` after the last command, in a cycle without a motion.
     #[cfg(feature = "motions")]
     pub(in crate::engine) fn hold_added(&mut self, dt: Duration) {
         self.stream.hold_added(dt);
     }
 
-    /// Returns the numbers that are added in place of the constant of the configuration, while the arm follows the
-    /// law: torques of the joints, or force and torque at the tool.
+    /// Returns the torques of the joints \[Nm\], or the force and torque at the tool \[N, Nm\], that are added in place
+    /// of the constant of the configuration while the arm follows the law; `None` at other times.
     #[cfg(feature = "motions")]
     pub(in crate::engine) const fn added(&self) -> Option<&[f32; 7]> {
         self.stream.added()
@@ -193,7 +196,8 @@ impl<const N: usize> CycleMemory<N> {
         &self.evidence
     }
 
-    /// Returns `true` if the last request that was granted continues a suspended motion.
+    /// Returns `true` if the last granted request to command was to continue a suspended motion, and no motion of the
+    /// controller has started since.
     pub(in crate::engine) const fn goes_on(&self) -> bool {
         self.stream.resume
     }
@@ -230,7 +234,7 @@ impl<const N: usize> CycleMemory<N> {
         self.operator.start(now);
     }
 
-    /// Records that the arm's kinematics may be known better.
+    /// Records that newer data about the arm's kinematics may have arrived.
     pub(in crate::engine) const fn learn(&mut self) {
         self.learned = true;
     }
@@ -266,8 +270,8 @@ impl<const N: usize> CycleMemory<N> {
         self.unjudged = if self.link.agrees() { self.unjudged.saturating_add(1) } else { 0 };
     }
 
-    /// Adds the speed `slider` to the newest state, if the packet does not have it: the packet alone has at most the
-    /// limiter's share. Returns the slider if it was used.
+    /// Completes the newest state with the speed `slider`, if its packet does not have it: the speed scaling in such a
+    /// packet contains at most the share of the controller's speed limiter. Returns the slider if it was used.
     #[inline(always)]
     pub(in crate::engine) fn complete_slider(&mut self, slider: Option<TimedFact<f32>>) -> Option<TimedFact<f32>> {
         let state = self.state.as_mut().filter(|state| state.speed_slider.is_none());
@@ -302,8 +306,8 @@ impl<const N: usize> CycleMemory<N> {
         self.pendant.overrides() && matches!(self.mode.mode(), Mode::Command)
     }
 
-    /// Records that the command is about to be sent. Returns the arrival of the state that the command answers, if
-    /// any.
+    /// Records that the command of this cycle is about to be sent. Returns the arrival of the state that the command
+    /// answers, if any.
     pub(in crate::engine) fn answered(&mut self) -> Option<Instant> {
         self.link.answered()
     }
@@ -316,7 +320,7 @@ impl<const N: usize> CycleMemory<N> {
         Some(turnaround)
     }
 
-    /// Updates the displayed figures of the last call; no decision depends on it.
+    /// Updates the link's displayed figures after a call of the engine; no decision depends on them.
     pub(in crate::engine) fn account(&mut self) {
         self.link.account();
     }

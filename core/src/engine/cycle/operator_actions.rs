@@ -92,8 +92,9 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Carries out the outcome of the operator's lines and of the automatic request. Returns `true` if a line was used
-    /// to acknowledge the latched reasons against commanding, whether this was accepted or refused.
+    /// Carries out the outcome of the operator's input signals (digital inputs or pins) and of the automatic request.
+    /// Returns `true` if such a signal was used to acknowledge the latched reasons against commanding, whether this was
+    /// accepted or refused.
     pub(super) fn carry_out<E>(&mut self, outcome: &Outcome, now: Instant, events: &mut Events<E>) -> bool {
         self.after(outcome.stopped, events);
         if let Some(Err(refusal)) = outcome.acknowledged {
@@ -129,7 +130,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Reports the figure that decided the link's grade, if the grade is the reason.
+    /// Reports the figure of the link that decided its grade, if `reason` is that the grade is too low.
     fn explain<E>(&self, reason: Option<Reason>, now: Instant, events: &mut Events<E>) {
         if reason == Some(Reason::GradeLow) {
             events.push(Event::GradeLow(self.link.grade_low(now)));

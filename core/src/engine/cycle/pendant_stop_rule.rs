@@ -10,7 +10,7 @@ use outrigger_wire::time::Instant;
 pub(in crate::engine) enum PendantSight {
     /// A stop at the pendant always shows, because it ends the program that takes the commands.
     Always,
-    /// A stop shows in the program state of the packets, unless the program flickers.
+    /// A stop shows in the program state of the packets, unless that state also changes between two texts of ours.
     ByStates,
     /// A stop at the pendant never shows.
     Never,

@@ -7,7 +7,7 @@ use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Takes a state of the arm that was read, not necessarily the newest.
+    /// Checks a state of the arm that was read and passes it to the link monitor; stores it if it is the newest.
     pub(in crate::engine) fn hear<E>(
         &mut self,
         state: &State<N>,
@@ -54,8 +54,8 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Takes a counter of the controller that was read. Returns the time that it stands for if its state is the newest
-    /// and is to be [stored](Self::keep).
+    /// Passes the counter of a packet that was read to the link monitor. Returns the controller's time that the counter
+    /// stands for if its state is the newest and is to be [stored](Self::keep).
     pub(in crate::engine) fn hear_counter<E, C: Counter>(
         &mut self,
         counter: C,
@@ -68,7 +68,8 @@ impl<const N: usize> CycleMemory<N> {
         self.heard(&observation, now, events).then_some(stamp)
     }
 
-    /// Takes the link monitor's finding about a state that was read. Returns `true` if the state is the newest.
+    /// Carries out the link monitor's finding about a state that was read: reports changes, and ends commanding because
+    /// of a fault. Returns `true` if the state is the newest.
     fn heard<E>(&mut self, observation: &Observation, now: Instant, events: &mut Events<E>) -> bool {
         if let Some(change) = observation.change {
             events.push(Event::Grade(change));

@@ -23,7 +23,7 @@ pub(super) struct Watched {
     pub(super) timely: bool,
     /// The result of the standstill measurement: `true` at rest, with the time of the measurement.
     pub(super) at_rest: TimedFact<bool>,
-    /// `true` if the controller's target follows the commands, or the course of the move that it executes.
+    /// `true` if the controller's target follows the commands, or is on the course of the move that it executes.
     pub(super) follows: bool,
     /// The effect of the pendant on the program that takes the commands.
     pub(super) pendant: Pendant,
@@ -38,8 +38,8 @@ pub(super) struct Watched {
 }
 
 impl<const N: usize> CycleMemory<N> {
-    /// Passes the newest state to every watcher. Returns `None` if no state has arrived since the last one that was
-    /// judged.
+    /// Passes the newest state to every watcher (standstill, tracking, pendant, sensors) and returns their findings;
+    /// `None` if no state has arrived since the last one that was judged.
     pub(super) fn watch<L: Law<N>>(
         &mut self,
         law: &L,
@@ -127,8 +127,9 @@ impl<const N: usize> CycleMemory<N> {
         Some(Watched { fresh, timely, at_rest, follows, pendant, speaks, slowing, sources, moving_by_us })
     }
 
-    /// Judges the sensors. While commanding, a sensor may be bridged: then [`answer`](Self::answer) judges it, once per
-    /// cycle.
+    /// Checks, except while commanding, the sensors that the law needs, and that the arm is where the law's motion
+    /// begins. While commanding, an old reading may be used for some cycles: then [`answer`](Self::answer) checks the
+    /// sensors, once per cycle.
     fn sources_verdict<L: Law<N>>(&self, law: &L, state: &State<N>, now: Instant) -> Result<(), Reason> {
         match self.mode.mode() {
             Mode::Command => Ok(()),
@@ -143,8 +144,8 @@ impl<const N: usize> CycleMemory<N> {
 }
 
 /// Passes the state to the measurement of standstill. A state that is late by less than the allowed gap is still a
-/// valid measurement, of its own time. This does not hold for a controller that mirrors, because it drops out by itself
-/// if its link is late.
+/// valid measurement, of its own time. This does not hold for a controller that needs an answer to every state (KRC),
+/// because it ends commanding by itself if its link is late.
 #[inline(never)]
 fn measured_rest<const N: usize>(
     standstill: &mut Standstill<N>,

@@ -71,7 +71,7 @@ pub(super) struct Stream<const N: usize> {
     /// The governor of torques, if torques are commanded in place of speeds.
     #[cfg(feature = "motions")]
     torques: Option<TorqueGovernor<N>>,
-    /// The governor of the numbers that the law adds to the control law of the controller.
+    /// The governor of the torques, or of the force and torque, that our law adds to the controller's own control.
     #[cfg(feature = "motions")]
     added: AddedGovernor,
     /// The highest feedback gain, speed per error, that a law may use \[1/s\].
@@ -85,7 +85,7 @@ pub(super) struct Stream<const N: usize> {
     /// The position at which the arm came to rest in the pause `halt`.
     #[cfg(feature = "programs")]
     stood: JointPositions<N>,
-    /// `true` if the control law was armed since `Command` was entered.
+    /// `true` if the control law was started since the mode `Command` was entered.
     pub(super) begun: bool,
     /// `true` if the next start of the control law continues a suspended motion.
     pub(super) resume: bool,
@@ -157,8 +157,8 @@ impl<const N: usize> Stream<N> {
         self.pacer.resume(pacer);
     }
 
-    /// Stops the time of the motion at this state, in which the arm `rests` or not. `why` is the reason: a pause of the
-    /// program that carries it, or an unmet precondition after one.
+    /// Halts the streamed motion at this state, in which the arm `rests` or not. `why` is the reason: a pause of the
+    /// program that carries the motion, or an unmet precondition after one.
     ///
     /// # Errors
     /// `why`, if the motion was halted for longer than [`held_timeout`](crate::mode::ScalingConfig::held_timeout);
@@ -234,7 +234,8 @@ impl<const N: usize> Stream<N> {
         self.torques = Some(TorqueGovernor::new(limits));
     }
 
-    /// Returns the limits of torques, if torques are commanded in place of speeds.
+    /// Returns the highest torque of each joint \[Nm\] that the law may command in place of speeds, or add to the
+    /// controller's own control; `None` if it may do neither.
     #[cfg(feature = "motions")]
     pub(super) fn torque_limits(&self) -> Option<JointTorques<N>> {
         self.torques.as_ref().map_or_else(|| self.added.most_torques(), |torques| Some(torques.limits().torque))
@@ -252,15 +253,15 @@ impl<const N: usize> Stream<N> {
         false
     }
 
-    /// Sets the bounds of the numbers (torques, or force and torque) that the law adds to the control law of the
-    /// controller; `None` if the controller adds nothing.
+    /// Sets the bounds of the torques, or of the force and torque, that our law adds to the controller's own control;
+    /// `None` if the controller adds nothing.
     #[cfg(feature = "motions")]
     pub(super) const fn set_added(&mut self, bounds: Option<AddedBounds>) {
         self.added.set_bounds(bounds);
     }
 
-    /// Moves the torques or forces that the control law adds towards the constant of the configuration, `dt` after the
-    /// last command, in a cycle without a motion.
+    /// Moves the torques or forces that our law adds to the controller's own control towards the constant of the
+    /// configuration, `dt` after the last command, in a cycle without a motion.
     #[cfg(feature = "motions")]
     pub(super) fn hold_added(&mut self, dt: Duration) {
         // Nothing is given that could be refused.
@@ -269,8 +270,8 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns the numbers (joint torques \[Nm\], or the tool's force and torque \[N, Nm\]) that are added in place of
-    /// the constant of the configuration, while the arm follows the law.
+    /// Returns the torques of the joints \[Nm\], or the force and torque at the tool \[N, Nm\], that are added in place
+    /// of the constant of the configuration while the arm follows the law; `None` at other times.
     #[cfg(feature = "motions")]
     pub(super) const fn added(&self) -> Option<&[f32; 7]> {
         self.added.sent()
