@@ -136,13 +136,14 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     lifecycle: Lifecycle,
     /// The time at which the engine must be called next, apart from queued output.
     due: Option<Instant>,
-    /// The time of the last call, until `account` has been called for it.
+    /// The time of the last call whose deferred work (deadlines, figures, recording) is not done yet; `None` once
+    /// `account` has done it.
     owed: Option<Instant>,
     #[cfg(feature = "record")]
     recorder: Recorder<'m>,
     #[cfg(feature = "record")]
     keeper: Keeper,
-    /// `true` if the engine was changed by something other than an input since the last one.
+    /// `true` if the engine was changed since the last input by something other than an input.
     #[cfg(feature = "record")]
     changed: bool,
     /// No recorder, because this build lacks the feature `record`.
@@ -289,7 +290,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.settle(now);
     }
 
-    /// Returns the next action for the port; `None` once all are taken.
+    /// Returns the next action for the port, the code that does the engine's I/O; `None` once all are taken.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         self.peer.poll_output(&self.config, &mut self.events)
@@ -425,7 +426,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// Decides on the command to the controller and makes its bytes. Returns `true` if the bytes answer the state;
-    /// `None` if there is no command.
+    /// `None` if no command is to be sent.
     fn command(&mut self, now: Instant) -> Option<bool> {
         self.cycle.suspend_ended(&mut self.law);
         if cfg!(feature = "motions") && P::DELEGATES {

@@ -144,8 +144,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(number)
     }
 
-    /// Has the control law make the motion again, starting from where the arm rests: see
-    /// [`ModeMachine::stream`](crate::mode::ModeMachine::stream). Call it in place of an input, like
+    /// Has the control law move the arm again, in place of the controller's own moves, starting from where the arm
+    /// rests: see [`ModeMachine::stream`](crate::mode::ModeMachine::stream). Call it in place of an input, like
     /// [`delegate`](Self::delegate).
     ///
     /// # Errors

@@ -18,13 +18,15 @@ use crate::recorder::{Kind, Loader, Recorder, Saver};
 use crate::trajectory::Waypoint;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The first bytes of every dump; the last one is the number of the format.
+/// The first bytes of every dump of a recording; the last one is the number of the format.
 pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x14";
 
-/// The first bytes of the end mark; the length of everything before the mark follows, little-endian.
+/// The first bytes of the end mark of a recording's dump; the length of everything before the mark follows,
+/// little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
 
-/// A flag in the kind of a dump: its engine has the feature `programs`, and its checkpoints contain more.
+/// A flag in the kind of controller in a dump's header: the recorded engine has the feature `programs`, so its
+/// checkpoints contain more.
 pub(super) const PROGRAMS: u8 = 0x80;
 pub(super) const WITH_PROGRAMS: u8 = if cfg!(feature = "programs") { PROGRAMS } else { 0 };
 
@@ -54,16 +56,18 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self
     }
 
-    /// Pauses recording for `hold` after each fallback, from when the arm is at rest again or the memory full. The
-    /// recording of the fallback stays unchanged meanwhile, and a slow port can send it. Fallbacks during the pause are
-    /// not recorded. Without this call recording never pauses.
+    /// Pauses recording for `hold` after each fallback (an end of arming or commanding that no operator requested),
+    /// from when the arm is at rest again or the memory full. The recording of the fallback stays unchanged meanwhile,
+    /// and a slow port can send it. Fallbacks during the pause are not recorded. Without this call recording never
+    /// pauses.
     #[must_use]
     pub fn keeping_fallbacks(mut self, hold: Duration) -> Self {
         self.keeper = Keeper::new(hold);
         self
     }
 
-    /// Returns the fallback whose recording is complete and is not overwritten at present.
+    /// Returns the fallback (the end of commanding that no operator requested) whose recording is complete and is not
+    /// overwritten at present; `None` while recording does not pause.
     #[must_use]
     pub fn kept_fallback(&self) -> Option<KeptFallback> {
         self.keeper.kept()
@@ -94,7 +98,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         Some(header.written())
     }
 
-    /// Returns the end mark of a dump whose header has `header` bytes.
+    /// Returns the end mark of a recording's dump whose header has `header` bytes.
     #[must_use]
     pub fn dump_end(&self, header: usize) -> [u8; DUMP_END_LEN] {
         let length = self.recorder.halves().iter().fold(header, |length, half| length.saturating_add(half.len()));
@@ -169,7 +173,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
     }
 
     /// Makes room for an entry of the recording. Returns `true` if there is room: never while the recording of a
-    /// fallback is kept.
+    /// fallback (an end of commanding that no operator requested) is kept.
     fn make_room(&mut self, now: Instant, payload: usize) -> bool {
         if !matches!(self.cycle.mode().mode(), Mode::Offline | Mode::Monitor) {
             self.recorder.begin();

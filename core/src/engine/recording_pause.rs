@@ -1,10 +1,12 @@
-//! A pause of the recorder after a fallback, so that a port with a slow connection has time to send the recording.
+//! A pause of the recorder after a fallback, an end of arming or commanding that no operator requested. A port with a
+//! slow connection then has time to send the recording.
 
 use crate::mode::{Mode, Transition};
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// A fallback whose recording is complete and is not overwritten at present.
+/// A fallback, an end of arming or commanding that no operator requested, whose recording is complete and is not
+/// overwritten at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KeptFallback {
@@ -17,10 +19,10 @@ pub struct KeptFallback {
     pub at: Instant,
 }
 
-/// Decides when recording pauses to keep a fallback.
+/// Decides when recording pauses to keep the entries about a fallback, an end of commanding that no operator requested.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keeper {
-    /// The duration of the pause after a fallback; at zero recording never pauses.
+    /// The duration of the pause of the recorder after a fallback; at zero recording never pauses.
     hold: Duration,
     number: u32,
     /// The first fallback that was recorded since the last pause ended: the one that the next or present pause keeps.
@@ -33,7 +35,7 @@ impl Keeper {
         Self { hold, ..Self::default() }
     }
 
-    /// Returns the fallback that is kept now; `None` while recording does not pause.
+    /// Returns the [fallback](KeptFallback) whose recording is kept now; `None` while recording does not pause.
     pub(super) fn kept(&self) -> Option<KeptFallback> {
         self.fallback.filter(|_| self.until.is_some())
     }
@@ -47,14 +49,15 @@ impl Keeper {
         self.until.is_some()
     }
 
-    /// Starts the pause if a fallback is recorded: the memory is full, and the oldest entries would be overwritten
-    /// otherwise. Returns `true` if recording pauses.
+    /// Starts the pause if a [fallback](KeptFallback) is recorded: the memory is full, and the oldest entries would be
+    /// overwritten otherwise. Returns `true` if recording pauses.
     pub(super) fn is_full(&mut self, now: Instant) -> bool {
         self.begin(now);
         self.until.is_some()
     }
 
-    /// Records the transitions between modes that one input caused, once all of them are in the recording.
+    /// Takes the changes of the mode that one input caused, once all of them are in the recording, and starts the pause
+    /// once the arm is at rest after a [fallback](KeptFallback).
     pub(super) fn observe(&mut self, transitions: &[Transition], mode: Mode, now: Instant) {
         for transition in transitions {
             let commanding = matches!(transition.from, Mode::Arming | Mode::Command);

@@ -207,7 +207,7 @@ fn text_from(text: &[u8], at: usize) -> Option<Outcome> {
     Some(Outcome::Text { at: u16::try_from(at).unwrap_or(u16::MAX), rest })
 }
 
-/// The header of a dump without its first bytes, and the entries after it.
+/// The header of a recording's dump without its first bytes, and the entries after it.
 struct Header<'d> {
     kind: u8,
     sizes: MemorySizes,
@@ -236,15 +236,16 @@ impl<'d> Header<'d> {
     }
 }
 
-/// Returns the transitions in `dump`, in order, as they were recorded; none if the bytes are not a complete dump.
+/// Returns the changes of the mode in the recording `dump`, in order, as they were recorded; none if the bytes are not
+/// a complete dump.
 pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '_ {
     let recorded = Header::read(dump).map_or(&[][..], |header| header.entries);
     let transitions = entries(recorded).filter(|entry| entry.kind == Kind::Transition);
     transitions.filter_map(|entry| postcard::from_bytes(entry.payload))
 }
 
-/// Replays `dump` with a new engine, in `memory` at least as large as the recorded engine's. `law` is any law of the
-/// recorded kind; its state is in the dump.
+/// Replays the recording `dump` with a new engine, in `memory` at least as large as the recorded engine's. `law` is any
+/// law of the recorded kind; its state is in the dump.
 ///
 /// # Errors
 /// See [`ReplayError`].

@@ -40,7 +40,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.operator()
     }
 
-    /// Returns the first reason that was latched since the last acknowledgement.
+    /// Returns the first reason against commanding that was latched since the last acknowledgement; `None` if none was.
     #[must_use]
     pub const fn latch(&self) -> Option<Reason> {
         self.cycle.mode().latch()

@@ -146,8 +146,8 @@ impl ToolImpedance {
         .with(CommandFlags::JOINT_POSITION);
 }
 
-/// The frame that a KRC expects to be mirrored before it starts, which is not known
-/// (`core/docs/protocol/kuka-fri.md A10.2`).
+/// The choice of the frame that is sent back to a KRC before it follows commands. The frame that a KRC expects then is
+/// not known (`core/docs/protocol/kuka-fri.md A10.2`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -256,9 +256,9 @@ impl Control {
         }
     }
 
-    /// Returns `true` if the arm follows these fields while `scheme` is active on the KRC: it takes each of them, and
-    /// the joints or the tool lead in both. Joint positions lead in joint impedance too, with the stiffness that the
-    /// KRL program sets.
+    /// Returns `true` if the arm follows commands of this scheme while `scheme` is active on the KRC: that one takes
+    /// each of their fields, and the joints or the tool lead in both. Joint positions lead in joint impedance too, with
+    /// the stiffness that the KRL program sets.
     pub(super) const fn leads_in(&self, scheme: ControlScheme) -> bool {
         let by_tool = matches!(scheme, ControlScheme::CartesianImpedance);
         by_tool == matches!(self, Self::ToolImpedance(_)) && CommandFlags::usable(scheme).contains(self.flags())
@@ -287,8 +287,8 @@ impl Control {
         }
     }
 
-    /// Returns the bounds of the torques or forces that a law may add; `None` if the controller adds nothing, or the
-    /// KRL program decides the field.
+    /// Returns the bounds of the torques or forces that our law may add to the KRC's own control; `None` if the KRC
+    /// adds nothing, or the KRL program decides the field.
     #[cfg(feature = "motions")]
     pub(super) const fn added(&self, limits: &AddedLimits) -> Option<AddedBounds> {
         let AddedLimits { torque, wrench, rise } = limits;
@@ -304,7 +304,8 @@ impl Control {
         }
     }
 
-    /// Writes the torques \[Nm\] or forces \[N\] that a law adds into `command`, in place of the configured constant.
+    /// Writes the torques \[Nm\] or forces \[N\] that our law adds to the KRC's own control into `command`, in place of
+    /// the configured constant.
     #[cfg(feature = "motions")]
     pub(super) fn write_added(&self, added: &[f32; JOINTS], command: &mut CommandRepr) {
         match self {

@@ -29,7 +29,7 @@ use outrigger_wire::fri::{
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The conversation without its receive window: a measurement is read there while the other fields change.
+/// The conversation with a KRC, apart from the receive window: a measurement is read there while these fields change.
 #[derive(Debug)]
 pub(super) struct Conversation {
     pub(super) listening: Listening,
@@ -48,8 +48,8 @@ pub(super) struct Conversation {
     /// The number of datagrams received since the last measurement was judged.
     pub(super) burst: u32,
     pub(super) target: Target,
-    /// The counter, as a time, that was answered last, and the joint positions that the KRL program itself commanded
-    /// then.
+    /// The time that the counter of the last answered measurement stands for, and the joint positions that the KRL
+    /// program itself commanded in it \[rad\].
     pub(super) answered: Option<(ControllerTime, [f32; JOINTS])>,
     counter: u16,
     pub(super) control: Control,
@@ -61,7 +61,7 @@ pub(super) struct Conversation {
     pub(super) bounds: Bounds,
     pub(super) variables: Variables,
     pub(super) counts: KrcCounts,
-    /// The target's step in the answer to the measurement that is judged now.
+    /// The step of the joints' commanded position in the answer to the measurement that is judged now.
     pub(super) step: Option<Step>,
     pub(super) out: [u8; COMMAND_LEN],
     pub(super) queued: bool,
@@ -109,7 +109,7 @@ pub(super) struct Step {
     pub(super) moved: [f32; JOINTS],
     /// `true` if the target was moved by the program's own travel, `moved`.
     pub(super) carried: bool,
-    /// `true` if a motion of the law answers the measurement that is judged.
+    /// `true` if joint speeds of our law answer the measurement that is judged.
     #[cfg(feature = "motions")]
     pub(super) moves: bool,
     /// The travel of the KRL program's own setpoint in one cycle \[rad\]: the command is ahead of the target by it,
@@ -309,7 +309,7 @@ impl Conversation {
         self.arrived = None;
     }
 
-    /// Ends arming or commanding if the KRC's own state requires it.
+    /// Ends arming or commanding if the KRC commands in another scheme, or has left its command state.
     pub(super) fn watch<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         status: Status,

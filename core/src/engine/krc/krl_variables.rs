@@ -105,8 +105,8 @@ impl VariableRequest {
         Write::Variable { index: self.at.krl(), value: self.value }
     }
 
-    /// Returns the time at which the request has waited too long. Without a KRC (`there` is `false`), an unsent
-    /// variable will never be sent.
+    /// Returns the time at which the request to set the variable counts as failed, unless it is sent or confirmed
+    /// before. Without a KRC (`there` is `false`), an unsent variable will never be sent.
     fn due(&self, config: &OutputsConfig, there: bool) -> Instant {
         match self.carried {
             Some(_) => self.since + config.confirm_within,

@@ -43,12 +43,12 @@ impl Target {
         self.tool.map(|tool| (self.at.map(to_f32), tool.frame()))
     }
 
-    /// Returns `true` if the target's last step moved no joint.
+    /// Returns `true` if the last step of the commanded position moved no joint.
     pub(super) fn rests(&self) -> bool {
         self.speed.iter().all(|speed| *speed == 0.0)
     }
 
-    /// Returns the joint speeds of the target's last step \[rad/s\].
+    /// Returns the joint speeds of the commanded position in its last step \[rad/s\].
     pub(super) const fn speed(&self) -> JointVelocities<JOINTS> {
         JointVelocities(self.speed)
     }

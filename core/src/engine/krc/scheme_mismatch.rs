@@ -13,9 +13,9 @@ pub(super) struct SchemeWatch {
 }
 
 impl SchemeWatch {
-    /// Returns the scheme for which `mode` has to end. While commanding, that is at once. While arming, a KRC may
-    /// report its new scheme a little late, so it is after `patience` measurements, or when the KRC has left the
-    /// command state again.
+    /// Returns the KRC's other control scheme because of which arming or commanding has to end; `None` if it may
+    /// continue. While commanding, it ends at once. While arming, a KRC may report its new scheme a little late, so it
+    /// ends after `patience` measurements, or when the KRC has left the command state again.
     pub(super) fn ends(
         &mut self,
         mode: Mode,

@@ -36,7 +36,8 @@ impl SenderFilter {
         self.peer.map(|(peer, _)| peer)
     }
 
-    /// Returns the time at which the KRC counts as lost, unless a measurement arrives before.
+    /// Returns the time at which the KRC counts as lost, unless a measurement arrives before; `None` while there is no
+    /// KRC.
     pub(super) fn silent_at(&self, silence: Duration) -> Option<Instant> {
         self.peer.map(|(_, heard)| heard + silence)
     }

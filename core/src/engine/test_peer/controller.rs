@@ -47,7 +47,7 @@ pub struct TestOptions {
     pub port: u16,
     /// The robot's address; connections from other addresses are closed.
     pub robot: IpAddr,
-    /// The number of bytes of a message that are passed to the port at a time.
+    /// The number of bytes of a message that are passed at a time to the port, the code that does the engine's I/O.
     pub chunk: u16,
     /// The time without a message after which the robot counts as lost.
     pub silence: Duration,
@@ -141,13 +141,13 @@ pub struct TestPeer {
     window: [[u8; 24]; 8],
     filled: usize,
     shown: Option<Shown>,
-    /// The mirror, with the time when the program was last seen running.
+    /// The program's report on its moves, with the time when it was last seen running.
     mirrored: Option<TimedFact<Mirrored>>,
     asked: Option<Assignment>,
     chunk: usize,
     out: [u8; LONGEST],
     length: usize,
-    /// The number of bytes of the message in `out` that the port has.
+    /// The number of bytes of the message in `out` that were passed to the port, the code that does the engine's I/O.
     given: usize,
     #[cfg(feature = "record")]
     new: bool,

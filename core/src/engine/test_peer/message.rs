@@ -81,7 +81,7 @@ impl Shown {
 /// A message from us to the test robot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
-    /// Sets the joint speeds apart from moves to zero, until a message with other speeds.
+    /// Sets the joint speeds that apply while no move is executed to zero, until a message with other speeds.
     Hold,
     /// Moves at these joint speeds \[rad/s\] while no move is executed, until a message with other speeds or a stop.
     Speeds([f32; 2]),

@@ -46,12 +46,12 @@ words!(CommandPath {
     "external-torque" = ExternalTorque,
 });
 
-/// The time that a target of positions takes from full speed to zero when the speed scaling stops it. A target that
-/// stopped at once would make the arm turn back.
+/// The time that the commanded positions take from full speed to zero when the speed scaling stops them. If they
+/// stopped at once, the arm would turn back.
 pub(super) const SETTLING: Duration = Duration::from_millis(150);
 
 impl CommandPath {
-    /// The longest timeout with which a program waits for its next order.
+    /// The longest timeout with which a program of ours waits for its next order.
     pub(super) const LONGEST_SILENCE: Duration = Duration::from_millis(200);
 
     /// Returns the name that configurations use for the path.
@@ -147,19 +147,19 @@ impl CommandPath {
     }
 }
 
-/// The reason for which a controller cannot be commanded on a path.
+/// The reason for which a controller cannot be commanded on a [command path](CommandPath).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfit {
-    /// This build of the core was made without the path.
+    /// This build of the core was made without the command path.
     NotBuilt,
-    /// The controller's software is older than the first version that supports the path.
+    /// The controller's software is older than the first version that supports the command path.
     Software {
-        /// The major number of the first version that supports the path.
+        /// The major number of the first software version that supports the command path.
         major: u8,
-        /// The minor number of the first version that supports the path.
+        /// The minor number of the first software version that supports the command path.
         minor: u8,
-        /// The function that older versions lack, as far as is known.
+        /// The function of the controller that older software versions lack, as far as is known.
         lacks: Wording,
     },
 }
@@ -208,8 +208,8 @@ pub enum Orders {
 words!(Orders { "socket" = Socket, "registers" = Registers });
 
 impl Orders {
-    /// Returns the reason for which this software cannot pass orders on in this way: the registers above 23 were added
-    /// in 3.9 and 5.3 (`core/docs/protocol/ur-rtde.md` 6).
+    /// Returns the reason for which this software cannot pass orders on in this way, `None` if it can: the registers
+    /// above 23 were added in 3.9 and 5.3 (`core/docs/protocol/ur-rtde.md` 6).
     fn unfit(self, software: SoftwareVersion) -> Option<Unfit> {
         let (major, minor) = if software.major >= 5 { (5, 3) } else { (3, 9) };
         let lacks = matches!(self, Self::Registers) && !software.at_least(major, minor);
@@ -263,8 +263,8 @@ settings! {
 }
 
 settings! {
-    /// The settings of the ring in which positions wait, and of the repetition of a motion's last position until the
-    /// arm has reached it.
+    /// The settings of the ring buffer on the controller in which positions wait, and of the repetition of a motion's
+    /// last position until the arm has reached it.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct BufferedConfig in "program." {
@@ -279,7 +279,7 @@ settings! {
 }
 
 impl ProgramConfig {
-    /// The default number of places for positions in the ring.
+    /// The default number of places for positions in the ring buffer on the controller.
     pub(super) const RING: u16 = 32;
     /// The first of the input registers for orders: the registers that are reserved for external clients begin here
     /// (`core/docs/protocol/ur-rtde.md` 6).
@@ -307,28 +307,30 @@ impl ProgramConfig {
         path.can_use_registers() && matches!(self.orders, Orders::Registers)
     }
 
-    /// The longest time for which positions wait in the ring by default.
+    /// The longest time for which positions wait in the ring buffer on the controller by default.
     pub(super) const USUAL_WAIT: Duration = Duration::from_millis(60);
 
-    /// Returns the longest lag for a ring of `ring` places, with one point taken out in each 2 ms: one and a half of
-    /// the lag waits, and two points are on their way.
+    /// Returns the longest lag for a ring buffer of `ring` places on the controller, with one point taken out in each 2
+    /// ms: one and a half of the lag waits, and two points are on their way.
     pub(super) fn longest_lag(ring: u16) -> Duration {
         const SHORTEST: Duration = Duration::from_millis(2);
         SHORTEST.times(u64::from(ring.saturating_sub(2))).percent(67)
     }
 
-    /// Returns the longest time for which positions wait in the ring; zero on a path without a ring.
+    /// Returns the longest time for which positions wait in the ring buffer on the controller; zero on a path without
+    /// one.
     pub(super) fn waits(&self, path: CommandPath) -> Duration {
         if path == CommandPath::Buffered { self.lag.percent(150) } else { Duration::ZERO }
     }
 
     /// Returns the largest distance of the newest target from the measured joint \[rad\]. It is larger if more
-    /// positions wait than in 0.04 s, by the travel of the `fastest` joint meanwhile \[rad/s\].
+    /// positions wait on the controller than in 0.04 s, by the travel of the `fastest` joint \[rad/s\] meanwhile.
     pub(super) fn lead(&self, path: CommandPath, fastest: f32) -> f32 {
         self.divergence + fastest * (self.waits(path) - Self::USUAL_WAIT).as_secs_f32()
     }
 
-    /// Returns the number of points that are to wait in the ring, with one taken out in each period.
+    /// Returns the number of points that are to wait in the ring buffer on the controller, with one taken out in each
+    /// period.
     pub(super) fn fill(&self, period: Duration) -> u16 {
         let points = self.lag.whole(period).unwrap_or_default();
         u16::try_from(points).unwrap_or(u16::MAX).max(1)

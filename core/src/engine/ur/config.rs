@@ -149,7 +149,8 @@ impl UrOptions {
         other.then_some(Mismatch::Model { configured, reported })
     }
 
-    /// Returns the groups of RTDE inputs to claim, including the group in which a program receives its orders.
+    /// Returns the groups of RTDE inputs that the session requests to own, including the group in which a program
+    /// receives its orders.
     pub(super) const fn claims(&self) -> Claims {
         let claims = self.connect.claims;
         if self.program.by_registers(self.path) { claims.with(Claim::Program) } else { claims }
@@ -285,8 +286,8 @@ impl UrConfig {
         }
     }
 
-    /// Returns the tolerances for comparing the controller's target with the commands. A position shows in it later
-    /// than a speed, by the time in the ring and by the filter of `servoj`.
+    /// Returns the tolerances for comparing the controller's target with the commands. A position shows in the target
+    /// later than a speed, by the time in the ring buffer on the controller and by the filter of `servoj`.
     fn following(&self, period: Duration) -> FollowingConfig {
         let mut tuning = self.mode.following;
         if self.peer.path.is_positions() {
@@ -386,8 +387,8 @@ impl UrConfig {
         PathTiming { latency, hold: self.peer.text.hold + period + ramp }
     }
 
-    /// Returns the timing of a stop. Positions that wait in a ring on the controller do not delay the stop: the ring
-    /// drops them, as does a program that ends.
+    /// Returns the upper bounds of the timing of a stop. Positions that wait in a ring buffer on the controller do not
+    /// delay the stop: the ring drops them, as does a program that ends.
     fn stop_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
         let PathTiming { latency, hold } = self.path_timing(software, period);
         PathTiming { latency: latency - self.peer.program.waits(self.peer.path), hold }
@@ -440,7 +441,8 @@ fn period_of(software: SoftwareVersion) -> Duration {
     Duration::from_micros(software.generation().period_micros())
 }
 
-/// The controller's ports, as it numbers them. The port adds its configured port base.
+/// The TCP ports of the controller, by the numbers that it has for them. The code that opens the connections adds its
+/// configured port base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

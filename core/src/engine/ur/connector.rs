@@ -78,7 +78,7 @@ impl Connection {
         abort_wanted: false,
     };
 
-    /// Takes the link down and has the port reset the link's socket, unless the socket is `closed` already.
+    /// Takes the link down. Requests a reset of the link's socket, unless the socket is `closed` already.
     fn give_up(&mut self, closed: bool) {
         let asked = core::mem::take(&mut self.open_wanted);
         self.abort_wanted |= !matches!(self.phase, Phase::Down { .. }) && !closed && !asked;
@@ -105,7 +105,7 @@ impl Connector {
         }
     }
 
-    /// Takes the port's report of a connection. Returns `false` if none was requested.
+    /// Takes the report that a link is connected. Returns `false` if no connection was requested.
     pub(super) fn opened(&mut self, link: LinkId, now: Instant) -> bool {
         let deadline = now + self.config.first_message_timeout;
         let connection = self.link_mut(link);
@@ -142,7 +142,8 @@ impl Connector {
         }
     }
 
-    /// Extends the deadline of the first message, because a link that needs requests has answered one.
+    /// Restarts the wait for the first message on a link that needs requests, because the controller has replied to
+    /// one.
     pub(super) fn answered(&mut self, link: LinkId, now: Instant) {
         let later = now + self.config.first_message_timeout;
         if let Phase::Greeting { deadline } = &mut self.link_mut(link).phase {
@@ -188,8 +189,8 @@ impl Connector {
         Some((endpoint, next))
     }
 
-    /// Returns the deadline that has passed, if any. The caller reports the loss; the end of a back-off is handled
-    /// here.
+    /// Returns the link whose deadline has passed, and the cause of its loss; `None` if there is none. The caller
+    /// reports the loss; the end of a back-off is handled here.
     pub(super) fn tick(&mut self, now: Instant) -> Option<(LinkId, DownCause)> {
         if let ConnectorState::Waiting { until } = self.stage
             && until <= now
@@ -214,7 +215,8 @@ impl Connector {
         self.links.iter_mut().for_each(|connection| connection.give_up(false));
     }
 
-    /// Returns the next action of the port on its sockets: a socket is closed before it is opened again.
+    /// Returns the next request to open or reset a socket; `None` once all are taken. A socket is closed before it is
+    /// opened again.
     pub(super) fn poll_output(&mut self) -> Option<Output<'static>> {
         for link in LINKS {
             let endpoint = self.endpoint(link);
@@ -321,7 +323,8 @@ impl Connector {
         Next::NewSession(wait)
     }
 
-    /// Returns the configured port of the primary link at this place in the order of attempts.
+    /// Returns the configured port of the primary link at this place in the order of attempts; `None` after the last
+    /// one.
     fn primary_port(&self, candidate: usize) -> Option<u16> {
         [self.config.ports.primary, self.config.ports.secondary].into_iter().flatten().nth(candidate)
     }

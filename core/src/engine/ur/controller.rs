@@ -105,7 +105,7 @@ impl Ur<'_> {
         self.primary.facts()
     }
 
-    /// Returns the difference between the controller's report and the configuration.
+    /// Returns the first difference between the controller's report and the configuration; `None` if there is none.
     #[must_use]
     pub fn mismatch(&self, config: &UrConfig) -> Option<Mismatch> {
         let facts = self.primary.facts();
@@ -148,8 +148,8 @@ impl Ur<'_> {
         self.connector.is_greeted(link)
     }
 
-    /// Returns the progress of the move that the player executes, or executed last: the share of its way, 0 … 1; `None`
-    /// if no player reports one.
+    /// Returns the progress of the move that our program executes, or executed last: the share of its way, 0 … 1, or
+    /// for a move along waypoints its own time \[s\]. `None` if no program reports one.
     #[cfg(feature = "programs")]
     #[must_use]
     pub fn progress(&self) -> Option<f32> {
@@ -171,8 +171,8 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns the evidence of remote control: a refused text is evidence against it, unless our own text is seen to
-    /// run afterwards.
+    /// Returns `false`, with its time, if the controller has refused text because it is in local control; `None` if it
+    /// has not, or if our own text was seen to run afterwards.
     fn remote(&mut self, cx: &Cx<'_, '_>) -> Option<TimedFact<bool>> {
         let now = cx.now;
         let local = self.primary.facts().local_control.then(|| TimedFact::new(false, now));
@@ -190,7 +190,8 @@ impl Ur<'_> {
         local.filter(|_| now > over + machine.config().evidence_age)
     }
 
-    /// Records the newest state of the arm, which arrived at `arrival` and was judged.
+    /// Checks the tolerances of a move, and the outputs that were requested, against the newest state of the arm, which
+    /// arrived at `arrival` and was judged.
     fn judged(&mut self, arrival: Instant, cx: &mut Cx<'_, '_>) {
         if let Some(program) = exclusive(&mut self.program)
             && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
@@ -216,7 +217,8 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns the condition that forbids commanding this controller as configured, if there is one.
+    /// Returns the condition that forbids commanding this controller as configured: another arm or software, or a
+    /// program that cannot run or does not run. `None` if there is no such condition.
     fn gate(&self) -> Option<PeerGate> {
         if self.other {
             return Some(PeerGate::Other);
@@ -228,7 +230,8 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns `true` if this session owns the registers, for a program that receives its orders in registers.
+    /// Returns `true` if this session owns the RTDE registers in which the program receives its orders, or if the
+    /// program receives them in another way.
     fn has_registers(&self, program: &Reverse) -> bool {
         !program.by_registers() || self.rtde.as_deref().is_some_and(|rtde| rtde.is_ours(Claim::Program))
     }
@@ -277,7 +280,7 @@ fn unacked_config(link: LinkId, options: &UrOptions, cycle: &CycleMemory<6>) -> 
     }
 }
 
-/// Returns the time at which commanding ended; `None` while it lasts, and before it has begun.
+/// Returns the time at which commanding ended; `None` while it lasts, and before a session is established.
 fn ended(cycle: &CycleMemory<6>) -> Option<Instant> {
     let machine = cycle.mode();
     matches!(machine.mode(), Mode::Stopping | Mode::Monitor).then(|| machine.entered())

@@ -176,7 +176,8 @@ impl OutputsPath {
         }
     }
 
-    /// Takes the digital output levels and the payload in the newest state, which arrived at `arrival`.
+    /// Compares the outputs that were requested with the digital output levels and the payload in the newest state,
+    /// which arrived at `arrival`, and reports the results.
     pub(super) fn observe_state(
         &mut self,
         config: &OutputsConfig,
@@ -197,7 +198,8 @@ impl OutputsPath {
         self.observe(config, &shown, arrival, events);
     }
 
-    /// Takes the outputs in a robot state message of the primary link, which was read at `arrival`.
+    /// Compares the outputs that were requested with those in a robot state message of the primary link, which was read
+    /// at `arrival`, and reports the results.
     pub(super) fn observe_primary(
         &mut self,
         known: &Known<'_>,
@@ -240,7 +242,7 @@ impl OutputsPath {
         }
     }
 
-    /// Records that the controller reported that it accepts no text.
+    /// Refuses the pending writes of outputs that need text, because the controller reported that it accepts none.
     pub(super) fn refuse(&mut self, rtde: Option<&dyn StateLink>, by: OutputsBy, events: &mut Events<UrEvent>) {
         while AVAILABLE && let Some(write) = self.outputs.withdraw(|write| !has_input(rtde, by, write)) {
             tell(events, write, WriteOutcome::Refused(WriteRefusal::LocalControl));

@@ -12,7 +12,8 @@ use crate::link::Unacked;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
 impl Ur<'_> {
-    /// Returns the age of the oldest text that is not acknowledged; zero if all are.
+    /// Returns the age of the oldest data on the link that carries the motion that the controller has not acknowledged;
+    /// zero if all is acknowledged.
     pub(super) fn unacked_age(&self, now: Instant) -> Duration {
         let link = self.carrying();
         self.unacked.get(link.index()).map_or(Duration::ZERO, |unacked| unacked.age(now))
