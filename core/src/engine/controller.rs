@@ -1,7 +1,7 @@
 //! The interface between the engine and one kind of controller.
 //!
-//! A controller turns bytes into states, facts and faults, and commands into bytes. It knows neither the law nor how a
-//! command is decided. The engine calls it in this order for a state:
+//! A controller turns bytes into states of the arm, facts about the robot and faults, and commands into bytes. It knows
+//! neither the law that moves the arm nor how a command is decided. The engine calls it in this order for a state:
 //!
 //! | call | returns |
 //! |---|---|

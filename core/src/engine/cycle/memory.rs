@@ -202,7 +202,7 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.resume
     }
 
-    /// Returns the joint speeds that the governor approved last.
+    /// Returns the joint speeds that the governor approved last \[rad/s\].
     pub(in crate::engine) const fn approved(&self) -> JointVelocities<N> {
         self.stream.governor.last()
     }

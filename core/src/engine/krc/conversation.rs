@@ -56,8 +56,8 @@ pub(super) struct Conversation {
     schemes: SchemeWatch,
     /// The scale of the limits that was passed to `friStart`, as used by the present limits.
     scale: f32,
-    /// The bounds of the joints' target; the limits of speed, acceleration and braking are multiplied by `scale`, at
-    /// most by 1.
+    /// The bounds of the joints' commanded position; the limits of speed, acceleration and braking are multiplied by
+    /// `scale`, at most by 1.
     pub(super) bounds: Bounds,
     pub(super) variables: Variables,
     pub(super) counts: KrcCounts,
@@ -101,7 +101,7 @@ pub(super) struct MeasurementData {
     pub(super) report: KrcReport,
 }
 
-/// A step of the joints' target in answer to one measurement.
+/// A step of the joints' commanded position in the answer to one measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) dt: Duration,
@@ -380,7 +380,7 @@ impl Conversation {
         }
     }
 
-    /// Records that the newest measurement was judged, and makes the step that answers it.
+    /// Records that the newest measurement was judged, and computes the step of the commanded position that answers it.
     pub(super) fn judged(&mut self, config: &KrcConfig) {
         let (Some(newest), Some(period)) = (self.newest, self.period) else { return };
         // After lost measurements a command continues for as many cycles as are tolerated, and no longer.

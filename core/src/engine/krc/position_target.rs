@@ -53,13 +53,13 @@ impl Target {
         JointVelocities(self.speed)
     }
 
-    /// Moves the target by the motion of the KRL program's own setpoint \[rad\]: commands are added to it.
+    /// Moves the commanded position by the motion of the KRL program's own setpoint \[rad\]: commands are added to it.
     pub(super) fn carry(&mut self, moved: &[f32; JOINTS]) {
         self.at.iter_mut().zip(moved).for_each(|(at, moved)| *at += f64::from(*moved));
     }
 
-    /// Moves the target for `dt` at the approved speeds, which uses up the authority, together with a motion of the KRL
-    /// program by `moved` \[rad\].
+    /// Moves the commanded position for `dt` at the approved speeds, which uses up the authority, together with a
+    /// motion of the KRL program by `moved` \[rad\].
     ///
     /// # Errors
     /// `VelocityLimit` and `PositionLimit` of the arm itself, whatever the configuration permits, and of the configured
@@ -105,7 +105,8 @@ impl Target {
         }
     }
 
-    /// Moves the target for `dt` with a lower speed than before, until it is at rest; no joint leaves its range.
+    /// Moves the commanded position for `dt` with a lower speed than before, until it is at rest; no joint leaves its
+    /// range.
     pub(super) fn brake(&mut self, dt: Duration, bounds: &Bounds, jacobian: Option<&Jacobian<JOINTS>>) {
         let seconds = dt.as_secs_f32();
         let joints = self.at.iter_mut().zip(&mut self.speed).zip(&bounds.braking);

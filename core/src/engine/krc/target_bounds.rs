@@ -1,11 +1,11 @@
-//! The bounds of the target: the arm's limits as scaled by `friStart`, and the configured ranges.
+//! The bounds of the commanded position: the arm's limits as scaled by `friStart`, and the configured ranges.
 
 use super::config::KrcConfig;
 use outrigger_wire::fri::JOINTS;
 use outrigger_wire::math::double::to_f32;
 use outrigger_wire::time::Duration;
 
-/// The ranges, speeds and accelerations that the target respects, joint by joint.
+/// The ranges, speeds and accelerations that the commanded position respects, joint by joint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// The lowest and highest positions \[rad\]: the tighter ones of the arm's and the configured ones.
@@ -15,7 +15,7 @@ pub(super) struct Bounds {
     /// by 1; NaN if the scale is.
     pub(super) velocity: [f32; JOINTS],
     pub(super) acceleration: [f32; JOINTS],
-    /// The deceleration of each joint's target when it is braked \[rad/s²\].
+    /// The deceleration of each joint's commanded position when it is braked \[rad/s²\].
     pub(super) braking: [f32; JOINTS],
     /// The time for which a KRC may continue by itself before it stops \[s\].
     ahead: f32,

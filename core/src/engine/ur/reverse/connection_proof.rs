@@ -28,7 +28,7 @@ const LINKS: &[LinkId] = match cfg!(feature = "urcap") {
 
 impl Reverse {
     /// Takes a new connection to a port of ours for a program. A connection from the controller's address has yet to
-    /// prove itself.
+    /// prove that it is of our program; any other is closed and counted.
     pub(in crate::engine::ur) fn accepted(
         &mut self,
         link: LinkId,
@@ -64,7 +64,7 @@ impl Reverse {
         !cfg!(feature = "urcap") || self.config.by != Delivery::Nobody
     }
 
-    /// Records that the program has proved itself, and accepts orders from now on.
+    /// Records that the program has proved to be ours, and accepts orders from now on.
     pub(super) fn connected(&mut self, now: Instant) -> ProgramEvent {
         self.door.prove();
         self.begin(now);
@@ -72,8 +72,8 @@ impl Reverse {
         ProgramEvent::Connected
     }
 
-    /// Takes bytes on a connection of External Control: a proof, the result of a trajectory, or bytes that do not
-    /// belong there.
+    /// Takes bytes on a connection of External Control: a proof that it is of our program, the result of a trajectory,
+    /// or bytes that do not belong there.
     #[cfg(feature = "urcap")]
     pub(in crate::engine::ur) fn commit_foreign(
         &mut self,
@@ -169,7 +169,8 @@ impl Reverse {
         self.fetch.as_mut().filter(|_| cfg!(feature = "urcap"))
     }
 
-    /// Returns the further ports of ours that External Control connects to; none in a build without it.
+    /// Returns the further ports of ours that External Control connects to, for trajectories and for commands; none in
+    /// a build without it.
     pub(super) const fn beside(&self) -> &[Listener] {
         if cfg!(feature = "urcap") { &self.beside } else { &[] }
     }

@@ -32,7 +32,8 @@ impl Reverse {
         self.lateness = Lateness::default();
     }
 
-    /// Records that the port could not listen for the program. Returns the time after which listening is tried again.
+    /// Records that the port on which a program is to connect to this device could not be listened on. Returns the time
+    /// after which listening is tried again.
     pub(in crate::engine::ur) fn refused(&mut self, link: LinkId, now: Instant) -> Duration {
         self.door_mut(link).refused(now)
     }
@@ -54,7 +55,8 @@ impl Reverse {
         news
     }
 
-    /// Takes bytes that the URCap sent. The text of the program is sent once the URCap has requested it.
+    /// Takes bytes that the URCap sent. The text of the program is sent once the URCap has requested it. Returns the
+    /// event about other bytes, if any.
     pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) -> Option<ProgramEvent> {
         match self.script_mut()?.commit(count) {
             Some(true) => self.make(now),
@@ -76,7 +78,8 @@ impl Reverse {
         self.script_mut().map(ScriptServer::window).unwrap_or_default()
     }
 
-    /// Ends the resident program, or sends it again, unless `free` is an error.
+    /// Ends the resident program, or sends it again, on behalf of an operator (`word`), unless `free` contains a reason
+    /// against it.
     #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn told(
         &mut self,
@@ -110,8 +113,8 @@ impl Reverse {
         self.hang_up(ProgramStage::Away);
     }
 
-    /// Records that the connection was closed by the program or the network, or that it had not proved to be of our
-    /// program.
+    /// Records that the program's connection was closed by the program or the network, or that it had not proved to be
+    /// of our program. Returns the event about it, if any.
     pub(in crate::engine::ur) fn closed(&mut self) -> Option<ProgramEvent> {
         let news = if self.carries() {
             self.forget();
@@ -149,7 +152,7 @@ impl Reverse {
         matches!(self.stage, ProgramStage::Ready)
     }
 
-    /// Returns `true` if the connection carries orders, including the order to end.
+    /// Returns `true` if the program's connection carries orders, including the order to end.
     pub(in crate::engine::ur) fn carries(&self) -> bool {
         matches!(self.stage, ProgramStage::Ready | ProgramStage::Ending(..))
     }
@@ -163,7 +166,7 @@ impl Reverse {
         &mut self.unread
     }
 
-    /// Takes `count` bytes that the program sent, which arrived at `arrival`.
+    /// Takes `count` bytes that the program on the controller sent, which arrived at `arrival`.
     pub(in crate::engine::ur) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramEvent)) {
         #[cfg(feature = "urcap")]
         if self.is_foreign() {
@@ -215,6 +218,7 @@ impl Reverse {
     }
 
     /// Takes the report of the program in registers, with its token, from a state in which a program `runs` or not.
+    /// Returns the event that our program has connected, has ended or lags behind, if any.
     #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn shows(
         &mut self,
@@ -239,7 +243,7 @@ impl Reverse {
         }
     }
 
-    /// Takes the program's report on an order. Returns the event that the arm lags behind, if it does.
+    /// Takes the program's report on an order. Returns the event that the arm lags behind the orders, if it does.
     pub(super) fn take(&mut self, report: Report, arrival: Instant) -> Option<ProgramEvent> {
         if report.ending != Ending::None {
             self.ending = report.ending;

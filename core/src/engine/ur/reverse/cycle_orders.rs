@@ -24,7 +24,7 @@ use outrigger_wire::time::{Duration, Instant};
 const BRIDGED: u64 = 2;
 
 impl Reverse {
-    /// Stores the circumstances in which the next command is given to the program.
+    /// Stores the time, the mode, the arm's state and the pause in which the next command is given to the program.
     pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, pause: Pause) {
         let state = if self.takes_positions() { state.copied() } else { None };
         self.moment = Moment { now, mode, state, pause };
@@ -143,26 +143,27 @@ impl Reverse {
         self.config.lead(self.path, self.limits.velocity.iter().fold(0.0, f32::max))
     }
 
-    /// Returns `true` if the ring on the controller has more points than are to wait there: our own time is stopped
-    /// then.
+    /// Returns `true` if the ring buffer on the controller has more positions than are to wait there: then the target
+    /// does not advance.
     pub(super) fn is_full(&self) -> bool {
         matches!(self.kind, Kind::Buffered) && self.lag > self.fill
     }
 
-    /// Returns `true` if no point is put into the ring of positions now, so that the arm may be slower than approved.
+    /// Returns `true` if no point is put into the ring buffer of positions on the controller now, so that the arm may
+    /// be slower than approved.
     pub(in crate::engine::ur) fn holds_back(&self) -> bool {
         self.ring() == Some(Duration::ZERO)
     }
 
-    /// Returns the period in which points are taken out of the ring of positions, zero while it is full; `None` without
-    /// a ring.
+    /// Returns the period in which points are taken out of the ring buffer of positions on the controller, zero while
+    /// it is full; `None` on a path without one.
     fn ring(&self) -> Option<Duration> {
         matches!(self.kind, Kind::Buffered).then_some(if self.is_full() { Duration::ZERO } else { self.period })
     }
 
-    /// Returns the longest step of positions after lost states. With a ring, an approved speed may last. Otherwise the
-    /// arm moves to each position at once, so a step is limited to the time in which the program continued by itself,
-    /// and one cycle; a longer one would make the arm jump faster than it may move.
+    /// Returns the longest step of positions after lost states. With a ring buffer on the controller, an approved speed
+    /// may last. Otherwise the arm moves to each position at once, so a step is limited to the time in which the
+    /// program continued by itself, and one cycle; a longer one would make the arm jump faster than it may move.
     fn longest_step(&self, ring: Option<Duration>) -> Duration {
         let longest = self.limits.longest_step;
         if ring.is_some() { longest } else { longest.min(self.period.times(BRIDGED + 1)) }

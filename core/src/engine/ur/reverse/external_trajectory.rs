@@ -35,7 +35,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The number of points of a trajectory that are sent at a time.
 const AT_ONCE: usize = 4;
-/// The number of periods of a move that must be known before it starts, unless all of it is known.
+/// The number of periods of a move along waypoints that must be known before it starts, unless all of it is known.
 const AHEAD: u64 = 5;
 /// The time for which passed waypoints are remembered, in the move's own time \[µs\]: the arm may turn out to be
 /// behind.
@@ -74,7 +74,7 @@ enum Phase {
     Ends(MoveNumber, Instant),
 }
 
-/// The known facts about a motion that a program of External Control executes.
+/// The known facts about a motion that a program of External Control executes by itself.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Account {
@@ -87,14 +87,14 @@ pub(super) struct Account {
     written: u32,
     told_all: bool,
     pursuit: PlanProgress,
-    /// The speed scaling that the arm may still move at.
+    /// The speed scaling that the arm may still have while it slows down after the slider.
     scaling: f32,
-    /// The controller's time in the newest state.
+    /// The controller's time in the newest state of the arm.
     newest: Option<ControllerTime>,
     /// `late`: the delay of the move was reported, or is to be; `tell_late`: it is to be reported.
     late: bool,
     tell_late: bool,
-    /// The time at which the last message about a trajectory was sent to the program.
+    /// The time at which the last control message about a trajectory was sent to the program.
     told: Instant,
     /// The received part of the result of a trajectory.
     said: [u8; TrajectoryResult::LEN],
@@ -139,7 +139,7 @@ impl Account {
         filled: 0,
     };
 
-    /// Returns the buffer that receives the result of a trajectory.
+    /// Returns the buffer that receives the result of a trajectory from the program.
     pub(super) const fn said(&self) -> &[u8] {
         &self.said
     }
@@ -173,10 +173,11 @@ impl Reverse {
         !self.forward.points.is_empty()
     }
 
-    /// Carries out a verdict about a move. No other function makes points.
+    /// Carries out the command of one cycle that is about a move, by control messages and points. Points of a
+    /// trajectory are made for no other command.
     ///
     /// # Errors
-    /// `GoalTolerance` if the program has not reported its result in time.
+    /// None at present: the result has the form of that of [`write`](Self::write).
     pub(super) fn forward(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
         let Moment { now, pause: Pause { stands: paused, .. }, .. } = self.moment;
         if !self.is_ready() {
@@ -226,7 +227,8 @@ impl Reverse {
         self.instruct(Instruction::Receive, 1, now)
     }
 
-    /// Returns `true` if enough of the move is known that the next waypoint need not arrive at once.
+    /// Returns `true` if so much of the move along waypoints is known that it can start, although the next waypoint may
+    /// arrive a little later.
     fn is_enough_known(&self) -> bool {
         let legs = &self.player.legs;
         legs.is_whole() || (legs.next_leg().is_some() && legs.end() >= self.period.times(AHEAD).as_micros())
@@ -330,7 +332,7 @@ impl Reverse {
         MotionProgress { mirrored, paused: false, on_course }
     }
 
-    /// Returns the progress of the move along waypoints, in the move's own time.
+    /// Returns the progress of the move along waypoints, in the move's own time; `None` if no such move has begun.
     pub(super) fn led_forward(&self) -> Option<Duration> {
         self.asked_move().filter(JointMove::leads_on)?;
         let account = &self.forward.account;
@@ -338,8 +340,8 @@ impl Reverse {
         begun.then(|| Duration::from_micros(account.pursuit.reached()))
     }
 
-    /// Returns the largest progress of a move \[µs\] that can have been made in its own time, on the path of External
-    /// Control.
+    /// Returns the largest progress of a move \[µs\] that can have been made in its own time; `None` unless External
+    /// Control executes moves.
     #[cfg(feature = "motions")]
     pub(super) fn could_have_led(&self) -> Option<u64> {
         self.is_foreign().then(|| self.forward.account.pursuit.elapsed())
@@ -358,7 +360,8 @@ impl Reverse {
         account.said.get_mut(usize::from(account.filled)..).unwrap_or_default()
     }
 
-    /// Takes `count` bytes of a result that were received on the trajectory connection.
+    /// Takes `count` bytes of a result that were received on the trajectory connection. Returns the event with the
+    /// result once it is complete.
     pub(super) fn commit_result(&mut self, count: usize) -> Option<ProgramEvent> {
         let account = &mut self.forward.account;
         let filled = usize::from(account.filled).saturating_add(count).min(TrajectoryResult::LEN);

@@ -1,4 +1,5 @@
-//! Freedrive and force mode by the player on the controller: the parameters, the order, and contacts.
+//! Freedrive and force mode by our program on the controller that executes moves: the parameters, the order, and
+//! contacts.
 
 use super::Reverse;
 use super::order_units::force;
@@ -17,8 +18,8 @@ impl Reverse {
         if self.is_player() { Ok(()) } else { Err(Reason::NoSuchProgram) }
     }
 
-    /// Takes the parameters of freedrive or force mode, for a verdict that follows, or for force mode together with the
-    /// move that runs.
+    /// Takes the parameters of freedrive or force mode, for the start that is ordered next, or for force mode together
+    /// with the move that runs.
     pub(in crate::engine::ur) const fn guided(&mut self, what: Guidance, beside: bool) {
         match what {
             Guidance::Force(mode) if beside => self.player.beside = Some(mode),

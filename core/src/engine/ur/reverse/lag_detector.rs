@@ -12,19 +12,19 @@ const USUAL: u16 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Lateness {
-    /// `true` while the arm is behind; for the program with a ring, while the ring ran empty and has not filled
-    /// again.
+    /// `true` while the arm is behind the positions that were sent; for the program with a ring buffer, while the ring
+    /// ran empty and has not filled again.
     late: bool,
     /// `true` while the newest order to the program has positions.
     moves: bool,
-    /// `true` while points are taken out of the ring, and new ones arrive.
+    /// `true` while points are taken out of the ring buffer of positions, and new ones arrive.
     flows: bool,
     /// The number of times that the arm fell behind the positions.
     times: u32,
 }
 
 impl Lateness {
-    /// Records an order: a ring that is sent no more points runs empty by intention.
+    /// Records an order to the program: a ring buffer that is sent no more points runs empty by intention.
     pub(super) fn ordered(&mut self, what: What) {
         self.moves = what == What::Values;
     }

@@ -1,4 +1,5 @@
-//! The repetition of the last position until the arm has reached it, for positions that wait in a ring.
+//! The repetition of the last position of a motion until the arm has reached it, for positions that wait in a ring
+//! buffer on the controller.
 
 use super::Reverse;
 use crate::engine::ur::command_path::BufferedConfig;
@@ -75,7 +76,8 @@ impl Reverse {
         }
     }
 
-    /// Returns `true` once the arm has reached the end of a motion, or the time for it is over.
+    /// Returns `true` once the arm has reached the end of a motion, or the time for it is over; always except while
+    /// positions in a ring buffer on the controller command the arm.
     pub(in crate::engine::ur) fn has_converged(&self) -> bool {
         self.kind != Kind::Buffered || self.moment.mode != Mode::Command || self.convergence.memory.over
     }

@@ -55,7 +55,8 @@ impl Listener {
         self.ends = Some((ours, theirs));
     }
 
-    /// Returns the address of this device that the controller can connect to.
+    /// Returns the address of this device that the controller can connect to; `None` while it is not known, or if it is
+    /// no IPv4 address.
     pub(super) const fn ours(&self) -> Option<Ipv4Addr> {
         match self.ends {
             Some((IpAddr::V4(ours), _)) => Some(ours),

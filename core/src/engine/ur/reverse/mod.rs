@@ -82,7 +82,7 @@ const PIECE: usize = if cfg!(feature = "urcap") { program_text::LONGEST } else {
 const IDLE: Duration = Duration::from_secs(1);
 /// The interval of keep-alives to a resident program while nothing is commanded.
 const STAY: Duration = Duration::from_millis(100);
-/// The highest number of orders to a program that may wait to be mirrored.
+/// The highest number of orders to a program that may wait to be mirrored (reported back by their counters).
 const UNANSWERED: usize = 8;
 
 /// The stage of a program of ours: absent, awaited, ready for orders, or ending.
@@ -102,7 +102,8 @@ pub(super) struct Reverse {
     door: Listener,
     fetch: Option<ScriptServer>,
     stage: ProgramStage,
-    /// The number of connections that were closed without a proof since our program connected last.
+    /// The number of connections that were closed without a proof to be of our program, since our program connected
+    /// last.
     others: u32,
     /// `true` if `stopj` was sent as text since commanding ended. It is not sent again, whether the program has ended
     /// or is still ending.
@@ -122,11 +123,11 @@ pub(super) struct Reverse {
     filled: usize,
     /// The counter of the next order to the program.
     counter: u16,
-    /// The times at which the orders were sent that the program has not mirrored yet, oldest first; `oldest` is the
-    /// counter of the first.
+    /// The times at which the orders were sent that the program has not mirrored (reported back) yet, oldest first;
+    /// `oldest` is the counter of the first.
     waiting: Deque<Instant, UNANSWERED>,
     oldest: u16,
-    /// `true` if the program mirrors the orders that it receives, with the time when it last did.
+    /// `true` if the program mirrors (reports back) the orders that it receives, with the time when it last did.
     mirrors: TimedFact<bool>,
     ending: Ending,
     answers: Answers<u16>,
@@ -156,13 +157,13 @@ pub(super) struct Reverse {
     convergence: Convergence,
     /// The period in which the controller sends states.
     period: Duration,
-    /// The time, mode, state of the arm and pause in which the next command is given to the program.
+    /// The time, mode, state of the arm and pause in which the next command is given to the program on the controller.
     moment: Moment,
     /// `true` if the program was ordered to rest during the present pause.
     rests: bool,
 }
 
-/// The circumstances in which a command is given to the program.
+/// The circumstances in which a command is given to the program: time, mode, state of the arm, pause.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     now: Instant,
@@ -328,7 +329,7 @@ impl Reverse {
         self.config.address.or_else(|| self.door.ours()).or(nobody)
     }
 
-    /// Returns the age of the oldest order that is not mirrored; zero if all are.
+    /// Returns the age of the oldest order that the program has not mirrored (reported back); zero if all are.
     fn unmirrored(&self, now: Instant) -> Duration {
         self.waiting.front().map(|at| now.since(*at)).unwrap_or_default()
     }
@@ -407,7 +408,8 @@ impl Reverse {
         Some(words.map(i32::from_be_bytes))
     }
 
-    /// Returns the next action for the port: to listen, to reset a connection or to send bytes.
+    /// Returns the next action for the port, the code that does the engine's I/O: to listen, to reset a connection or
+    /// to send bytes.
     pub(super) fn poll_output(&mut self) -> Option<Output<'_>> {
         let link = LinkId::REVERSE;
         if let Some(output) = self.door.poll_output(link) {

@@ -1,4 +1,4 @@
-//! The conversion of requests to the integers of the player's orders.
+//! The conversion of requests to the integers in the orders of our program that executes moves.
 
 use crate::command::ForceMode;
 use outrigger_wire::player::PlayerOrderRepr;

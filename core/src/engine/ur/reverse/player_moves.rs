@@ -1,5 +1,5 @@
-//! The moves that the player executes: the request, the program's report, and whether the arm is on the course of the
-//! move.
+//! The moves that our program on the controller executes by itself: the request, the program's report, and whether the
+//! arm is on the course of the move.
 
 use super::Reverse;
 use super::order_units::{force, micro};
@@ -47,7 +47,8 @@ pub(super) struct Player {
     pub(super) legs: SegmentQueue,
     /// The tolerances of the move along waypoints, in addition to the limits of its course.
     tolerated: Option<Tolerated>,
-    /// The question to the controller about the place that the next move is to lead to, and its answer.
+    /// The question to the controller about the place (joint positions or pose) that the next move is to lead to, and
+    /// its answer.
     #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     locating: Option<Locating>,
     /// The program's report, with the time when it last showed that it is running.
@@ -60,8 +61,8 @@ pub(super) struct Player {
     ends: bool,
     /// The force that is to act together with the move that runs, from the next order on.
     pub(super) beside: Option<ForceMode>,
-    /// `true` if the newest verdict was about a move: the timeouts of moves then decide whether the program answers
-    /// in time.
+    /// `true` if the newest command was about a move: the timeouts of moves then decide whether the program answers in
+    /// time.
     pub(super) executes: bool,
 }
 
@@ -76,7 +77,8 @@ impl Player {
         }
     }
 
-    /// Returns the order, with the question about a place that is due added.
+    /// Returns the order, with a question to the controller added if one is due: the conversion of a pose to joint
+    /// positions, or the other way round.
     #[cfg(feature = "motions")]
     pub(super) fn asking(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         match &mut self.locating {
@@ -85,7 +87,8 @@ impl Player {
         }
     }
 
-    /// Returns the order unchanged: without the feature `motions` no question about a place is sent.
+    /// Returns the order unchanged: without the feature `motions` the controller is not requested to convert a pose or
+    /// joint positions.
     #[cfg(not(feature = "motions"))]
     pub(super) const fn asking(&self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         order
@@ -110,7 +113,7 @@ impl Player {
             })
     }
 
-    /// Returns `true` if the arm is on the course of the move.
+    /// Returns `true` if the controller's target is on the course of the move that was requested last.
     fn is_on_course(&self, state: &State<6>, period: Duration) -> bool {
         let Some(Assignment { number, asked, course, .. }) = &self.assigned else { return false };
         let config = CourseConfig::default();
@@ -214,7 +217,7 @@ impl Reverse {
         MotionProgress { mirrored: self.player.mirrored, paused: false, on_course }
     }
 
-    /// Takes the move that the program is to execute, by a verdict that follows.
+    /// Takes the move that the program is to execute by itself, from `state` on. The order to start it follows.
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
         #[cfg(feature = "motions")]
@@ -236,7 +239,8 @@ impl Reverse {
         }
     }
 
-    /// Starts to query the program on the controller for the joint angles at `target`, such as those of a pose of the tool.
+    /// Starts to have the program on the controller convert `target`: a pose of the tool to joint positions, or the
+    /// other way round.
     ///
     /// # Errors
     /// `NoSuchProgram` if the path has no player, `ProgramAway` if its program does not run.
@@ -258,7 +262,7 @@ impl Reverse {
         self.player.locating.as_ref().and_then(Locating::outcome)
     }
 
-    /// Records that the move that runs comes to rest from now on.
+    /// Records that the move that the controller executes comes to rest from now on, short of its end.
     pub(in crate::engine::ur) const fn move_ends(&mut self) {
         self.player.ends = true;
     }
@@ -267,13 +271,14 @@ impl Reverse {
         self.player.assigned.map(|assigned| assigned.asked)
     }
 
-    /// Returns the progress of the move that runs, or ran last, as a share of its way.
+    /// Returns the progress of the move that runs, or ran last: the share of its way, 0 … 1, or for a move along
+    /// waypoints its own time \[s\]; `None` before the first report.
     #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn progress(&self) -> Option<f32> {
         self.player.mirrored.map(|_| self.player.progress.max(0) as f32 * 1e-6)
     }
 
-    /// Makes the order of the approved move, in the program's units. No other function does.
+    /// Makes the order that starts the approved move, in the program's units. No other function does.
     pub(super) fn start(&mut self, approved: ApprovedMove<'_, 6>, number: MoveNumber) -> bool {
         let (asked, _authority) = approved.into_parts();
         let first = |value: f32| [micro(value), 0, 0, 0, 0, 0];
@@ -311,7 +316,7 @@ impl Reverse {
         self.tell(PlayerOrderRepr { time, ..PlayerOrderRepr::keep(counter) })
     }
 
-    /// Returns the next leg of the move that runs, or was started.
+    /// Returns the order with the next leg of the move along waypoints; `None` if none is due.
     fn next_leg(&self) -> Option<PlayerOrderRepr> {
         let assigned = self.player.assigned.filter(|assigned| assigned.asked.leads_on())?;
         let number = assigned.number;
@@ -337,7 +342,8 @@ impl Reverse {
         legs.to(&self.in_line(to), last)
     }
 
-    /// Returns the waypoint in the form that the program takes.
+    /// Returns the waypoint as the program takes it: External Control takes its accelerations only after a leg that has
+    /// some.
     fn in_line(&self, to: &Waypoint<6>) -> Waypoint<6> {
         #[cfg(feature = "urcap")]
         if self.is_foreign() {
@@ -368,7 +374,7 @@ impl Reverse {
         Ok(())
     }
 
-    /// Returns the tolerances of the move along waypoints, and how well the move keeps them.
+    /// Returns the tolerances of the move along waypoints, and how well the move keeps them; `None` if it has none.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn tolerated(&self) -> Option<&Watch<6>> {
         self.player.tolerated.as_ref().map(Tolerated::watch)

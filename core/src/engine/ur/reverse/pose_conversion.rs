@@ -14,18 +14,20 @@ use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program_messages::What;
 use outrigger_wire::robot::Pose;
 
-/// The number of values that a place consists of, which are asked for one by one.
+/// The number of values of a place (joint positions or a pose), which the controller is queried for one by one.
 const VALUES: u8 = 6;
 
-/// The present question about a place, and the values that the program has returned.
+/// The question to the controller about the joint positions or the pose of a place, and the values that the program has
+/// returned.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Locating {
     target: Option<MoveTarget<6>>,
-    /// The number of values of the place that the program has returned so far.
+    /// The number of values of the converted place (joint positions or a pose) that the program has returned so far.
     known: u8,
     values: [f32; 6],
-    /// The counter of the order that asked for the next value of the place.
+    /// The counter of the order with the question about the next value of the place (joint positions or a pose); `None`
+    /// if none is on its way.
     asked: Option<u16>,
     outcome: Option<Result<Destination<6>, LocateError>>,
 }
@@ -51,7 +53,8 @@ impl Locating {
         self.asked = None;
     }
 
-    /// Adds the question about the next value of the place to this order, if it is due and the order can carry it.
+    /// Adds the question about the next value of the place (joint positions or a pose) to this order, if it is due and
+    /// the order can carry it.
     pub(super) fn ride(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         let due = self.asked.is_none() && self.outcome.is_none();
         let question = self.target.filter(|_| due).and_then(|target| target.question());
@@ -65,7 +68,8 @@ impl Locating {
         }
     }
 
-    /// Takes a report of the program. Returns `true` if it is the answer to the question about a place.
+    /// Takes a report of the program. Returns `true` if it answers the question about a place (joint positions or a
+    /// pose).
     pub(super) fn observe(&mut self, said: &PlayerReport) -> bool {
         let (Some(target), Some(counter)) = (&self.target, self.asked) else { return false };
         if said.report.counter != counter {

@@ -32,8 +32,8 @@ const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
 
 /// The size of the longest program text but the player's, without the places of a ring \[B\].
 const MAX_LEN: usize = 4864;
-/// The size of the longest program text of the player, which computes its motion \[B\]. No memory holds a whole text:
-/// it is sent in pieces.
+/// The size of the longest text of our program that executes moves and computes their motion \[B\]. No memory holds a
+/// whole text: it is sent in pieces.
 const PLAYER_LEN: usize = 8192;
 /// The size of the longest program text, including the program of External Control \[B\].
 #[cfg(feature = "urcap")]

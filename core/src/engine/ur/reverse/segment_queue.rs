@@ -1,4 +1,4 @@
-//! The legs of a move along waypoints: those that the player has, and those that it gets next.
+//! The legs of a move along waypoints: those that the program on the controller has, and those that it gets next.
 
 use heapless::Deque;
 
@@ -93,14 +93,15 @@ impl SegmentQueue {
         })
     }
 
-    /// Returns the waypoints at both ends of the next leg, and whether the leg is the last.
+    /// Returns the waypoints at both ends of the next leg, and whether the leg is the last; `None` if its end is not
+    /// known yet.
     pub(super) fn next_leg(&self) -> Option<(&Waypoint<6>, &Waypoint<6>, bool)> {
         let at = usize::from(self.sent);
         let (from, to) = (self.ways.iter().nth(at.checked_sub(1)?)?, self.ways.iter().nth(at)?);
         Some((from, to, self.whole && at.saturating_add(1) == self.ways.len()))
     }
 
-    /// Records that the next leg was sent to the program.
+    /// Records that the next leg of the move along waypoints was sent to the program.
     pub(super) const fn went(&mut self) {
         self.sent = self.sent.saturating_add(1);
     }
@@ -136,8 +137,8 @@ impl SegmentQueue {
         self.ways.back().filter(|_| self.whole).map(|end| end.at)
     }
 
-    /// Returns each joint's distance from the range of its planned positions, from `late` before this time of the
-    /// move to `late` after it \[rad\].
+    /// Returns each joint's distance from the range of its planned positions, from `late` before this time of the move
+    /// to `late` after it \[rad\]; `None` if the move has no waypoints.
     #[cfg(feature = "motions")]
     pub(super) fn off(
         &self,
@@ -158,7 +159,8 @@ impl SegmentQueue {
         Some(off)
     }
 
-    /// Returns the planned joint positions at the time `progress` of the move \[µs\].
+    /// Returns the planned joint positions at the time `progress` of the move \[µs\]; `None` if the move has no
+    /// waypoints.
     pub(super) fn planned(&self, progress: u64) -> Option<JointPositions<6>> {
         let mut ways = self.ways.iter();
         let mut from = ways.next()?;
@@ -183,7 +185,8 @@ impl SegmentQueue {
         }
     }
 
-    /// Returns the waypoint for a program that takes accelerations only after a quintic leg.
+    /// Returns the waypoint without its accelerations, unless the leg before it has some: the program takes
+    /// accelerations only after a quintic leg.
     pub(super) fn in_its_line(&self, to: &Waypoint<6>) -> Waypoint<6> {
         let follows = self.ways.back().is_some_and(|from| from.accelerations.is_some());
         Waypoint { accelerations: to.accelerations.filter(|_| follows), ..*to }
@@ -204,7 +207,7 @@ impl SegmentQueue {
     }
 }
 
-/// Returns the accelerations at both ends of a leg: a cubic is a quintic with its own accelerations.
+/// Returns the accelerations at both ends of a leg; for a cubic leg, those of the quintic that is equal to it.
 fn accelerations(from: &Waypoint<6>, to: &Waypoint<6>) -> (JointAccelerations<6>, JointAccelerations<6>) {
     #[cfg(feature = "trajectories")]
     if let (Some(begin), Some(stop)) = (from.accelerations, to.accelerations) {
