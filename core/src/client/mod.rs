@@ -40,12 +40,13 @@ pub mod rtde;
 pub mod script;
 pub mod tool_line;
 
-/// An action that a client with one connection requests from its port.
+/// An action that a client with one connection requests from its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
     /// Connect to the controller's `port`, and report `Opened` or `Refused`. The client observes its own deadline.
     Open {
-        /// The TCP port in the controller's numbering; the port of Outrigger adds its port base.
+        /// The TCP port on a real controller; the ports of a simulated one may be offset, which the caller takes into
+        /// account.
         port: u16,
     },
     /// Write all of these bytes to the client's connection.

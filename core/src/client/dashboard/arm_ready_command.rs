@@ -60,14 +60,15 @@ impl ArmCommand {
     }
 }
 
-/// The longest wait for the engine to report that it has revoked all requests to command. Without the report it is
-/// unknown whether the arm is commanded.
+/// The longest wait for the report that every request to command the arm was revoked,
+/// [`ServiceCommandInput::Released`]. Without the report it is unknown whether the arm is commanded: the command is not
+/// sent.
 const RELEASED_IN: Duration = Duration::from_secs(1);
 
 /// A client that sends one command at a time to a dashboard server. On request it opens a connection,
-/// [releases](ServiceCommandOutput::Release) every request to command when the server has greeted it, sends the
-/// command, and closes the connection after the reply. A command that [`CommandInterlock`] does not permit at that time is not
-/// sent, whatever the mode was at the request.
+/// [revokes](ServiceCommandOutput::Release) every request to command the arm when the server has greeted it, sends the
+/// command, and closes the connection after the reply. A command that [`CommandInterlock`] does not permit at that time
+/// is not sent, whatever the engine's mode was at the request.
 ///
 /// Pass one input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are
 /// `None`, then sleep until [`poll_timeout`](Self::poll_timeout).
@@ -104,10 +105,12 @@ pub struct ServiceCommand<'m> {
 pub enum ServiceCommandInput {
     /// A request to send this command to the controller, with the engine's present mode.
     Ask(ArmCommand, Mode),
-    /// The present mode of the engine: to be passed before bytes received from the dashboard server.
+    /// The present mode of the engine, which shows whether the arm is commanded: to be passed before bytes received
+    /// from the dashboard server.
     Mode(Mode),
-    /// The engine, now in this mode, has processed the release of [`ServiceCommandOutput::Release`] and all earlier
-    /// requests. Pass the resulting transmission to the connection before the engine receives another request.
+    /// The engine has revoked every request to command the arm, as [`ServiceCommandOutput::Release`] demands, has
+    /// processed all earlier requests, and is in this mode. Pass the resulting transmission to the connection before
+    /// the engine receives another request.
     Released(Mode),
     /// The connection requested by [`ServiceCommandOutput::Open`] is established.
     Opened,
@@ -119,15 +122,17 @@ pub enum ServiceCommandInput {
     Tick,
 }
 
-/// An output of a [`ServiceCommand`], for its port to carry out.
+/// An output of a [`ServiceCommand`], for its caller to carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceCommandOutput<'a> {
     /// Connect to the dashboard server, and report `Opened` or `Refused`. The client observes its own deadline.
     Open {
-        /// The TCP port in the controller's numbering; the port of Outrigger adds its port base.
+        /// The TCP port on a real controller; the ports of a simulated one may be offset, which the caller takes into
+        /// account.
         port: u16,
     },
-    /// Revoke every request to command, as an operator's release does, and report `Released`.
+    /// Revoke every request to command the arm, as an operator's release does, and report
+    /// [`ServiceCommandInput::Released`].
     Release,
     /// Write all of these bytes to the connection to the dashboard server.
     Transmit(&'a [u8]),
@@ -174,7 +179,7 @@ impl<'m> ServiceCommand<'m> {
         self.follow(now);
     }
 
-    /// Passes an input to the interlock, and carries out the action that the interlock returns.
+    /// Passes an input to the [`CommandInterlock`], and carries out the action that it returns.
     fn judge(&mut self, now: Instant, input: InterlockInput, mode: Mode) {
         self.mode = mode;
         match (self.leave.handle(input, mode), self.asked) {
@@ -241,7 +246,7 @@ impl<'m> ServiceCommand<'m> {
         while self.client.poll_output().is_some() {}
     }
 
-    /// Returns the next action that the port has to carry out, on the connection or the engine; `None` if there is
+    /// Returns the next action that the caller has to carry out, on the connection or the engine; `None` if there is
     /// none.
     pub fn poll_output(&mut self) -> Option<ServiceCommandOutput<'_>> {
         if core::mem::take(&mut self.close) {

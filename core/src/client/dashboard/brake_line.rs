@@ -38,16 +38,16 @@ use outrigger_wire::time::{Duration, Instant};
 pub struct BrakeLine {
     low_for: Duration,
     again_after: Duration,
-    /// The time since which the line has been low; `None` if it is high or was not observed yet.
+    /// The time since which the input line has been low; `None` if it is high or was not observed yet.
     low_since: Option<Instant>,
-    /// The time of the line's last rising edge, whether it counted or not.
+    /// The time of the input line's last rising edge, whether it counted or not; `None` before the first.
     rose: Option<Instant>,
 }
 
 /// The state of engine and controller at the time when the line that requests `brake release` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrakeConditions {
-    /// The engine's mode at the time when the line that requests `brake release` changes.
+    /// The engine's mode when the line that requests `brake release` changes: it shows whether the arm is commanded.
     pub mode: Mode,
     /// The controller's software version; `None` before a session has reported it.
     pub software: Option<SoftwareVersion>,
@@ -61,11 +61,11 @@ pub struct BrakeConditions {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum BrakeRefusal {
-    /// The line was not low for long enough before it rose, or its level bounces.
+    /// The input line was not low for long enough before its rising edge, or its level bounces.
     LineHeld,
-    /// The edge was refused because the arm is commanded, or being stopped.
+    /// The request was refused because the arm is commanded, or being stopped.
     Commanding,
-    /// The edge was refused because no fresh robot state shows the robot mode.
+    /// The request was refused because no fresh robot state shows the robot mode.
     NoState,
     /// The controller's software does not know the command `brake release`: CB2.
     NotKnown,
@@ -132,14 +132,15 @@ impl BrakeRefusal {
 }
 
 impl BrakeLine {
-    /// Creates the state of a line for `brake release` that was not observed yet. It uses the line timings of `config`.
+    /// Creates the state of an input line for `brake release` that was not observed yet, with the line timings of
+    /// `config`.
     #[must_use]
     pub const fn new(config: &OperatorConfig) -> Self {
         Self { low_for: config.low_for, again_after: config.released_for, low_since: None, rose: None }
     }
 
-    /// Processes an observed level of the line, [debounced](crate::mode::Debounce). Returns whether a rising edge is
-    /// granted or why it is refused; `None` without a rising edge.
+    /// Processes an observed level of the input line, [debounced](crate::mode::Debounce). Returns whether a rising edge
+    /// is granted or why it is refused; `None` without a rising edge, and for a line that was high from the start.
     pub fn see(&mut self, high: bool, sight: BrakeConditions, now: Instant) -> Option<Result<(), BrakeRefusal>> {
         if !high {
             self.low_since = Some(self.low_since.unwrap_or(now));
@@ -155,7 +156,7 @@ impl BrakeLine {
 }
 
 impl BrakeConditions {
-    /// Returns the first reason against releasing the arm's brakes; `None` if there is none.
+    /// Returns the first reason in these conditions against releasing the arm's brakes; `None` if there is none.
     fn against(self) -> Option<BrakeRefusal> {
         let Self { mode, software, robot_mode } = self;
         if !CommandInterlock::admits(mode) {

@@ -66,7 +66,8 @@ impl BringUp {
         Self { course, config, state: State::Safety, waits: None, asked_power: false, asked_brakes: false }
     }
 
-    /// Continues after another sequence: robot and safety modes that it reported are not reported again.
+    /// Copies the robot mode, safety mode and permission that an earlier sequence, `before`, has found: modes that it
+    /// reported are not reported again.
     pub(super) fn follows(&mut self, before: &Course) {
         self.course.follows(before);
     }

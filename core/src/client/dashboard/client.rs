@@ -105,7 +105,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Ends the connection to the server. Returns the request that remains without a reply.
+    /// Ends the connection to the server. Returns the request that remains without a reply; `None` if none was pending.
     fn end(&mut self) -> Option<RequestKind> {
         let wanted = self.wanted.take();
         let request = match self.state {

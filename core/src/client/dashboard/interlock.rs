@@ -44,7 +44,8 @@ pub enum InterlockInput {
     Asked,
     /// The dashboard server is connected and waits for the command.
     Listens,
-    /// The engine has processed the release and all earlier requests, and no other request waits for it.
+    /// The engine has revoked every request to command the arm and processed all earlier requests, and no other request
+    /// waits for it.
     Released,
     /// No event: only the engine's present mode is to be evaluated.
     Looked,
@@ -60,7 +61,7 @@ pub enum InterlockOutput {
     Nothing,
     /// Connect to the dashboard server, to which the command will be sent.
     Connect,
-    /// Revoke every request to command the arm, and report `Released`.
+    /// Revoke every request to command the arm, and report [`InterlockInput::Released`].
     Release,
     /// Send the command to the dashboard server, before the engine receives any other request.
     Send,

@@ -72,7 +72,8 @@ impl Pendant {
         Self { course, state, before: Some(before), locks: false }
     }
 
-    /// Returns the earlier permissions: available when the lock is done, to be passed to [`Pendant::put_back`].
+    /// Returns the permissions that the pendant had before: available when the lock is done, to be passed to
+    /// [`Pendant::put_back`]; `None` while they are not known.
     #[must_use]
     pub const fn before(&self) -> Option<Before> {
         self.before

@@ -76,7 +76,7 @@ enum State {
 /// An input of a [`PendantLock`]: the engine's mode, an answer to its last request, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockInput<'a> {
-    /// The present mode of the engine.
+    /// The present mode of the engine, which shows whether the arm is commanded.
     Mode(Mode),
     /// The result of [`LockOutput::Keep`]: `true` if the role of the pendant's user was stored.
     Kept(bool),

@@ -79,7 +79,8 @@ impl<'a> ProgramControl<'a> {
         [Some(best), older].into_iter().flatten().find(|question| self.course.knows(question.kind()))
     }
 
-    /// Returns whether the goal is reached, and the state of the program; `None` if the sequence has ended.
+    /// Evaluates a reply to the query of the program. Returns whether the goal is reached, and the state of the program
+    /// if the reply contains it; `None` if the reply is of another kind, which ends the sequence.
     fn look(&mut self, reply: &Reply<'_>) -> Option<(bool, Option<ProgramState>)> {
         match (*reply, self.goal) {
             (Reply::ProgramState { state, program }, goal) => {

@@ -153,12 +153,13 @@ impl Course {
         }
     }
 
-    /// Creates the state of a sequence whose caller already knows this safety mode.
+    /// Creates the state of a sequence whose caller already knows this safety mode: it is not reported again.
     pub(super) fn knowing(software: SoftwareVersion, mode: SafetyMode) -> Self {
         Self { safety: Some(mode), ..Self::new(software) }
     }
 
-    /// Continues after the sequence `before`: robot and safety modes that it reported are not reported again.
+    /// Copies the robot mode, safety mode and permission that the earlier sequence `before` has found: modes that it
+    /// reported are not reported again.
     pub(super) fn follows(&mut self, before: &Self) {
         self.safety = before.safety;
         self.robot_mode = before.robot_mode;
@@ -167,7 +168,7 @@ impl Course {
     }
 
     /// Returns the request to send now: the query for remote control if the permission is in doubt, otherwise the
-    /// sequence's `own`.
+    /// sequence's `own`; `None` while a reply is awaited, and at the end.
     pub(super) fn ask<'r>(&mut self, own: Option<Request<'r>>) -> Option<Request<'r>> {
         if self.asked || self.end.is_some() {
             return None;
@@ -185,14 +186,14 @@ impl Course {
         Some(end.map_or_else(SequenceEvent::Stopped, |()| SequenceEvent::Done))
     }
 
-    /// Returns the time `until` which the sequence waits before its next query; `None` if a reply is awaited or the
-    /// sequence has ended.
+    /// Returns the time `until` which the sequence waits before its next query; `None` if it does not wait, because a
+    /// request is due, a reply is awaited or the sequence has ended.
     pub(super) fn pause(&self, until: Option<Instant>) -> Option<Instant> {
         until.filter(|_| !self.asked && self.end.is_none() && self.permission != Permission::Asking)
     }
 
     /// Returns the reply in an input if the sequence has to process it: it answers one of its requests, not the query
-    /// for remote control.
+    /// for remote control. Otherwise `None`.
     pub(super) fn reply<'r>(&mut self, input: SequenceInput<'r>) -> Option<Reply<'r>> {
         let SequenceInput::Reply(reply) = input else { return None };
         if !core::mem::take(&mut self.asked) || self.end.is_some() {
@@ -227,7 +228,7 @@ impl Course {
         self.end.get_or_insert(Err(obstacle));
     }
 
-    /// Returns whether this software supports the request. If not, the sequence ends.
+    /// Returns whether the controller's software supports the request. If not, the sequence ends.
     pub(super) fn requires(&mut self, request: RequestKind) -> bool {
         match request.check(self.software) {
             Ok(()) => true,
@@ -243,7 +244,7 @@ impl Course {
         request.support(self.software) == Support::Yes
     }
 
-    /// Returns the request by which this software is queried for its safety mode.
+    /// Returns the request by which the controller's software can be queried for its safety mode.
     pub(super) fn safety_question(&self) -> Request<'static> {
         let asked = match RequestKind::SafetyStatus.support(self.software) {
             Support::Yes | Support::Perhaps => !self.no_safety_status,
@@ -252,8 +253,8 @@ impl Course {
         if asked { Request::SafetyStatus } else { Request::SafetyMode }
     }
 
-    /// Processes the reply to [`Course::safety_question`]; returns `None` if the query is repeated or the sequence has
-    /// ended.
+    /// Processes the reply to [`Course::safety_question`] and returns the safety mode; `None` if the query has to be
+    /// repeated or the sequence has ended.
     pub(super) fn safety(&mut self, reply: &Reply<'_>) -> Option<SafetyMode> {
         match reply {
             Reply::Safety(mode) => {
@@ -273,7 +274,7 @@ impl Course {
         }
     }
 
-    /// Processes the reply to [`Request::RobotMode`]; returns `None` if the sequence has ended.
+    /// Processes the reply to [`Request::RobotMode`] and returns the robot mode; `None` if the sequence has ended.
     pub(super) fn robot_mode(&mut self, reply: &Reply<'_>) -> Option<RobotMode> {
         let Reply::RobotMode(mode) = reply else {
             self.unexpected(RequestKind::RobotMode, reply);

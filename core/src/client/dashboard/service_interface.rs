@@ -75,7 +75,7 @@ pub trait Service {
     /// Records that `count` bytes were received into the receive window at `now`.
     fn commit(&mut self, count: usize, now: Instant);
 
-    /// Returns the next action that the port has to carry out on the connection; `None` if there is none.
+    /// Returns the next action that the caller has to carry out on the connection; `None` if there is none.
     fn poll_output(&mut self) -> Option<Output<'_>>;
 
     /// Returns the next event of the service; `None` if there is none.

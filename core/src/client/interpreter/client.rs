@@ -194,7 +194,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Returns the next action that the port has to carry out on the connection; `None` if there is none.
+    /// Returns the next action that the caller has to carry out on the connection; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome.is_some() {
@@ -265,7 +265,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Returns whether a statement that the controller accepted waits for its execution.
+    /// Returns whether a statement that the controller accepted waits for its execution: a probe, or one of the file.
     fn waits(&self) -> bool {
         match self.stage {
             ClientState::Entering { .. } => self.probe.is_some(),
@@ -324,7 +324,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Ends the client: all statements count as executed, except a discarded one.
+    /// Ends the client because the program has ended: all statements count as executed, except a discarded one.
     fn end(&mut self) {
         self.pending.all_executed();
         self.decide(match self.discarded {
@@ -348,7 +348,8 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Sends the lines that are due now, and ends the client if a wait is over.
+    /// Sends the statements and queries that are due now, and ends the client if the time for a reply or a stage is
+    /// over.
     fn go_on(&mut self) {
         if self.outcome.is_some() {
             return;

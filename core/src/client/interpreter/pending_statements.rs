@@ -67,12 +67,12 @@ impl<'t> Pending<'t> {
         self.sent.push_back((sent, now)).is_ok()
     }
 
-    /// Removes and returns the sent line to which the controller's next reply belongs.
+    /// Removes and returns the sent line to which the controller's next reply belongs; `None` if no line waits for one.
     pub(super) fn replied(&mut self) -> Option<Sent<'t>> {
         self.sent.pop_front().map(|(sent, _)| sent)
     }
 
-    /// Returns the sent line that has waited longest for a reply, and the end of its wait.
+    /// Returns the sent line that has waited longest for a reply, and the end of its wait; `None` if no line waits.
     pub(super) fn oldest(&self, wait: Duration) -> Option<(Sent<'t>, Instant)> {
         self.sent.front().map(|(sent, since)| (*sent, *since + wait))
     }
@@ -97,7 +97,7 @@ impl<'t> Pending<'t> {
     }
 
     /// Returns the lines of the first and the last statement of the file that wait for their execution, as far as is
-    /// known.
+    /// known; `None` if none waits.
     pub(super) fn lines(&self) -> Option<(u32, u32)> {
         let mut lines = self.ahead.iter().skip(self.executed).filter_map(|ahead| ahead.line);
         let first = lines.next()?;
@@ -115,7 +115,7 @@ impl<'t> Pending<'t> {
         self.executed = self.ahead.len();
     }
 
-    /// Removes and returns the next executed statement that is not reported yet.
+    /// Removes and returns the next executed statement that is not reported yet; `None` if all are reported.
     pub(super) fn next_executed(&mut self) -> Option<Ahead> {
         self.executed = self.executed.checked_sub(1)?;
         self.ahead.pop_front()

@@ -101,7 +101,7 @@ impl<'t> Statement<'t> {
         })
     }
 
-    /// Returns the first part of the statement that is code, and the lines after it.
+    /// Returns the first part of the statement that is code, and the lines after it; `None` if it contains no code.
     pub(super) fn split_part(&self) -> Option<(&'t str, &'t str)> {
         split_part(self.text)
     }
@@ -194,7 +194,7 @@ impl<'t> Iterator for Statements<'t> {
     }
 }
 
-/// Returns the first part of these lines that is code, and the text after its line.
+/// Returns the first part of these lines that is code, and the text after its line; `None` if they contain no code.
 pub(super) fn split_part(lines: &str) -> Option<(&str, &str)> {
     let mut size = 0_usize;
     for line in lines.split_inclusive(['\n']) {

@@ -14,16 +14,16 @@ pub(super) enum Line<'t> {
     Own(&'static str),
 }
 
-/// The most lines that wait for the port: as many as may wait for a reply.
+/// The most lines that wait to be taken and transmitted by the caller: as many as may wait for a reply.
 const WAITING: usize = UNANSWERED + OTHERS;
 
-/// The lines to send to the interpreter, in order. A statement is written to the port in parts.
+/// The lines to send to the interpreter, in order. A statement is taken for transmission in parts.
 #[derive(Debug)]
 pub(super) struct Lines<'t> {
     waiting: Deque<Line<'t>, WAITING>,
-    /// The rest of the statement that is being written to the port.
+    /// The rest of the statement whose first parts were already taken for transmission; `None` between two lines.
     rest: Option<&'t str>,
-    /// `true` if a blank has to be written before the next part of the statement.
+    /// `true` if a blank has to be sent before the next part of the statement.
     blank: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'t> Lines<'t> {
         self.waiting.push_back(line).is_ok()
     }
 
-    /// Returns the next part of a queued line to write to the port; `None` if all is written.
+    /// Returns the next part of a queued line to transmit to the controller; `None` if all was taken.
     pub(super) fn next(&mut self) -> Option<&'t str> {
         let Some(rest) = self.rest else {
             return match self.waiting.pop_front()? {

@@ -33,7 +33,8 @@ pub enum Input {
     Tick,
 }
 
-/// An event of the RTDE client that waits to be polled, without the part that is in memory of the client.
+/// An event of the RTDE client that waits to be polled. Values and texts are not copied into it: they are read from the
+/// receive memory when it is polled.
 #[derive(Clone, Copy, Debug)]
 enum Pending<'n> {
     /// The values of the newest RTDE data package are ready to be polled.
@@ -43,22 +44,23 @@ enum Pending<'n> {
     },
     /// The text of the newest text message is ready to be polled.
     Text,
-    /// The outputs that the controller does not provide, from this index in the list of them on.
+    /// One event for each output that the controller does not provide, from this index in the list of such outputs on.
     Absent(usize),
-    /// The outputs that have another type on the controller, from this index in the list of them on.
+    /// One event for each output that has another type on the controller, from this index in the list of such outputs
+    /// on.
     OtherType(usize),
     Other(Event<'n, 'n>),
 }
 
 /// A client of Real-Time Data Exchange that is used for any number of successive connections.
 ///
-/// The port connects to 30004 and reports [`Input::Opened`]; [`Output::Close`] follows [`Event::Failed`].
+/// The caller connects to TCP port 30004 and reports [`Input::Opened`]; [`Output::Close`] follows [`Event::Failed`].
 #[derive(Debug)]
 pub struct Client<'n, 'm> {
     packages: Packages<'n, 'm>,
     /// The events that one package or another input caused: at most four.
     events: Deque<Pending<'n>, 8>,
-    /// The time at which the newest bytes were read, and the time of the newest input.
+    /// `arrival` is the time at which the newest bytes were read, `now` that of the newest input.
     arrival: Instant,
     now: Instant,
     /// The size of the package to which the events refer \[B\].
@@ -113,7 +115,7 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.assembler.commit(count);
     }
 
-    /// Returns the next action that the port has to carry out on the connection; `None` if there is none. Transmitted
+    /// Returns the next action that the caller has to carry out on the connection; `None` if there is none. Transmitted
     /// bytes are whole packages.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
@@ -170,7 +172,8 @@ impl<'n, 'm> Client<'n, 'm> {
         self.next_deadline()
     }
 
-    /// Returns the latest time of the next [`Input::Tick`] without regard to queued outputs and events.
+    /// Returns the latest time of the next [`Input::Tick`] without regard to queued outputs and events; `None` while no
+    /// deadline runs.
     pub(crate) const fn next_deadline(&self) -> Option<Instant> {
         self.packages.next_deadline()
     }
@@ -180,7 +183,8 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.has_output()
     }
 
-    /// Writes a recipe of inputs: all of its values in order, without those of absent inputs.
+    /// Writes the recipe of inputs with the index `recipe`: all of its values in order, without those of absent inputs,
+    /// which the controller does not have.
     ///
     /// # Errors
     /// [`WriteError`]; nothing is written then.
@@ -188,8 +192,8 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.conversation.write(recipe, |inputs, id, out| inputs.emit_data(id, values, out))
     }
 
-    /// Writes a recipe of inputs whose names are those of an [`rtde_recipe!`](outrigger_wire::rtde_recipe); `emit` is
-    /// that type's method of the same name.
+    /// Writes the recipe of inputs with the index `recipe`, whose names are those of an
+    /// [`rtde_recipe!`](outrigger_wire::rtde_recipe); `emit` is that type's method of the same name.
     ///
     /// # Errors
     /// [`WriteError`]; nothing is written then.
@@ -252,7 +256,8 @@ impl<'n, 'm> Client<'n, 'm> {
     }
 }
 
-/// The saving and loading of the RTDE client's state for recordings: between two inputs, after everything was polled.
+/// The saving and loading of the RTDE client's state for recordings of a session: permitted only between two inputs,
+/// after everything was polled.
 #[cfg(feature = "record")]
 impl Client<'_, '_> {
     pub(crate) const fn memory_size(&self) -> usize {

@@ -295,7 +295,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Data(Data { values: data, sequence, late }));
     }
 
-    /// Returns the values of a received data package of the outputs.
+    /// Returns the values of a received data package of the outputs; `None` if it is no such package.
     pub(super) fn values<'e>(&'e self, package: &'e [u8]) -> Option<RecipeData<'e, 'n>> {
         match self.reply(package)? {
             Reply::Data { values, .. } => self.outputs.read(values).ok(),
@@ -336,7 +336,8 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Malformed(error));
     }
 
-    /// Handles a package longer than the memory, or a stream that does not consist of packages.
+    /// Reports that a package longer than the memory was skipped, or ends the connection because the stream does not
+    /// consist of packages.
     pub(super) fn skip(&mut self, error: FrameError, on: Sink<'_, 'n>) {
         if self.is_over() {
             return;

@@ -119,9 +119,9 @@ impl Claim {
         1 << self as u8
     }
 
-    /// Returns the values of this group's inputs that carry out those of `writes` that belong to it. Other outputs have
-    /// the levels of `image`; a mask limits the change to the outputs of these writes. `None` if no write belongs to
-    /// the group.
+    /// Returns the values of this group's inputs that carry out those of `writes` that belong to the group; `None` if
+    /// none does. The levels of digital and analog outputs are those of `image`, in which these writes must be recorded
+    /// already; a mask limits the change to the outputs of these writes.
     pub(crate) fn values(self, writes: &[Write], image: &Image) -> Option<Vec<Value, 4>> {
         let mut ours = writes.iter().filter(|write| Self::of(write) == Some(self)).peekable();
         ours.peek()?;

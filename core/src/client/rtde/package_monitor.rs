@@ -33,7 +33,8 @@ pub(super) struct Watch {
     figures: Cadence,
     /// The number of controller cycles from one package to the next.
     every: u64,
-    /// The offsets of `timestamp` and `control_step` in the values; `None` if not included.
+    /// The offsets of `timestamp` and `control_step` in the values of a data package; `None` if the package does not
+    /// contain them.
     timestamp: Option<usize>,
     step: Option<usize>,
     last: Option<Stamp>,
@@ -49,7 +50,8 @@ struct Stamp {
 }
 
 impl Watch {
-    /// Creates a monitor for the packages that this software sends if `frequency` \[Hz\] is requested.
+    /// Creates a monitor for the data packages that a controller with this software sends if `frequency` \[Hz\] is
+    /// requested.
     pub(super) fn new(software: SoftwareVersion, frequency: u16, outputs: &DynamicRecipe<'_, '_>) -> Self {
         let cycle = software.generation().period_micros();
         // Rounded as the controller does: at least as often as requested.
@@ -66,7 +68,7 @@ impl Watch {
         }
     }
 
-    /// Returns the highest RTDE data rate that this software supports \[Hz\].
+    /// Returns the highest RTDE data rate of a controller with this software \[Hz\].
     pub(super) fn rate(software: SoftwareVersion) -> u16 {
         if software.generation() < Generation::ESeries { 125 } else { 500 }
     }
@@ -80,7 +82,8 @@ impl Watch {
         self.last = None;
     }
 
-    /// Returns the data package's position in the sequence (`None` if unknown), and whether it is late.
+    /// Processes a data package that arrived at `arrival`. Returns its position in the sequence (`None` if unknown),
+    /// and whether it is late; a jump of the controller's clock by more than `jump` counts as a restart.
     pub(super) fn observe(&mut self, values: &[u8], arrival: Instant, jump: Duration) -> (Option<Sequence>, bool) {
         let at = |place: Option<usize>| place.and_then(|place| values.get(place..));
         let stamp = Stamp {

@@ -49,19 +49,21 @@ use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::rtde::{RecipeData, Value};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A sender that numbers commands in registers and measures when the controller's program mirrors each.
+/// A sender that numbers commands in registers and measures when the controller's program acknowledges each, by writing
+/// its number into an output register, the mirror.
 #[derive(Clone, Debug)]
 pub struct RegisterCommands {
     names: RegisterNames,
     /// The newest command number, sent by this client or found in the mirror at the start; `None` before either.
     newest: Option<CommandNumber>,
-    /// `true` once data of this connection has contained the register that mirrors command numbers.
+    /// `true` once data of this connection has contained the mirror, the register with the last command number that was
+    /// read.
     seen: bool,
     answers: Answers<CommandNumber>,
     round_trips: Histogram,
 }
 
-/// The acknowledgement of a command: the controller's program has mirrored its number.
+/// The acknowledgement of a command: the controller's program has written its number into the mirror register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Echo {
@@ -77,7 +79,7 @@ pub struct Echo {
 pub enum SendError {
     /// A joint speed of the command is NaN or infinite.
     NotFinite,
-    /// No data of this connection has contained the mirror, from which the next number follows.
+    /// No data of this connection has contained the mirror register, whose command number determines the next one.
     NoMirror,
     /// The recipe with the command's registers cannot be written.
     Write(WriteError),
@@ -96,9 +98,9 @@ impl core::fmt::Display for SendError {
 impl core::error::Error for SendError {}
 
 impl RegisterCommands {
-    /// Creates a sender with these registers; a command mirrored within `deadline` counts as answered in time. A
-    /// program reads a command in the cycle after its arrival, and the data after that contains it: two cycles and the
-    /// network's delay.
+    /// Creates a sender with these registers; a command whose number the program mirrors within `deadline` counts as
+    /// answered in time. A program reads a command in the cycle after its arrival, and the data after that contains it:
+    /// two cycles and the network's delay.
     #[must_use]
     pub fn new(registers: Registers, deadline: Duration) -> Self {
         Self {
@@ -172,7 +174,7 @@ impl RegisterCommands {
         self.answers.figures(now)
     }
 
-    /// Returns the round trips of all commands that the program mirrored, over all connections.
+    /// Returns the round trips of all commands that the controller's program has acknowledged, over all connections.
     #[must_use]
     pub const fn round_trips(&self) -> &Histogram {
         &self.round_trips

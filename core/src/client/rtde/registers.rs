@@ -19,11 +19,12 @@ use outrigger_wire::rtde::{RecipeReader, Value};
 const INTEGERS: u8 = 2;
 /// The number of doubles in a command: a speed for each joint.
 const DOUBLES: u8 = 6;
-/// The first general purpose register that by convention is not used by fieldbuses, and the number of registers.
+/// The first general purpose register of the upper range, which by convention fieldbuses do not use; `END` is the
+/// number of registers.
 const UPPER: u8 = 24;
 const END: u8 = 48;
 
-/// The lengths of the longest mirror's name and of the longest list of input names \[B\].
+/// The length of the longest mirror's name \[B\]; `INPUT_NAMES` is that of the longest list of input names.
 const MIRROR_NAME: usize = "output_int_register_47".len();
 const INPUT_NAMES: usize = INTEGERS as usize * "input_int_register_47,".len()
     + DOUBLES as usize * "input_double_register_47,".len()
@@ -71,7 +72,8 @@ impl Registers {
         }
     }
 
-    /// Returns the same registers with another output register as mirror of the command number.
+    /// Returns the same registers with another output register as mirror, into which the program writes the command
+    /// number.
     ///
     /// # Errors
     /// Returns an error if `register` is not in the range of the others.
@@ -107,7 +109,8 @@ impl Registers {
     }
 }
 
-/// Returns the number of the last of `count` registers from `first` on; `None` if they are not all in one range.
+/// Returns the number of the last of `count` registers from `first` on; `None` if they are not all in the lower or all
+/// in the upper range.
 const fn last_of(first: u8, count: u8) -> Option<u8> {
     let last = first.saturating_add(count).saturating_sub(1);
     if last < UPPER || (first >= UPPER && last < END) { Some(last) } else { None }
@@ -134,7 +137,8 @@ impl RegisterNames {
         &self.inputs
     }
 
-    /// Returns the name of the RTDE output in which the controller's program mirrors the command number.
+    /// Returns the name of the RTDE output in which the controller's program repeats the number of the command that it
+    /// has read.
     #[must_use]
     pub fn mirror(&self) -> &str {
         &self.mirror
@@ -197,7 +201,7 @@ pub struct RegisterCommand {
     /// The command word, whose meaning is defined by the program that reads it. A register that was never written holds
     /// 0.
     pub word: i32,
-    /// The number of the command, which the controller's program mirrors.
+    /// The number of the command, which the controller's program repeats in the mirror register once it has read it.
     pub number: CommandNumber,
     /// The commanded joint speeds \[rad/s\].
     pub speeds: JointVelocities<6>,

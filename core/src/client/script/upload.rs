@@ -41,7 +41,7 @@ enum UploadState {
     Waiting,
 }
 
-/// The action that the upload of a program requests next from the port.
+/// The action that the upload of a program requests next from its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Todo {
     Nothing,
@@ -148,7 +148,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
     }
 
-    /// Returns the next action that the port has to carry out on the connection; `None` if there is none.
+    /// Returns the next action that the caller has to carry out on the connection; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome().is_some() {
@@ -215,7 +215,8 @@ impl<'t, 'm> Upload<'t, 'm> {
         self.judge.file()
     }
 
-    /// Processes the controller's next message, or the consequences of all of them; returns `None` if nothing is left.
+    /// Processes the controller's next message or, after the last one, the consequences of all of them; returns `None`
+    /// if nothing is left to be processed.
     fn next_message(&mut self) -> Option<()> {
         if !self.received {
             return None;

@@ -47,10 +47,11 @@ pub struct SetupConfig {
     pub opening: Duration,
     /// The longest wait for the controller's first message after connecting. Default 2 s.
     pub greeting: Duration,
-    /// The longest wait for a robot state that shows the line's settings in force. Default 1 s, ten periods of the
-    /// state.
+    /// The longest wait for a robot state that shows the settings of the serial line in force. Default 1 s, ten periods
+    /// of the state.
     pub baseline: Duration,
-    /// The longest wait for a robot state that shows the new settings of the line, after they were sent. Default 2 s.
+    /// The longest wait for a robot state that shows the new settings of the serial line, after they were sent. Default
+    /// 2 s.
     pub verdict: Duration,
 }
 
@@ -76,9 +77,9 @@ pub struct Shown {
     pub parity: i32,
     /// The number of stop bits of each character on the tool's serial line.
     pub stop_bits: i32,
-    /// The duration of silence on the line after which received characters are passed on, in characters.
+    /// The duration of silence on the serial line after which received characters are passed on, in character times.
     pub rx_idle_chars: f32,
-    /// The duration of silence between two transmissions on the line, in characters.
+    /// The duration of silence between two transmissions on the serial line, in character times.
     pub tx_idle_chars: f32,
     /// The supply voltage of the tool \[V\]; `None` if no robot state has shown it.
     pub voltage: Option<u8>,
@@ -96,11 +97,11 @@ pub enum SetupOutcome {
     NoSuchLine(Option<SoftwareVersion>),
     /// The requested settings of the tool's serial line are not valid.
     Invalid(RenderError),
-    /// Message C210: the controller is in local control and accepts no programs. Contains the settings that remain in
-    /// force.
+    /// Message C210: the controller is in local control and accepts no programs. Contains the settings of the serial
+    /// line that remain in force.
     LocalControl(Shown),
-    /// The settings of the line were sent, but the controller still shows these settings. [`Setup::said`] may return
-    /// the cause.
+    /// The settings of the serial line were sent, but the controller still shows these settings. [`Setup::said`] may
+    /// return the cause.
     NotTaken(Shown),
     /// No robot state arrived from the controller in time.
     NoState,
@@ -114,7 +115,7 @@ pub enum SetupOutcome {
     WrongService(Found),
     /// The connection to the controller was closed before the outcome was known.
     Closed {
-        /// `true` if the settings of the line had been sent before the connection was closed.
+        /// `true` if the settings of the serial line had been sent before the connection was closed.
         sent: bool,
     },
 }
@@ -124,6 +125,6 @@ pub enum SetupOutcome {
 pub enum SetupEvent {
     /// The controller's software version, as its version message reports it.
     Software(SoftwareVersion),
-    /// The new settings of the line are being sent. Contains the settings in force before.
+    /// The new settings of the serial line are being sent. Contains the settings in force before.
     Sent(Shown),
 }

@@ -14,13 +14,14 @@ use outrigger_wire::time::Instant;
 
 /// The first software version whose arms have a serial line at the tool.
 const SINCE: Version = Version::new(5, 0);
-/// The difference below which two durations in idle characters count as equal: the sent text has six decimals.
+/// The difference below which two durations of silence, in character times, count as equal: the sent text has six
+/// decimals.
 const SAME: f32 = 1e-4;
 
 /// An input of a [`Setup`] of the tool's serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetupInput {
-    /// Start: connect to the controller, and read the line's settings in force.
+    /// Start: connect to the controller, and read the settings of the serial line in force.
     Start,
     /// The connection requested by [`Output::Open`] is established.
     Opened,
@@ -42,13 +43,13 @@ enum SetupState {
     Opening(Instant),
     /// The connection is established; no message was received yet.
     Greeting(Instant),
-    /// A controller sends messages; the line's settings in force are not known yet.
+    /// A controller sends messages; the settings of the serial line in force are not known yet.
     Baseline(Instant),
-    /// The new settings of the line were sent; a robot state that shows them is awaited.
+    /// The new settings of the serial line were sent; a robot state that shows them is awaited.
     Verdict(Instant),
 }
 
-/// The action that the set-up of the tool's serial line requests next from the port.
+/// The action that the set-up of the tool's serial line requests next from its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Todo {
     Nothing,
@@ -58,8 +59,8 @@ enum Todo {
 
 /// The set-up of a tool's serial line on a controller.
 ///
-/// Its outputs: [`Output::Open`] after [`SetupInput::Start`]; one [`Output::Transmit`] if the line has other
-/// settings; [`Output::Close`] when there is an [outcome](Self::outcome), if the connection is still open.
+/// Its outputs: [`Output::Open`] after [`SetupInput::Start`]; one [`Output::Transmit`] if the serial line has
+/// other settings; [`Output::Close`] when there is an [outcome](Self::outcome), if the connection is still open.
 #[derive(Debug)]
 pub struct Setup<'m> {
     config: SetupConfig,
@@ -72,18 +73,19 @@ pub struct Setup<'m> {
     text: [u8; ToolCommunication::MAX_LEN],
     length: usize,
     software: Option<SoftwareVersion>,
-    /// The newest settings of the line that a robot state has shown; `voltage` is the newest supply voltage of the
-    /// tool.
+    /// The newest settings of the serial line that a robot state has shown; `voltage` is the newest supply voltage of
+    /// the tool.
     shown: Option<Shown>,
     voltage: Option<u8>,
     /// `true` once a robot state was received from the controller.
     has_state: bool,
     said: Option<Text<255>>,
     outcome: Option<SetupOutcome>,
-    /// `software_news` and `sent_news` are `true` while the event of that name waits to be polled.
+    /// `true` while the event [`SetupEvent::Software`] waits to be polled; `sent_news` does the same for
+    /// [`SetupEvent::Sent`].
     software_news: bool,
     sent_news: bool,
-    /// The settings of the line that were in force when the new ones were sent.
+    /// The settings of the serial line that were in force when the new ones were sent.
     before: Option<Shown>,
 }
 
@@ -91,8 +93,8 @@ impl<'m> Setup<'m> {
     /// The TCP port to connect to: the controller's primary interface.
     pub const PORT: u16 = 30_001;
 
-    /// Creates a set-up of `line`, which receives into `memory`: a first robot state takes about 1.4 KiB; messages
-    /// longer than the memory are skipped.
+    /// Creates a set-up that gives the tool's serial line the settings `line`. It receives into `memory`: a first robot
+    /// state takes about 1.4 KiB; messages longer than the memory are skipped.
     ///
     /// # Errors
     /// `BufferTooSmall` if `memory` is shorter than [`Assembler::MIN_MEMORY`].
@@ -184,7 +186,7 @@ impl<'m> Setup<'m> {
         self.go_on(now);
     }
 
-    /// Returns the next action that the port has to carry out on the connection; `None` if there is none.
+    /// Returns the next action that the caller has to carry out on the connection; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome.is_some() {
@@ -197,7 +199,7 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// Returns the next event of the line's set-up; `None` if there is none.
+    /// Returns the next event of the serial line's set-up; `None` if there is none.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<SetupEvent> {
         if core::mem::take(&mut self.software_news) {
@@ -218,14 +220,14 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// Returns the outcome once the set-up of the line has ended; `None` before.
+    /// Returns the outcome once the set-up of the serial line has ended; `None` before.
     #[must_use]
     pub const fn outcome(&self) -> Option<SetupOutcome> {
         self.outcome
     }
 
-    /// Returns the first error that the controller has reported since the line's settings were sent; `None` if it
-    /// reported none.
+    /// Returns the first error that the controller has reported since the settings of the serial line were sent; `None`
+    /// if it reported none.
     #[must_use]
     pub const fn said(&self) -> Option<&Text<255>> {
         self.said.as_ref()
@@ -259,7 +261,8 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// Returns the newest settings of the line, with the newest supply voltage of the tool.
+    /// Returns the newest settings of the serial line, with the newest supply voltage of the tool; `None` if no robot
+    /// state has shown the settings.
     fn newest(&self) -> Option<Shown> {
         self.shown.map(|shown| Shown { voltage: self.voltage, ..shown })
     }
@@ -312,7 +315,7 @@ const fn version(software: SoftwareVersion) -> Version {
     Version::new(software.major, software.minor)
 }
 
-/// Returns whether a controller that shows these settings of the line has the requested ones.
+/// Returns whether the settings that a controller shows, `shown`, are those requested for the tool's serial line.
 fn has(line: &ToolCommunication, shown: &Shown) -> bool {
     let same = |asked: f32, shown: f32| (asked - shown).abs() <= SAME;
     shown.enabled
