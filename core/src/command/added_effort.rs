@@ -67,7 +67,7 @@ const fn numbers_of(wrench: &Wrench) -> Numbers {
     JointTorques([x, y, z, rx, ry, rz, 0.0])
 }
 
-/// The added torques or wrench that were sent last to the controller.
+/// The torques or the wrench that were added last to the controller's own control law, as sent to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum AddedPhase {
@@ -105,14 +105,14 @@ impl AddedGovernor {
         self.phase = AddedPhase::Idle;
     }
 
-    /// Returns the state of the governor for a checkpoint: the added torques or wrench that were sent last, without the
-    /// bounds.
+    /// Returns the state of the governor for a [checkpoint](crate::recorder::Checkpoint) in a recording: the added
+    /// torques or wrench that were sent last, without the bounds.
     #[cfg(feature = "record")]
     pub(crate) const fn saved(&self) -> &AddedPhase {
         &self.phase
     }
 
-    /// Restores the added torques or wrench sent last, which were [saved](Self::saved) in a checkpoint.
+    /// Restores the added torques or wrench sent last, which were [saved](Self::saved) in a checkpoint of a recording.
     #[cfg(feature = "record")]
     pub(crate) const fn resume(&mut self, phase: AddedPhase) {
         self.phase = phase;
@@ -125,8 +125,9 @@ impl AddedGovernor {
         self.bounds.map(|AddedBounds { kind, .. }| AddedSlot { kind, given: Cell::new(None) })
     }
 
-    /// Approves, shapes or refuses the added torques or wrench that the law gave, `dt` after the last command by the
-    /// controller's clock. `scale` is the share of them that remains while a late reading is bridged.
+    /// Approves, limits or refuses the added torques or wrench that the law gave, `dt` after the last command by the
+    /// controller's clock. `scale`, from 0 to 1, is the share of them that remains while a sensor reading that is too
+    /// old is still used.
     ///
     /// # Errors
     /// See the table of this module; the numbers that were sent last do not change.

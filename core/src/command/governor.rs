@@ -29,8 +29,8 @@ pub struct Shaped {
 
 /// The joint speeds \[rad/s\] that may be sent, in this engine call only.
 ///
-/// Only a [`Governor`] creates one, and it holds the authority by value: the function that turns it into bytes consumes
-/// it.
+/// Only a [`Governor`] creates one. It holds by value the [`Authority`] to send them, the proof that the arm is commanded:
+/// the function that turns it into bytes consumes it.
 #[derive(Debug)]
 #[must_use]
 pub struct Approved<'machine, const N: usize> {
@@ -46,13 +46,14 @@ impl<'machine, const N: usize> Approved<'machine, N> {
         self.velocities
     }
 
-    /// Returns the factors by which the governor reduced the requested speeds.
+    /// Returns the factors by which the governor reduced the requested joint speeds, 0 … 1.
     #[must_use]
     pub const fn shaped(&self) -> Shaped {
         self.shaped
     }
 
-    /// Returns the approved joint speeds \[rad/s\], and the authority to send them.
+    /// Returns the approved joint speeds \[rad/s\], and the [`Authority`] that permits to send them, which exists only
+    /// while the arm is commanded.
     #[must_use]
     pub fn into_parts(self) -> (JointVelocities<N>, Authority<'machine>) {
         (*self.velocities, self.authority)
@@ -93,13 +94,13 @@ impl<const N: usize> Governor<N> {
         self.last
     }
 
-    /// Sets the last approved joint speeds to zero. Must be called at each arming, when the arm is commanded zero and
-    /// at rest.
+    /// Sets the last approved joint speeds to zero. Must be called at each arming, when commanding begins: the arm is
+    /// then commanded zero and at rest.
     pub const fn reset(&mut self) {
         self.last = JointVelocities::ZERO;
     }
 
-    /// Approves, shapes or refuses the `wanted` joint speeds for an arm in `state`, `dt` after the last command by the
+    /// Approves, reduces or refuses the `wanted` joint speeds for an arm in `state`, `dt` after the last command by the
     /// controller's clock. After a refusal the last command is unchanged.
     ///
     /// # Errors
@@ -121,7 +122,8 @@ impl<const N: usize> Governor<N> {
         Ok(Approved { velocities: &self.last, shaped: Shaped { velocity, change }, authority })
     }
 
-    /// Scales joint speeds that exceed the velocity limit by no more than the margin down to the limit.
+    /// Returns the `wanted` joint speeds and the factor by which they were reduced, 0 … 1: they are scaled down to the
+    /// velocity limit if they exceed it by no more than the margin, and refused if by more.
     fn within_velocity(&self, wanted: JointVelocities<N>) -> Result<(JointVelocities<N>, f32), Reason> {
         let excess = largest_ratio(&wanted, &self.limits.velocity.0);
         if excess > 1.0 + self.limits.velocity_margin || excess.is_nan() {
@@ -137,7 +139,8 @@ impl<const N: usize> Governor<N> {
         Ok((scaled, factor))
     }
 
-    /// Shortens the change from the last approved speeds so that no joint exceeds its acceleration limit.
+    /// Returns the `wanted` joint speeds and the part of their change that was granted, 0 … 1: the change from the last
+    /// approved speeds is shortened so that no joint exceeds its acceleration limit.
     fn within_acceleration(&self, wanted: JointVelocities<N>, dt: Duration) -> (JointVelocities<N>, f32) {
         let dt = dt.min(self.limits.longest_step).as_secs_f32();
         let step = wanted.zip_with(&self.last.0, |v, last| v - last);

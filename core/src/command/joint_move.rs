@@ -136,7 +136,8 @@ impl<const N: usize> JointMove<N> {
 
 /// A move of the controller that passed the check of its limits and may be sent, in this engine call only.
 ///
-/// Only a [`Governor`] creates one, and it holds the authority by value, as [`Approved`](super::Approved) does.
+/// Only a [`Governor`] creates one. It holds by value the [`Authority`] to send the move, as
+/// [`Approved`](super::Approved) does.
 #[derive(Debug)]
 #[must_use]
 pub struct ApprovedMove<'machine, const N: usize> {
@@ -145,7 +146,8 @@ pub struct ApprovedMove<'machine, const N: usize> {
 }
 
 impl<'machine, const N: usize> ApprovedMove<'machine, N> {
-    /// Returns the move, which is within the limits, and the authority to send it.
+    /// Returns the move, which is within the limits, and the [`Authority`] that permits to send it, which exists only
+    /// while the arm is commanded.
     #[must_use]
     pub fn into_parts(self) -> (JointMove<N>, Authority<'machine>) {
         (*self.asked, self.authority)

@@ -47,7 +47,7 @@ pub struct LimitsError {
     pub field: Wording,
     /// The accepted values of the invalid limit, as a clause.
     pub expected: Wording,
-    /// The joint, counted from 0 at the base, if the field has one value per joint.
+    /// The joint, counted from 0 at the base, if the field has one value per joint; otherwise `None`.
     pub joint: Option<u8>,
 }
 
@@ -105,11 +105,11 @@ pub struct PathTiming {
 }
 
 impl<const N: usize> Limits<N> {
-    /// Returns the limits to apply on a path with this timing, so that the arm stays in its range even if everything
-    /// after a command is lost. The command then remains in force for its full time before the arm brakes:
-    /// [`reaction`](Self::reaction) grows by the timing. Commands still on their way when a state is measured may be
-    /// faster than the one computed from it, by as much as [`acceleration`](Self::acceleration) permits: the position
-    /// range shrinks.
+    /// Returns the limits to apply if commands have this timing on the way to the controller, so that the arm stays in
+    /// its range even if everything after a command is lost. The command then remains in force for its full time before
+    /// the arm brakes: [`reaction`](Self::reaction) grows by the timing. Commands still on their way when a state is
+    /// measured may be faster than the one computed from it, by as much as [`acceleration`](Self::acceleration)
+    /// permits: the position range shrinks.
     #[must_use]
     pub fn carried_by(&self, path: PathTiming) -> Self {
         let PathTiming { latency, hold } = path;

@@ -36,14 +36,15 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// Returns the sensor readings with `most` as the limit of the law's feedback gain \[1/s\].
+    /// Returns the sensor readings with `most` as the limit of the law's feedback gain \[1/s\], for an arm that
+    /// receives positions and shows their effect late.
     #[cfg(feature = "programs")]
     pub(crate) const fn with_most_feedback(mut self, most: f32) -> Self {
         self.most_feedback = most;
         self
     }
 
-    /// Returns the sensor readings for a path that accepts torques, which the law puts into `slot`.
+    /// Returns the sensor readings for a way of commanding that accepts joint torques, which the law stores in `slot`.
     #[cfg(feature = "motions")]
     pub(crate) const fn taking_torques(mut self, slot: &'a TorqueSlot) -> Self {
         self.torques = Some(slot);
@@ -68,11 +69,11 @@ impl<'a> Samples<'a> {
         None
     }
 
-    /// Commands these joint torques \[Nm\], in addition to what holds the arm against gravity. Returns the speeds that
-    /// the law's step must return then: zero, because they are not used.
+    /// Commands these joint torques \[Nm\] in this cycle, in addition to what holds the arm against gravity. Returns
+    /// the speeds that the law's step must return then: zero, because they are not used.
     ///
     /// # Errors
-    /// [`Reason::PathUnfit`] if the path sends speeds.
+    /// [`Reason::PathUnfit`] if speeds are sent to the controller, not torques.
     pub fn command_torques<const N: usize>(&self, torques: &JointTorques<N>) -> Result<JointVelocities<N>, Reason> {
         #[cfg(feature = "motions")]
         if let Some(slot) = self.torques {
@@ -83,9 +84,9 @@ impl<'a> Samples<'a> {
         Err(Reason::PathUnfit)
     }
 
-    /// Has these torques \[Nm\] added to the control law of the joints in this cycle, beside the speeds that the step returns and in place
-    /// of those of the configuration: a KUKA LWR does that in joint impedance. Their limits and their time to rise are settings
-    /// ([`AddedLimits`](crate::engine::krc::AddedLimits)).
+    /// Adds these torques \[Nm\] to the controller's own control law of the joints in this cycle, beside the speeds
+    /// that the step returns and in place of the constant ones of the configuration: a KUKA LWR does that in joint
+    /// impedance. Their limits and their time to rise are settings ([`AddedLimits`](crate::engine::krc::AddedLimits)).
     ///
     /// # Errors
     /// [`Reason::PathUnfit`] where no torques are added: elsewhere, or where the KRL program decides them.
@@ -98,7 +99,7 @@ impl<'a> Samples<'a> {
         Err(Reason::PathUnfit)
     }
 
-    /// Has this force and torque \[N, Nm\] added to the control law of the tool, like
+    /// Adds this force and torque \[N, Nm\] to the controller's own control law of the tool in this cycle, like
     /// [`add_torques`](Self::add_torques): a KUKA LWR does that in Cartesian impedance, along the axes of its task
     /// frame.
     ///

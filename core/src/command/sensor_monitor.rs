@@ -57,7 +57,7 @@ pub struct SourceFigures {
     pub restarts: u32,
     /// The number of readings with a value out of range, a change that is too fast, or the wrong number of values.
     pub faulty: u32,
-    /// The number of cycles in which a reading of the sensor was bridged.
+    /// The number of cycles in which a reading of the sensor was still used although it was too old (bridged).
     pub bridged: u32,
 }
 
@@ -70,8 +70,8 @@ pub enum Reading {
     Bridged {
         /// The sensor's newest reading, which is too old.
         sample: Sample,
-        /// The number of consecutive bridged cycles since the last one with a reading within its age, counting this
-        /// one, from 1.
+        /// The number of consecutive cycles, counting this one, in which the reading was too old but still used, from
+        /// 1.
         cycle: u8,
         /// The factor on the motion that the reading causes: 1 in the first cycle, falling to 0 in the last.
         scale: f32,
@@ -189,8 +189,9 @@ impl SourceMonitor {
     }
 
     /// Returns the reading for the present command, of an arm with this control `cycle`: as [`fresh`](Self::fresh), but
-    /// a reading that is merely too old is bridged. If commands are more than a cycle apart, bridged cycles are counted
-    /// by the reading's age. Must be called once per command.
+    /// a reading that is merely too old is [bridged](Reading::Bridged), that is, still used for a few cycles. If
+    /// commands are more than a cycle apart, bridged cycles are counted by the reading's age. Must be called once per
+    /// command.
     ///
     /// # Errors
     /// The sensor's fault, or [`Reason::SourceStale`] once bridging is used up or if there was no reading yet.

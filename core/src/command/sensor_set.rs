@@ -42,9 +42,9 @@ impl core::error::Error for SourcesError {}
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bridged {
-    /// The sensor whose reading was bridged.
+    /// The sensor whose reading was too old and still used (bridged).
     pub source: SourceId,
-    /// The number of consecutive cycles bridged for the sensor, counting this one.
+    /// The number of consecutive cycles, counting this one, in which the sensor's reading was too old and still used.
     pub cycle: u8,
 }
 
@@ -52,11 +52,11 @@ pub struct Bridged {
 #[derive(Clone, Debug)]
 pub struct Gathered {
     samples: Vec<Sample, MAX_SOURCES>,
-    /// The factor on the joint speeds or torques that the law requests, 0 … 1: below 1 while the motion of a bridged
-    /// reading decays.
+    /// The factor on the joint speeds or torques that the law requests, 0 … 1: below 1 while a reading that is too old
+    /// is still used, so that the motion it causes decays.
     pub scale: f32,
-    /// The sensor whose reading has been bridged for the most cycles; `None` if none is. Reported as an event in each
-    /// cycle.
+    /// The sensor whose reading has been too old and still used (bridged) for the most cycles; `None` if none is.
+    /// Reported as an event in each cycle.
     pub bridged: Option<Bridged>,
 }
 
@@ -73,7 +73,7 @@ impl Gathered {
     }
 }
 
-/// The monitors of all configured sensors.
+/// The monitors that check the readings of all configured sensors of one robot.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sources {
@@ -82,7 +82,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Creates monitors for these sensors.
+    /// Creates monitors for the sensors with these settings.
     ///
     /// # Errors
     /// Returns the first invalid sensor, and the reason.
@@ -121,7 +121,7 @@ impl Sources {
         }
     }
 
-    /// Checks that every needed sensor is good enough to begin commanding: a precondition of arming.
+    /// Checks that every needed sensor is good enough to begin commanding the arm: a precondition of arming.
     ///
     /// # Errors
     /// The reason of the first needed source that is not; a source that is not configured is always stale.
@@ -133,8 +133,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Returns the sensor readings for the present command, of an arm with this control `cycle`, with bridging. Must be
-    /// called once per command.
+    /// Returns the sensor readings for the present command, of an arm with this control `cycle`; a reading that is too
+    /// old is still used for a few cycles ([bridged](Reading::Bridged)). Must be called once per command.
     ///
     /// # Errors
     /// The reason of the first needed source without a usable reading.
@@ -144,8 +144,8 @@ impl Sources {
         Ok(gathered)
     }
 
-    /// Does the same as [`gather`](Self::gather) in place: on a microcontroller, moving 200 bytes costs more than
-    /// gathering them.
+    /// Stores in `gathered`, which must be empty, the sensor readings that [`gather`](Self::gather) returns: on a
+    /// microcontroller, moving 200 bytes costs more than gathering them.
     pub(crate) fn gather_into(
         &mut self,
         gathered: &mut Gathered,

@@ -29,7 +29,8 @@ pub struct ApprovedTorques<'machine, const N: usize> {
 }
 
 impl<'machine, const N: usize> ApprovedTorques<'machine, N> {
-    /// Returns the joint torques, finite and within the limits \[Nm\], and the authority to send them.
+    /// Returns the joint torques, finite and within the limits \[Nm\], and the [`Authority`] that permits to send them,
+    /// which exists only while the arm is commanded.
     #[must_use]
     pub const fn into_parts(self) -> (JointTorques<N>, Authority<'machine>) {
         (*self.torques, self.authority)
@@ -43,7 +44,8 @@ pub struct TorqueGovernor<const N: usize> {
     memory: TorqueMemory<N>,
 }
 
-/// The state of a [`TorqueGovernor`] that checkpoints contain: all of it except the limits.
+/// The state of a [`TorqueGovernor`] that the [checkpoints](crate::recorder::Checkpoint) of a recording contain: all of
+/// it except the limits.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TorqueMemory<const N: usize> {
@@ -70,22 +72,23 @@ impl<const N: usize> TorqueGovernor<N> {
         self.memory = TorqueMemory::default();
     }
 
-    /// Returns the state of the torque governor for a checkpoint, without the limits.
+    /// Returns the state of the torque governor for a [checkpoint](crate::recorder::Checkpoint) of a recording, without
+    /// the limits.
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> &TorqueMemory<N> {
         &self.memory
     }
 
-    /// Restores the state of the torque governor that was [saved](Self::saved) in a checkpoint.
+    /// Restores the state of the torque governor that was [saved](Self::saved) in a checkpoint of a recording.
     #[cfg(feature = "record")]
     pub const fn resume(&mut self, memory: TorqueMemory<N>) {
         self.memory = memory;
     }
 
-    /// Approves, shapes or refuses the `wanted` torques for an arm in `state`, `dt` after the last command by the
-    /// controller's clock. `scale`, from 0 to 1, is the part of them that remains while a late sample is bridged; the
-    /// limits apply to `wanted` itself. After a refusal the last command is unchanged.
+    /// Approves, reduces or refuses the `wanted` torques for an arm in `state`, `dt` after the last command by the
+    /// controller's clock. `scale`, from 0 to 1, is the part of them that remains while a sensor reading that is too
+    /// old is still used; the limits apply to `wanted` itself. After a refusal the last command is unchanged.
     ///
     /// # Errors
     /// See the table of this module.
@@ -179,7 +182,8 @@ pub(super) fn approach<const N: usize>(
 /// The largest supported number of joints of an arm.
 pub(super) const MOST_JOINTS: usize = 7;
 
-/// The slot in which a law stores the joint torques of one step, on a path that accepts torques.
+/// The slot in which a law stores the joint torques of one step, if torques are sent to the controller in place of
+/// speeds.
 #[derive(Debug)]
 pub(crate) struct TorqueSlot {
     most: [f32; MOST_JOINTS],
@@ -193,7 +197,7 @@ impl TorqueSlot {
         Self { most: spread(&limits.torque), wanted: Cell::new(None) }
     }
 
-    /// Stores the joint torques of this step, in place of earlier ones.
+    /// Stores the joint torques \[Nm\] that the law commands in this step, in place of earlier ones.
     pub(super) fn put<const N: usize>(&self, torques: &JointTorques<N>) {
         self.wanted.set(Some(spread(torques)));
     }

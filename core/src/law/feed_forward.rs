@@ -46,7 +46,8 @@ pub enum SensorAdds {
 
 words!(SensorAdds { "speeds" = Speeds, "torques" = Torques, "wrench" = Wrench });
 
-/// Has `gain` times these numbers of a sensor added, as torques or wrench, to the control law of the controller.
+/// Adds `gain` times these numbers of a sensor, as torques or wrench, to the controller's own control law. Does nothing
+/// for speeds, which the servo itself adds.
 #[cfg(feature = "motions")]
 pub(super) fn add(adds: SensorAdds, gain: f32, numbers: &[f32], samples: &Samples<'_>) -> Result<(), Reason> {
     let mut torques = JointTorques::<7>::ZERO;

@@ -4,7 +4,7 @@ use crate::robot::Reason;
 use outrigger_wire::math::{Frame, Vector3, add, bounded, cross, dot, scale, sin_cos, subtract};
 use outrigger_wire::robot::Twist;
 
-/// The displacement of a tool from its pose at arming.
+/// The displacement of a tool from its pose at arming, when the law began to command the arm.
 pub(super) struct Displacement {
     /// The displacement of the tool along its axes at arming \[m\].
     pub(super) moved: Vector3,
@@ -32,7 +32,8 @@ impl Displacement {
     }
 }
 
-/// The gain and the tolerances of the correction that holds the tool at its pose at arming.
+/// The gain and the tolerances of the correction that holds the tool at its pose at arming, when the law began to
+/// command the arm.
 pub(super) struct Hold {
     /// The speed of the correction per error in position or orientation \[1/s\].
     pub(super) gain: f32,

@@ -33,7 +33,7 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reference<const N: usize> {
-    /// The joint position that was measured at arming, which is held \[rad\].
+    /// The joint position that was measured at arming, when the law began to command the arm, and is held \[rad\].
     Hold,
     /// A motion in absolute joint angles; when first armed, the arm must be near the beginning of the motion.
     Absolute(Trajectory<N>),
@@ -118,7 +118,7 @@ const MOST_CORRECTED: f32 = 0.25;
 pub struct JointServo<const N: usize> {
     config: JointServoConfig,
     motion: Option<Course<N>>,
-    /// The tolerances of the joints' motion; `None` if there is only the one path tolerance.
+    /// The tolerances of each joint's motion; `None` if [`JointServoConfig::path_tolerance`] applies to all joints.
     watch: Option<Watched<N>>,
     /// The streamed command that replaces the motion; `None` without one.
     stream: Option<Streamed<N>>,
@@ -177,7 +177,8 @@ impl<const N: usize> JointServo<N> {
         &self.config
     }
 
-    /// Returns the present setpoint of the joints, with the speeds in the motion's own time.
+    /// Returns the present setpoint of the joints, from which a motion can be replaced or cancelled. Its speeds are in
+    /// the motion's own time, without the robot's speed scaling.
     #[cfg(feature = "trajectories")]
     fn wanted_now(&self) -> Result<Setpoint<N>, FeedError> {
         #[cfg(feature = "motions")]
@@ -198,12 +199,12 @@ impl<const N: usize> JointServo<N> {
         self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
     }
 
-    /// Returns the elapsed part of the joints' motion, in the motion's own time.
+    /// Returns the elapsed part of the joints' motion, in its own time, which the robot's speed scaling slows down.
     fn elapsed(&self) -> Duration {
         self.motion.as_ref().map_or(Duration::ZERO, |motion| motion.sampler.elapsed())
     }
 
-    /// Returns the progress of the joints' motion; finished only once the arm has arrived.
+    /// Returns the progress of the joints' motion: finished only once the arm itself has reached the goal.
     fn progress(&self) -> Progress {
         match self.motion.as_ref().map_or(Progress::Endless, |motion| motion.sampler.progress()) {
             Progress::Finished if !self.has_arrived() => Progress::Running,
@@ -223,7 +224,7 @@ impl<const N: usize> JointServo<N> {
         self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
     }
 
-    /// Checks that the joints are near enough to the reference in this step.
+    /// Checks that the joints are near enough to the reference in this step: `error` is their distance from it \[rad\].
     fn judge(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
         #[cfg(feature = "trajectories")]
         if let (Some(watch), Some(motion)) = (&mut self.watch, &self.motion) {
@@ -238,7 +239,8 @@ impl<const N: usize> JointServo<N> {
         within(error, self.config.path_tolerance)
     }
 
-    /// Returns whether the arm has reached the goal of a motion that is at its end.
+    /// Returns whether every joint has been within its goal tolerance since the end of the motion; always `true` if the
+    /// motion has no tolerances for each joint.
     fn has_arrived(&self) -> bool {
         #[cfg(feature = "trajectories")]
         return self.watch.as_ref().is_none_or(Watch::has_arrived);

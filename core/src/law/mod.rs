@@ -65,7 +65,7 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The state of the arm from which a law begins, with the arm's kinematics if these are known.
+/// The state of the arm from which a law begins to command it, with the arm's kinematics if these are known.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Start<'a, const N: usize> {
@@ -99,20 +99,20 @@ impl<'a, const N: usize> Start<'a, N> {
 
 /// A control law for an arm with `N` joints.
 pub trait Law<const N: usize>: Checkpoint {
-    /// Returns whether the law uses the arm's kinematics in any of its states. If not, the engine does not determine
-    /// them, and firmware is smaller.
+    /// Returns whether the law uses the arm's kinematics in any of its states, which is the default. If not, the engine
+    /// does not determine them, and firmware is smaller.
     fn needs_kinematics(&self) -> bool {
         true
     }
 
-    /// Provides tool pose and Jacobian of the state that is used next, in place of kinematics: a KRC measures
-    /// both.
+    /// Provides the tool's pose and the Jacobian of the state that is used next, in place of kinematics: the controller
+    /// of a KUKA arm (KRC) measures both.
     fn use_posture(&mut self, posture: &Posture<N>) {
         let _ = posture;
     }
 
-    /// Initialises the law with the state of `start`, so that the first step commands no jump. The default, for laws
-    /// without memory, does nothing.
+    /// Initialises the law with the state of `start`, before the first step of each period in which the law commands
+    /// the arm, so that this step commands no jump. The default, for laws without memory, does nothing.
     ///
     /// # Errors
     /// Returns the reason why the law cannot begin: [`Reason::KinematicsUnknown`] if it uses kinematics and has none,
@@ -129,26 +129,27 @@ pub trait Law<const N: usize>: Checkpoint {
     /// Returns the reason why the law cannot continue; commanding ends with it.
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason>;
 
-    /// Returns the sensors whose readings the law needs in each step.
+    /// Returns the sensors whose readings the law needs in each step; none by default.
     fn sources(&self) -> &[SourceId] {
         &[]
     }
 
     /// Notifies the law that its output is no longer sent, until the law is armed again: a motion with an end is
-    /// suspended at its present time. The law may never have been armed in this `Command`.
+    /// suspended at its present time. May be called even if the law was not armed since commanding began.
     fn suspend(&mut self) {}
 
-    /// Returns the motion of a law that follows a trajectory, or streamed positions and speeds.
+    /// Returns the motion of a law that follows a trajectory, or streamed positions and speeds; `None` for other laws.
     fn motion(&self) -> Option<&dyn Motion<N>> {
         None
     }
 
-    /// Returns the law's [motion](Self::motion), to feed, replace or end it.
+    /// Returns the law's [motion](Self::motion), to feed, replace or end it; `None` for a law without one.
     fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
         None
     }
 
-    /// Returns the values that are displayed for the law while it commands, as of the last step.
+    /// Returns the values that are displayed to people for the law while it commands, as of the last step; none by
+    /// default.
     fn values(&self) -> Values {
         Values::NONE
     }
@@ -210,7 +211,8 @@ impl LawKind {
     /// each.
     pub const ALL: &'static [Self] = &[Self::JointServo, Self::CartesianTwist, Self::Standoff, Self::ToolAxes];
 
-    /// Returns `true` for a law that commands torques on a path that accepts them.
+    /// Returns `true` for a law that commands joint torques if the way of commanding accepts them; other laws command
+    /// speeds.
     #[must_use]
     pub const fn commands_torques(self) -> bool {
         matches!(self, Self::JointServo)
@@ -247,7 +249,7 @@ impl<const N: usize> LawConfig<N> {
     }
 }
 
-/// A built-in law of any kind.
+/// A control law of any of the built-in kinds, which calls the law that it contains.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::large_enum_variant, reason = "of any arm the joint servo is larger: it holds waypoints of each joint")]

@@ -19,7 +19,7 @@ use outrigger_wire::time::Duration;
 pub struct Replaced {
     /// The progress of the replaced motion.
     pub progress: Progress,
-    /// The elapsed part of the replaced motion's own time.
+    /// The elapsed part of the replaced motion, in its own time, which the robot's speed scaling slows down.
     pub elapsed: Duration,
 }
 
@@ -29,7 +29,7 @@ pub struct Replaced {
 pub struct MotionStatus {
     /// The progress of the law's motion; [`Progress::Endless`] for a law without a motion.
     pub progress: Progress,
-    /// The elapsed part of the law's motion, in the motion's own time.
+    /// The elapsed part of the law's motion, in its own time, which the robot's speed scaling slows down.
     pub elapsed: Duration,
     /// The number of waypoints that can be appended to the law's motion now.
     pub room: usize,
@@ -118,8 +118,8 @@ pub trait Motion<const N: usize> {
         Err(ForwardError::NoJointLaw)
     }
 
-    /// Takes the place of a step of the law, `dt` after the last one, while the robot's speed scaling is 0 and zero
-    /// velocity is sent.
+    /// Processes a state in place of a step of the law, `dt` after the last one: while the robot's speed scaling is 0,
+    /// zero velocity is sent.
     #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         let _ = dt;

@@ -101,12 +101,14 @@ const LONGEST_STEP_SECONDS: f32 = 0.1;
 pub struct Standoff<const N: usize> {
     config: StandoffConfig,
     tool_space: ToolSpace<N>,
-    /// The pose of the tool at arming, whose z axis is the line that the tool is held on; `None` before.
+    /// The pose of the tool at arming, when the law began to command the arm: its z axis is the line that the tool is
+    /// held on. `None` before.
     line: Option<Frame>,
     /// The distances that the tool's line has travelled along the tool's x and y axes at arming \[nm\]: integers, so
     /// that the sums stay exact.
     travelled: [i64; 2],
-    /// The position of the tool along its line when the surface was last seen \[m\].
+    /// The position of the tool along its line when the sensor last measured a distance within its range \[m\]; 0 at
+    /// arming.
     seen_at: f32,
     /// The part of the tool's speed along the line that comes from the integral of the distance error \[m/s\].
     trend: f32,

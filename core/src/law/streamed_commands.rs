@@ -62,8 +62,8 @@ pub enum Forwarded<const N: usize> {
 }
 
 impl<const N: usize> Forwarded<N> {
-    /// Checks streamed torques for a path that accepts torques within `limits`, or, with `None`, for one that accepts
-    /// none. Speeds and positions fit every path; the law checks them.
+    /// Checks that streamed torques are within `limits`, or, with `None`, refuses them because the way of commanding
+    /// accepts none. Speeds and positions are accepted; the law checks them.
     ///
     /// # Errors
     /// [`ForwardError::NoTorques`], [`ForwardError::NotFinite`] or [`ForwardError::Torque`].
@@ -142,7 +142,7 @@ pub enum ForwardError {
     OtherKind,
     /// Positions were streamed to a law whose feedback is off.
     NoFeedback,
-    /// Torques were streamed on a path to the controller that accepts none.
+    /// Torques were streamed, but the controller is commanded in a way that accepts none.
     NoTorques,
     /// The torque streamed for a joint is above its limit.
     Torque {
@@ -212,10 +212,11 @@ const THERE: f32 = 0.01;
 /// The joint speed below which an arm counts as stopped away from its streamed position by an obstacle \[rad/s\]: a
 /// slow approach is faster.
 const STANDS: f32 = 0.002;
-/// The time after the last streamed position expired for which an arm at rest may only be about to move.
+/// The wait after the last streamed position expired before a stopped arm counts as stopped by an obstacle: at first it
+/// may only be about to move.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
-/// A streamed command, and how long it has been in force.
+/// A streamed command, the time for which it is valid, and how long it has been in force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Held<T> {
@@ -254,7 +255,7 @@ enum Phase<const N: usize> {
 /// The behaviour of the law in one step, as the stream of commands determines it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead<const N: usize> {
-    /// The law follows its own reference, without a stream of commands.
+    /// The law follows its own reference, a position or a motion, because no stream of commands is active.
     Own,
     /// These joint speeds are commanded \[rad/s\]; while [torques](Stream::torques) are in force, these are the
     /// measured speeds.
@@ -348,7 +349,7 @@ impl<const N: usize> Stream<N> {
     }
 
     /// Processes a robot state at which the law makes no step, because the robot's speed scaling is 0. A streamed
-    /// command that expires meanwhile is not continued.
+    /// command that expires meanwhile does not continue afterwards: the arm comes to rest.
     pub(super) fn stand(&mut self, dt: Duration) {
         let overdue = match &mut self.phase {
             Phase::Idle | Phase::Lapsed => return,
@@ -381,7 +382,8 @@ impl<const N: usize> Stream<N> {
     }
 }
 
-/// Checks that each joint's command is finite and not above `most` in magnitude. Calls `beyond` for the first that is.
+/// Checks that each joint's command is finite and not above `most` in magnitude. Returns the error that `beyond`
+/// creates for the first joint that is: from joint, command and limit.
 fn judge<const N: usize>(
     commands: &[f32; N],
     most: &[f32; N],

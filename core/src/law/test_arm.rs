@@ -29,7 +29,7 @@ impl Plant {
         Self { state, q: q.map(f64::from), v: [0.0; 6], pending, error: -0.005, governor: None }
     }
 
-    /// Adds a governor with these limits between the law and the simulated arm.
+    /// Adds a [`Governor`](crate::command::Governor) with these limits between the law and the simulated arm.
     pub(super) fn held_to(mut self, limits: Limits<6>) -> Self {
         self.governor = Some(Governor::new(limits));
         self

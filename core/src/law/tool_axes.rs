@@ -130,7 +130,8 @@ impl AxisConfig {
         BadValue::unless(!axis.turns() || self.reach <= Self::MOST_TURN, "reach", "at most 0.5 rad about an axis")
     }
 
-    /// Returns the remaining distance or angle of the tool's axis to its target, by this reading \[m, rad\].
+    /// Returns the remaining distance or angle of the tool's axis to its target, by the axis's sensor reading in
+    /// `samples` \[m, rad\].
     fn way(&self, samples: &Samples<'_>) -> Result<f32, Reason> {
         let sample = samples.of(self.source).ok_or(Reason::SourceStale)?;
         let number = usize::from(self.value).wrapping_sub(1);
@@ -208,7 +209,7 @@ pub struct ToolAxes<const N: usize> {
     config: ToolAxesConfig,
     tool_space: ToolSpace<N>,
     sources: Vec<SourceId, MAX_SOURCES>,
-    /// The pose of the tool at arming; `None` before.
+    /// The pose of the tool at arming, when the law began to command the arm; `None` before.
     stood: Option<Frame>,
     /// The remaining distance or angle of each axis of the tool at the last step \[m, rad\]; `None` for held axes.
     ways: PerAxis<Option<f32>>,

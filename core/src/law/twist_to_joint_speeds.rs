@@ -76,7 +76,8 @@ impl<const N: usize> ToolSpace<N> {
         }
     }
 
-    /// Returns the joint speeds \[rad/s\] that move the tool by `twist`, given in the base frame.
+    /// Returns the joint speeds \[rad/s\] that move the tool by `twist` \[m/s, rad/s\], given in the base frame: all
+    /// scaled down if one exceeds [`ToolSpaceConfig::joint_speed`].
     pub(super) fn realise(&self, posture: &Posture<N>, twist: &Twist) -> Result<JointVelocities<N>, Reason> {
         let solution = self.config.solver.solve(&posture.jacobian, twist);
         if !(solution.velocities.is_finite() && solution.unreached.is_finite()) {

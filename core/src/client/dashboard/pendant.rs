@@ -1,5 +1,5 @@
-//! The permissions of the teach pendant: locked so that it cannot move the arm while we command it, and restored
-//! afterwards.
+//! The permissions of the teach pendant: locked so that it cannot move the arm while this driver commands it, and
+//! restored afterwards.
 
 use super::sequence_base::{Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::sequence_error::SequenceError;

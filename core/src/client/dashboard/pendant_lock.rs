@@ -154,7 +154,7 @@ impl PendantLock {
         Self { state: State::Check(role), ..Self::new() }
     }
 
-    /// Returns whether, as far as is known, no lock of ours is in force and no role is stored.
+    /// Returns whether, as far as is known, the pendant is not locked by this driver and no role is stored.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Open) && !self.forget

@@ -63,7 +63,8 @@ impl<'a> ProgramControl<'a> {
         Self { course, config, goal, state: State::Act, since: Instant::ZERO }
     }
 
-    /// Returns the query that shows whether the goal is reached, in the best form that this software supports.
+    /// Returns the query that shows whether the goal is reached, in the best form that the controller's software
+    /// supports; `None` if it supports none.
     fn question(&self) -> Option<Request<'static>> {
         let (best, older) = match self.goal {
             // On PolyScope X the program state has no name.

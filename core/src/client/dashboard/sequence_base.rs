@@ -68,7 +68,7 @@ pub enum Progress {
     ConnectsAnew,
     /// The state of the controller's program, and the program's name.
     Program(ProgramState, Text<64>),
-    /// The controller accepted the request, and this software has no query that would confirm its effect.
+    /// The controller accepted the request, but its software supports no query that would confirm the effect.
     Unconfirmed(RequestKind),
     /// The role that the pendant's user has on the controller.
     Role(UserRole),

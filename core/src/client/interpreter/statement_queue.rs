@@ -32,7 +32,7 @@ impl<'t> Lines<'t> {
         Self { waiting: Deque::new(), rest: None, blank: false }
     }
 
-    /// Discards all waiting lines of URScript.
+    /// Discards all lines of URScript that wait to be sent, and the rest of the one that is being sent.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
         (self.rest, self.blank) = (None, false);

@@ -223,7 +223,8 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.next_inputs(0, now, on);
     }
 
-    /// Continues the set-up with this recipe of inputs, or with the start of data if there is no such recipe.
+    /// Continues the set-up of the connection with this recipe of inputs, or with the start of data if there is no such
+    /// recipe.
     fn next_inputs(&mut self, recipe: u8, now: Instant, on: Sink<'_, 'n>) {
         self.talk.refused = 0;
         let step = if usize::from(recipe) < self.inputs.len() { SetupStep::Inputs(recipe) } else { SetupStep::Start };
@@ -315,8 +316,8 @@ impl<'n, 'm> Conversation<'n, 'm> {
         Reply::parse(&Package::new_checked(package).ok()?, self.talk.protocol).ok()
     }
 
-    /// Iterates over the outputs whose type differs from the registry: name, type in the registry, type of the
-    /// controller.
+    /// Iterates over the outputs whose type differs from that in the registry of RTDE variables: name, type in the
+    /// registry, type on the controller.
     pub(super) fn other_types(&self) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
         other_types(&self.outputs)
     }

@@ -17,11 +17,12 @@ pub enum Event<'e, 'n> {
     Controller(ControllerVersion),
     /// An optional output that this controller does not provide; its values are absent.
     Absent(RecipeError<'n>),
-    /// The type of an output on the controller differs from the registry; it is read as the controller sends it.
+    /// The type of an output on the controller differs from that in this project's registry of RTDE variables; it is
+    /// read as the controller sends it.
     OtherType {
         /// The name of the RTDE output whose type differs.
         name: &'n str,
-        /// The type of the output in our registry of variables.
+        /// The type of the output in this project's registry of RTDE variables.
         expected: DataType,
         /// The type of the output on the controller.
         answered: DataType,
@@ -33,7 +34,7 @@ pub enum Event<'e, 'n> {
         /// The index of the recipe, in the order passed to the client.
         recipe: usize,
     },
-    /// An input is owned by another client, or by our own previous connection; it is requested again.
+    /// An input is owned by another client, or still by this client's previous connection; it is requested again.
     InUse {
         /// The index of the recipe of inputs, in the order passed to the client.
         recipe: usize,

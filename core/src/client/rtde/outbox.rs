@@ -2,7 +2,7 @@
 
 use outrigger_wire::WireError;
 
-/// The bytes of RTDE packages to transmit that the port has not taken yet.
+/// The bytes of RTDE packages to transmit that the caller of the client has not taken yet.
 #[derive(Debug)]
 pub(super) struct Outbox<'m> {
     memory: &'m mut [u8],

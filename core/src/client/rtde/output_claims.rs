@@ -28,8 +28,8 @@ pub enum Claim {
     SpeedSlider,
     /// The inputs for the external force that a program reads after `ft_rtde_input_enable`.
     Force,
-    /// The registers through which one of our programs receives commands: claimed automatically if the configured path
-    /// uses them.
+    /// The registers through which one of this project's programs on the controller receives commands: claimed
+    /// automatically if commands are configured to be sent in registers.
     Program,
 }
 
@@ -185,7 +185,8 @@ impl Claims {
 impl core::str::FromStr for Claims {
     type Err = &'static str;
 
-    /// Parses the names of groups of RTDE inputs joined by commas: `digital-out,speed-slider`.
+    /// Parses the names of groups of RTDE inputs joined by commas: `digital-out,speed-slider`. The group `program` is
+    /// not accepted: it is claimed automatically.
     fn from_str(list: &str) -> Result<Self, Self::Err> {
         names(list).try_fold(Self::NONE, |claims, name| {
             let claim = Claim::ALL.into_iter().find(|claim| *claim != Claim::Program && claim.name() == name.trim());

@@ -31,7 +31,7 @@ pub struct Cadence {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Watch {
     figures: Cadence,
-    /// The number of controller cycles from one package to the next.
+    /// The expected number of controller cycles from one data package to the next.
     every: u64,
     /// The offsets of `timestamp` and `control_step` in the values of a data package; `None` if the package does not
     /// contain them.

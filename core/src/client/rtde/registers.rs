@@ -45,9 +45,9 @@ impl Registers {
     /// The number of registers of one command, and of the fields of its recipe.
     pub const COUNT: usize = INTEGERS as usize + DOUBLES as usize;
 
-    /// The first registers of the lower range, 0 to 23.
+    /// The choice of the first registers of the lower range, 0 to 23, for commands and mirror.
     pub const LOWER: Self = Self { integer: 0, double: 0, mirror: 1 };
-    /// The first registers of the upper range, 24 to 47.
+    /// The choice of the first registers of the upper range, 24 to 47, for commands and mirror.
     pub const UPPER: Self = Self { integer: UPPER, double: UPPER, mirror: UPPER + 1 };
 
     /// Creates a choice of registers: the command word in integer register `first_integer`, the command number in the
@@ -84,8 +84,8 @@ impl Registers {
         }
     }
 
-    /// Returns the first upper registers if this software has them, otherwise the first lower ones; `None` if it has no
-    /// RTDE.
+    /// Returns the first registers of the upper range if the controller's software has them, otherwise those of the
+    /// lower range; `None` if it has no RTDE.
     #[must_use]
     pub fn for_software(software: SoftwareVersion) -> Option<Self> {
         let has = |name| Variable::named(name, Direction::Input)?.since().reached(software);

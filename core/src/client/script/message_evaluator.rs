@@ -42,10 +42,10 @@ pub(super) struct Evaluator<'t> {
     robot_mode: Option<RobotMode>,
     running: Option<bool>,
     paused: bool,
-    /// `true` if a program ran on the controller when ours was sent; `None` before that.
+    /// `true` if a program ran on the controller when the uploaded one was sent; `None` before that.
     ran_before: Option<bool>,
     started: Option<Evidence>,
-    /// The number of consecutive robot states, since the start of our program, in which no program runs.
+    /// The number of consecutive robot states, since the start of the uploaded program, in which no program runs.
     idle_states: u8,
     /// The first error that the controller reported since the program was sent.
     reported: Option<(i32, i32, Text<255>)>,

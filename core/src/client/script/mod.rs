@@ -70,12 +70,13 @@ impl Default for UploadConfig {
     }
 }
 
-/// The evidence that an uploaded program started, or ended.
+/// The kind of message by which it is known that an uploaded program started, or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// A key message of the controller with the program's name.
     KeyMessage,
-    /// The flag `isProgramRunning` of the robot mode data changed: it covers all programs.
+    /// The flag `isProgramRunning` in the controller's robot mode data changed: it covers all programs, not only the
+    /// uploaded one.
     RobotModeData,
     /// A message or pop-up shows a text of the statement. Software sends no key message with the name of a single
     /// statement.
@@ -135,7 +136,7 @@ pub enum UploadOutcome {
 pub struct Silence {
     /// The robot mode in the newest robot state; `None` if none was received.
     pub robot_mode: Option<RobotMode>,
-    /// `true` if a program ran before ours was sent: the robot state cannot distinguish the two.
+    /// `true` if a program ran before the uploaded one was sent: the robot state cannot distinguish the two.
     pub ran_before: bool,
     /// `true` if any program runs on the controller now.
     pub runs_now: bool,

@@ -62,7 +62,8 @@ settings! {
     }
 }
 
-/// The writes of the controller's outputs that are not confirmed yet, and the values written so far. Default: none.
+/// The writes of the controller's outputs that are not confirmed yet, and the values written so far in this session.
+/// Default: none.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outputs {
@@ -181,8 +182,8 @@ impl Outputs {
         batch
     }
 
-    /// Compares the pending writes of outputs with the published values of a message that arrived at `arrival`. Returns
-    /// the outcome of one write; call it until it returns `None`.
+    /// Compares the pending writes of outputs, and the confirmed ones, with the values that the controller published in
+    /// a message that arrived at `arrival`. Returns the outcome of one write; call it until it returns `None`.
     pub fn observe(
         &mut self,
         config: &OutputsConfig,
@@ -224,13 +225,13 @@ impl Outputs {
     }
 
     /// Removes and returns the first unsent write that [needs the arm at rest](Write::needs_rest), because the arm is
-    /// commanded by now.
+    /// commanded by now; `None` if there is none.
     pub fn take_back(&mut self) -> Option<Write> {
         self.take(|entry| entry.stage == OutputState::Waiting && entry.write.needs_rest()).map(|entry| entry.write)
     }
 
     /// Removes and returns the first pending write of an output for which `concerned` returns `true`, because it will
-    /// have no effect.
+    /// have no effect; `None` if there is none.
     pub fn withdraw(&mut self, concerned: impl Fn(&Write) -> bool) -> Option<Write> {
         self.take(|entry| concerned(&entry.write)).map(|entry| entry.write)
     }

@@ -23,7 +23,7 @@ pub struct ReportedOutputs {
     pub digital: Option<u32>,
     /// The published signals and levels of the two analog outputs.
     pub analog: Option<[ShownAnalog; 2]>,
-    /// The published supply voltage of the tool \[V\].
+    /// The published supply voltage of the tool \[V\]; `None` if the message does not contain it.
     pub tool_voltage: Option<u8>,
     /// The published position of the speed slider, 0 to 1.
     pub speed_slider: Option<f32>,

@@ -84,7 +84,8 @@ pub enum Write {
     },
 }
 
-/// The number of kinds of output, other than digital ones, that have one value each and are published by controllers.
+/// The number of stored values of outputs other than digital ones: two analog outputs, and four settings that
+/// controllers publish.
 pub(super) const SLOTS: usize = if cfg!(feature = "outputs") { 6 } else { 0 };
 
 impl Write {
@@ -181,8 +182,8 @@ impl Write {
         }
     }
 
-    /// Returns the index at which the last value of the output is stored; `None` for digital outputs and for values
-    /// that are never published.
+    /// Returns the index at which [`Image`](super::Image) stores the last value of the output; `None` for digital
+    /// outputs and for values that are never published.
     pub(super) const fn slot(&self) -> Option<usize> {
         match self {
             Self::Digital { .. }
@@ -242,7 +243,8 @@ pub enum WriteRefusal {
     NoInput,
     /// Setting outputs is disabled in the configuration.
     Off,
-    /// The link to the controller was stale, or did not accept text, for too long.
+    /// The write could not be sent in time: no fresh robot state arrived, or the connection did not accept text, for
+    /// too long.
     LinkStale,
     /// The write would change motion, and the arm is commanded or not at rest: see [`Write::needs_rest`].
     Commanding,

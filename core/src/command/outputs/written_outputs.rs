@@ -11,13 +11,15 @@ use outrigger_urscript::DigitalOutput;
 pub struct Image {
     /// `true` once this session has written any output of the controller.
     used: bool,
-    /// The levels of the digital outputs that this session has written, each in its bit by [`digital_bit`].
+    /// The levels of the digital outputs that this session with the controller has written, each in its bit by
+    /// [`digital_bit`].
     digital: u32,
-    /// The digital outputs that this session has written, as bits by [`digital_bit`].
+    /// The digital outputs that this session with the controller has written, as bits by [`digital_bit`].
     written: u32,
-    /// The written digital outputs that the controller has confirmed, as bits.
+    /// The written digital outputs that the controller has confirmed, as bits by [`digital_bit`].
     confirmed: u32,
-    /// The other outputs that controllers publish, by slot, each with `true` if it was confirmed.
+    /// The last writes of the other outputs that controllers publish, by [`Write::slot`], each with `true` if it was
+    /// confirmed.
     settings: [Option<(Write, bool)>; SLOTS],
 }
 
