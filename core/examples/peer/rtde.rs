@@ -145,7 +145,7 @@ impl Service {
         names.iter().map(word).collect()
     }
 
-    /// Sends a data package with the requested outputs, if the client has started the data.
+    /// Sends a data package with the requested outputs, if the client has requested their start.
     pub fn publish(&mut self, value: impl Fn(&str, DataType) -> Value) {
         if !self.started {
             return;

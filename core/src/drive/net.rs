@@ -63,8 +63,8 @@ pub trait Socket: Read + Write {
     /// `true` if the platform can delay reading from a socket: [`put_off`](Self::put_off) has an effect.
     const PUTS_OFF: bool = false;
 
-    /// Sets whether data of this connection may be read some 50 ms late, because the states of the cycle arrive on
-    /// another one. Its end must still be reported in time.
+    /// Sets whether data of this connection may be read some 50 ms late, because the states of the control cycle arrive
+    /// on another connection. The end of this connection must still be reported in time.
     fn put_off(&mut self, off: bool) {
         let _ = off;
     }

@@ -38,10 +38,10 @@ pub struct AnswerFigures {
     /// The share of packets answered in time, in parts of 10 000, of the last 100 packets that are answered or whose
     /// deadline has passed.
     pub rate: u16,
-    /// The number of packets from which `rate` is computed, 0 … 100.
+    /// The number of packets from which the answer rate is computed, 0 … 100.
     pub judged: u32,
-    /// The number of consecutive packets of ours without an answer in time, up to the newest of those from which `rate`
-    /// is computed.
+    /// The number of consecutive packets of ours without an answer in time, up to the newest of those from which the
+    /// answer rate is computed.
     pub consecutive_misses: u32,
     /// The number of answers to our packets that arrived after the deadline, but within 16 times the deadline.
     pub late: u64,

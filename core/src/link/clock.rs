@@ -43,7 +43,7 @@ pub(super) enum Reading {
     /// The age of the state on arrival.
     Age(Duration),
     /// States have arrived at their normal rate, but late by the same amount for so long that the controller's clock
-    /// must have stopped for a while: the map starts anew.
+    /// must have stopped for a while: the mapping of the two clocks starts anew.
     Shifted,
 }
 

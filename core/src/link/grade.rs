@@ -377,7 +377,7 @@ impl GradeTable {
 /// measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
-    /// A condition that alone makes the link unacceptable.
+    /// The condition that alone makes the link unacceptable; `None` if there is none.
     pub(super) broken: Option<Metric>,
     pub(super) received: Option<u16>,
     pub(super) delay: Option<Duration>,

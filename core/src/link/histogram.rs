@@ -20,14 +20,14 @@ impl Default for Histogram {
     }
 }
 
-/// One bin of the histogram: times from `from` up to, not including, `to`.
+/// One bin of the histogram: durations from `from` up to, not including, `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The shortest time counted in this bin.
+    /// The shortest duration that is counted in this bin of the histogram.
     pub from: Duration,
-    /// The shortest time counted in the next bin; [`Duration::MAX`] for the last bin.
+    /// The shortest duration that is counted in the next bin of the histogram; [`Duration::MAX`] for the last bin.
     pub to: Duration,
-    /// The number of times counted in this bin.
+    /// The number of durations counted in this bin of the histogram.
     pub count: u32,
 }
 
@@ -41,13 +41,13 @@ impl Histogram {
         self.longest = self.longest.max(span);
     }
 
-    /// Returns the number of times that the histogram has counted.
+    /// Returns the number of durations that the histogram has counted.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the longest time that was counted, exactly.
+    /// Returns the longest duration that the histogram has counted, not rounded to the edge of a bin.
     #[must_use]
     pub const fn longest(&self) -> Duration {
         self.longest
@@ -62,8 +62,8 @@ impl Histogram {
         })
     }
 
-    /// Returns a time that is not exceeded by `share` parts in 10 000 of those counted: the upper edge of its bin, at
-    /// most the longest time; `None` before the first.
+    /// Returns a duration that `share` parts in 10 000 of the counted ones do not exceed: the upper edge of its bin, at
+    /// most the longest counted duration; `None` if none was counted.
     #[must_use]
     pub fn quantile(&self, share: u16) -> Option<Duration> {
         if self.count == 0 {

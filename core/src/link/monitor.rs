@@ -63,7 +63,7 @@ pub struct LinkMonitor {
     epochs: u32,
     answers: Option<AnswerFigures>,
     unacceptable_since: Option<Instant>,
-    /// The most recent fall of the link's grade.
+    /// The most recent fall of the link's grade; `None` if it has only risen.
     fell: Option<GradeChange>,
     unanswered: bool,
     /// `true` if the newest state is consistent with one before it.
@@ -71,10 +71,11 @@ pub struct LinkMonitor {
     /// `true` if the state read last cannot be one of this arm.
     absurd: bool,
     impossible: u32,
-    /// The histograms of the times of states. Not part of a checkpoint, because no decision depends on them.
+    /// The histograms of the times of states. Not part of the recorder's checkpoints (saved states of the engine),
+    /// because no decision depends on them.
     #[cfg_attr(feature = "record", serde(skip))]
     histograms: Histograms,
-    /// The newest state, until it is [counted](Self::account). Checkpoints are taken only after that.
+    /// The newest state, until it is [counted](Self::account). The recorder saves the monitor's state only after that.
     #[cfg_attr(feature = "record", serde(skip))]
     uncounted: Option<Uncounted>,
 }

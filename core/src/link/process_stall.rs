@@ -54,12 +54,14 @@ impl StallDetector {
         }
     }
 
-    /// Returns whether a stall of this device ended at most `span` before `now`.
+    /// Returns whether a stall of this process, a wake-up later than the configured limit, ended at most `span` before
+    /// `now`.
     pub(super) fn stalled_within(&self, span: Duration, now: Instant) -> bool {
         self.stalled.is_some_and(|ended| now.since(ended) <= span)
     }
 
-    /// Returns whether a stall of at least half the limit ended at most `span` before `now`.
+    /// Returns whether a wake-up of this process later than half the configured limit ended at most `span` before
+    /// `now`.
     pub(super) fn noted_within(&self, span: Duration, now: Instant) -> bool {
         self.noted.is_some_and(|ended| now.since(ended) <= span)
     }

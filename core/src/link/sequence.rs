@@ -45,7 +45,8 @@ pub enum Sequence {
     Duplicate,
     /// A counter that was counted as lost earlier and is received now. Its packet is never used for control.
     Reordered,
-    /// A counter outside all windows that no successor has confirmed yet. Its packet is not used.
+    /// A counter too far ahead to count as a loss or too far behind to count as late, and not confirmed by successors
+    /// yet. Its packet is not used.
     Suspect,
     /// The counter restarted: measurements from before do not apply any more.
     NewEpoch,
@@ -117,7 +118,7 @@ impl<C: Counter> SequenceJudge<C> {
         }
     }
 
-    /// Returns the newest accepted counter.
+    /// Returns the newest accepted counter; `None` before the first.
     #[must_use]
     pub const fn highest(&self) -> Option<C> {
         self.highest

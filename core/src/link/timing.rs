@@ -5,7 +5,7 @@ use outrigger_wire::time::{Duration, Instant, quotient};
 /// The number of cycles covered by a sliding figure, as in FRI and libfranka.
 pub const WINDOW: u32 = 100;
 
-/// The mean of the last [`WINDOW`] measured times.
+/// The mean of the last [`WINDOW`] measured durations.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingMean {
@@ -79,7 +79,7 @@ impl SlidingShare {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct InterArrival {
-    /// The number of times measured, one for each pair of successive states.
+    /// The number of measured intervals, one for each pair of successive states.
     pub count: u64,
     /// The shortest time between two states.
     pub min: Duration,
@@ -87,7 +87,7 @@ pub struct InterArrival {
     pub mean: Duration,
     /// The longest time between two states.
     pub max: Duration,
-    /// The number of times between two states above 1.5 periods.
+    /// The number of intervals between two states that were longer than 1.5 periods.
     pub long: u64,
 }
 
@@ -146,7 +146,7 @@ impl Jitter {
     }
 
     /// Processes a state that was sent `later` than the one before; returns |D|, the change of transit time since the
-    /// previous burst.
+    /// previous burst of states; `None` if there was none.
     pub(super) fn observe(&mut self, arrival: Instant, later: Duration) -> Option<Duration> {
         let Some(newest) = self.newest else {
             self.newest = Some(Transit { arrival, sent: 0 });

@@ -45,8 +45,8 @@ impl Proof {
     }
 }
 
-/// The facts that can prove that the controller accepts commands. A field is `None` if this firmware, or this path,
-/// does not have it.
+/// The facts that can prove that the controller accepts commands. A field is `None` if this firmware, or this command
+/// path, does not have it.
 ///
 /// Set `program_state` only if its numbers are known to mean what they seem to
 /// (`core/docs/protocol/ur-client-interfaces.md 2.5`: unconfirmed on 30003). The best proof that exists decides, and a
@@ -95,7 +95,8 @@ impl Baseline {
 }
 
 impl Acceptance {
-    /// Returns `true` if a program runs or is paused, by any fact that is fresh; `None` if no fact is fresh.
+    /// Returns `true` if a program runs or is paused, by any fact at most `max_age` old; `None` if there is no such
+    /// fact.
     #[must_use]
     pub fn program(&self, now: Instant, max_age: Duration) -> Option<bool> {
         let fresh = |held: Option<TimedFact<Activity>>| held.and_then(|h| h.fresh(now, max_age));
@@ -115,7 +116,8 @@ impl Acceptance {
             .any(|held| held.value == Activity::Stopped && held.at > since)
     }
 
-    /// Returns the activity of the program by the best fact about it, learned after `since`.
+    /// Returns the activity of the program by the best fact about it; `None` if there is none, or it was not learned
+    /// after `since`.
     pub(super) fn newest_since(&self, since: Instant) -> Option<Activity> {
         self.program_state.or(self.program_running).filter(|held| held.at > since).map(|held| held.value)
     }
@@ -126,7 +128,7 @@ impl Acceptance {
     }
 
     /// Returns `true` if there is a proof that could distinguish our program from one that runs now. With `take_over`
-    /// the path ends the other program before it starts ours.
+    /// the command path ends the other program before it starts ours.
     pub(super) fn can_prove(&self, take_over: bool) -> bool {
         let baseline = if take_over { Baseline::IDLE } else { self.baseline() };
         self.mirrored_counter.is_some()
@@ -161,6 +163,7 @@ impl Acceptance {
     }
 
     /// Returns the time at which `proof` last showed that our commands are accepted. A paused program is still ours.
+    /// `None` if the proof does not exist or shows the opposite.
     #[must_use]
     pub fn shown_at(&self, proof: Proof) -> Option<Instant> {
         let alive = |held: Option<TimedFact<Activity>>| held.filter(|h| h.value != Activity::Stopped).map(|h| h.at);
@@ -172,7 +175,7 @@ impl Acceptance {
         }
     }
 
-    /// Returns the time of the newest fact for `proof`, whether it shows acceptance or not.
+    /// Returns the time of the newest fact for `proof`, whether it shows acceptance or not; `None` if there is none.
     pub(super) fn heard_at(&self, proof: Proof) -> Option<Instant> {
         match proof {
             Proof::PeerState => None,

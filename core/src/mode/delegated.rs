@@ -58,15 +58,18 @@ enum Step {
     Running,
     Ending,
     Idle,
-    /// In `Stopping`: the move may still run. `shown` is `true` once the mirror has shown the move.
+    /// In `Stopping`: the move may still run. `shown` is `true` once the mirror (the program's report) has shown the
+    /// move.
     Cancelled {
         shown: bool,
     },
     /// In `Stopping`: the program has shown the end of the move, or `Stop` was sent.
     Over,
-    /// Commanding is over, and the mirror has not shown the end of the move. The link was never lost.
+    /// Commanding is over, and the mirror (the program's report) has not shown the end of the move. The link was never
+    /// lost.
     Left,
-    /// Like `Left`, but the link was lost since: another program may run on the controller now.
+    /// Commanding is over, and the link was lost meanwhile: another program may run on the controller now. The end of
+    /// the move is still to be reported.
     LeftUnseen,
 }
 
@@ -76,7 +79,7 @@ enum Step {
 pub(super) struct Delegation {
     number: MoveNumber,
     step: Step,
-    /// The time at which the step began, postponed by pauses.
+    /// The time at which the present step of the move began, postponed by pauses.
     since: Instant,
     /// The time of the program's last report, postponed by pauses; in `Stopping`, the time at which the arm last became
     /// slower.
@@ -154,7 +157,8 @@ impl Delegation {
         matches!(self.step, Step::Idle)
     }
 
-    /// Checks that the control law may make the motion again, in place of the program.
+    /// Checks that the control law may make the motion again, in place of the program that executes moves: no move may
+    /// run, and the arm must be at rest.
     pub(super) fn may_stream(&self, evidence: &Evidence, config: &ModeConfig, now: Instant) -> Result<(), Reason> {
         match self.step {
             Step::Bridging | Step::Ready | Step::Idle => at_rest(evidence, config, now).map_or(Ok(()), Err),
@@ -163,8 +167,8 @@ impl Delegation {
         }
     }
 
-    /// Takes a state in `Command`; `passed` is the time since the one before for a timely state. Returns the reason
-    /// that ends commanding.
+    /// Updates the step of the move by a state in `Command`; `passed` is the time since the one before for a timely
+    /// state. Returns the reason that ends commanding, if there is one.
     pub(super) fn observe(
         &mut self,
         evidence: &Evidence,
@@ -293,8 +297,8 @@ impl Delegation {
         self.seen = now;
     }
 
-    /// Takes a state in `Stopping`. While the robot is `silenced`, so that it takes no text, no `stopj` can follow,
-    /// and the time to wait before the `stopj` starts again.
+    /// Updates the cancelled move by a state in `Stopping`. While the robot is `silenced`, so that it takes no text, no
+    /// `stopj` can follow, and the time to wait before the `stopj` starts again.
     pub(super) fn observe_cancelled(&mut self, evidence: &Evidence, silenced: bool, now: Instant) {
         if evidence.slowing || silenced {
             self.seen = now;
@@ -343,8 +347,8 @@ impl Delegation {
         Some(self)
     }
 
-    /// Takes a state in `Monitor`. Returns `true` if the move is now known to have ended, from facts learned after
-    /// `after`.
+    /// Judges by a state in `Monitor` whether the move of the last `Command` has ended. Returns `true` if that is now
+    /// known, from facts learned after `after`.
     pub(super) fn has_ended(&mut self, evidence: &Evidence, after: Instant) -> bool {
         self.since = self.since.max(after);
         self.is_ended_by(evidence, true)
@@ -390,7 +394,8 @@ impl Evidence {
         self.is_paused() || self.shows_pause(now, max_age)
     }
 
-    /// Returns the cause that holds the program: a pause at the pendant before the speed slider.
+    /// Returns the cause that holds the program which executes moves, a pause at the pendant before a speed slider at
+    /// 0; `None` if nothing holds it.
     pub(super) fn paused_by(&self) -> Option<Reason> {
         if self.pendant == Pendant::Paused {
             return Some(Reason::ProgramPaused);

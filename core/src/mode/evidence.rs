@@ -39,7 +39,7 @@ pub struct Evidence {
     pub strays: bool,
     /// `true` if the arm moves as our own last command would have it; set only after a reconnect.
     pub moving_by_us: Option<TimedFact<bool>>,
-    /// The controller's readiness to be commanded, and that of the path to it.
+    /// The readiness of the controller, and of the command path to it, to be commanded.
     pub gate: Option<TimedFact<PeerGate>>,
     /// The effect of a stop or a pause at the pendant on the program.
     pub pendant: Pendant,
@@ -54,7 +54,7 @@ pub struct Evidence {
     pub acceptance: Acceptance,
 }
 
-/// The reasons against a stage of commanding, in the order in which they explain one another.
+/// The unmet preconditions of a stage of commanding: the first one, which explains the others, and all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unmet {
     /// The first unmet precondition of commanding; `EvidenceMissing` only if there is no other.
@@ -130,7 +130,8 @@ impl Evidence {
         against
     }
 
-    /// Returns `true` if a fact about the robot forbids motion text, however old it is: only a newer fact may lift it.
+    /// Returns `true` if a fact about the robot forbids motion text (URScript that moves the arm), however old it is:
+    /// only a newer fact may lift it.
     pub(super) fn forbids_text(&self) -> bool {
         let safety = self.safety.and_then(|held| Reason::of_safety(held.value));
         safety.is_some_and(|reason| reason != Reason::EvidenceMissing)
@@ -138,7 +139,8 @@ impl Evidence {
             || self.robot_mode.is_some_and(|held| mode_obstacle(held.value).is_some())
     }
 
-    /// Returns `true` if the robot is known to permit motion text.
+    /// Returns `true` if the robot is known to permit motion text (URScript that moves the arm), by facts at most `age`
+    /// old.
     pub(super) fn permits_text(&self, now: Instant, age: Duration) -> bool {
         missing_or(self.safety, now, age, Reason::of_safety).is_none()
             && missing_or(self.robot_mode, now, age, mode_obstacle).is_none()
@@ -172,7 +174,7 @@ impl Evidence {
     }
 }
 
-/// Returns `true` if this reason, a state of the robot itself, alone forbids motion text.
+/// Returns `true` if this reason, a state of the robot itself, alone forbids motion text (URScript that moves the arm).
 pub(super) const fn stops_the_robot(reason: Reason) -> bool {
     matches!(
         reason,

@@ -164,8 +164,9 @@ impl Guide {
         Ok(())
     }
 
-    /// Takes a state, after the machine has taken it. Returns the reason that ends commanding, to be passed to
-    /// [`ModeMachine::fault`].
+    /// Checks freedrive or force mode by a state that the mode machine has already observed: its renewal and its
+    /// limits. Returns the reason that ends commanding, to be passed to [`ModeMachine::fault`]; `None` if there is
+    /// none.
     pub fn observe<const N: usize>(
         &mut self,
         machine: &ModeMachine,
@@ -180,7 +181,7 @@ impl Guide {
     }
 
     /// Checks at `now` whether freedrive or force mode was renewed in time. Returns the reason that ends commanding,
-    /// like [`observe`](Self::observe).
+    /// like [`observe`](Self::observe); `None` if there is none.
     #[must_use]
     pub fn tick(&self, now: Instant) -> Option<Reason> {
         self.guided.as_ref()?.lapsed(now)
@@ -200,8 +201,8 @@ impl Guide {
         self.guided.is_some()
     }
 
-    /// Returns the number of the freedrive or force mode for which `Cancel` is sent in place of `Keep`, because its
-    /// end was requested and the program has not shown the end yet.
+    /// Returns the number of the freedrive or force mode for which `Cancel` is sent in place of `Keep`, because its end
+    /// was requested and the program has not shown the end yet; otherwise `None`.
     #[must_use]
     pub fn ending(&self) -> Option<MoveNumber> {
         self.guided.filter(|guided| guided.ends).map(|guided| guided.number)

@@ -1,8 +1,9 @@
-//! The state of an operator's line: its level, and the time since which it has that level.
+//! The state of an operator's electrical line, at an input of the robot or a pin: its level, and the time since which
+//! it has that level.
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The level of an operator's line, as far as it was seen.
+/// The level of an operator's electrical line, as far as it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Line {
@@ -15,25 +16,28 @@ pub(super) enum Line {
     High,
 }
 
-/// A rising edge of an operator's line.
+/// A rising edge of an operator's electrical line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rise {
-    /// The time since which the line had been low before it rose.
+    /// The time since which the operator's line had been low before it rose.
     pub(super) low_since: Instant,
 }
 
 impl Line {
-    /// Takes the level of the operator's line in one more state. A line that was not seen low before does not rise.
+    /// Updates the level of the operator's line by one more state, and returns its rise, if any. A line that was not
+    /// seen low before does not rise.
     pub(super) fn see(&mut self, high: bool, now: Instant) -> Option<Rise> {
         self.take(high, now, 1)
     }
 
-    /// Takes a level of the operator's line that has settled, so that a single reading is enough.
+    /// Updates the level of the operator's line by a level that has settled, so that a single reading is enough;
+    /// returns its rise, if any.
     pub(super) fn see_settled(&mut self, high: bool, now: Instant) -> Option<Rise> {
         self.take(high, now, u8::MAX)
     }
 
-    /// Takes the level of the operator's line in a state that is too old to count.
+    /// Updates the level of the operator's line by a state that is too old to count: a high level ends a known low one,
+    /// and the level is then unknown.
     pub(super) const fn see_old(&mut self, high: bool) {
         if high && matches!(self, Self::Low { .. }) {
             *self = Self::Unknown;
@@ -44,7 +48,7 @@ impl Line {
         matches!(self, Self::High)
     }
 
-    /// Returns `true` if the line was low in at least `least` states in a row.
+    /// Returns `true` if the operator's line was low in at least `least` states in a row.
     pub(super) const fn is_low_in(self, least: u8) -> bool {
         matches!(self, Self::Low { states, .. } if states >= least)
     }
@@ -79,7 +83,8 @@ impl Debounce {
         Self { filter, newest: None, settled: None }
     }
 
-    /// Takes a reading of the contact. Returns the level when it has settled to another value, or for the first time.
+    /// Takes a reading of the contact. Returns the level when it has settled to another value, or for the first time;
+    /// otherwise `None`.
     pub fn look(&mut self, high: bool, now: Instant) -> Option<bool> {
         let since = self.newest.filter(|(level, _)| *level == high).map_or(now, |(_, since)| since);
         self.newest = Some((high, since));

@@ -46,7 +46,8 @@ pub struct ModeMachine {
     /// commanding is based on.
     grant: Grant,
     stopping: Stopping,
-    /// The reason of the last release, here or at the pendant; reported at the return to `Monitor` if none is latched.
+    /// The way in which a person last ended commanding, by a release or at the pendant; reported at the return to
+    /// `Monitor` if no reason is latched.
     released: Reason,
     /// In `Stopping`: the time at which the next text to the controller is due, even if no state arrives.
     due: Instant,
@@ -54,11 +55,12 @@ pub struct ModeMachine {
     silenced: bool,
     motion_unknown: Option<Instant>,
     stray_stop: StrayStop,
-    /// The move in delegated drive, and afterwards until it is known to have ended.
+    /// The move that the controller executes (delegated drive), kept afterwards until it is known to have ended.
     delegation: Option<Delegation>,
     /// The number of the move that was requested last, from which the next move's number follows.
     last_move: Option<MoveNumber>,
-    /// In `Command`, streamed: set from a pause of the program that carries the commands until the motion may continue.
+    /// `true` in `Command` while a streamed motion is halted: from a pause of the program that carries the commands
+    /// until the motion may continue.
     halted: bool,
     /// The time at which the program that carries the commands was last seen paused, while the motion is halted.
     paused_at: Instant,
@@ -104,8 +106,8 @@ enum StrayStop {
     Unused,
     Next,
     Used,
-    /// Sent only if our program is shown as paused: the robot's own safety system paused it, and it would continue when
-    /// it is resumed.
+    /// The `stopj` is sent only if our program is shown as paused: the robot's own safety system paused it, and it
+    /// would continue when it is resumed.
     IfPaused,
 }
 
@@ -163,7 +165,8 @@ impl ModeMachine {
         self.epoch
     }
 
-    /// Returns the first reason that was latched since the last acknowledgement.
+    /// Returns the latched reason: the first fault since the last acknowledgement, which prevents commanding until an
+    /// operator acknowledges it; `None` if there is none.
     #[must_use]
     pub const fn latch(&self) -> Option<Reason> {
         self.latch
@@ -220,7 +223,8 @@ impl ModeMachine {
         self.mode == Mode::Command && self.is_begun()
     }
 
-    /// Returns the reason that holds the delegated drive. The motion continues by itself once the reason is gone.
+    /// Returns the reason that holds a move of the controller in `Command`: a pause, or a speed scaling of 0; `None` if
+    /// there is none. The motion continues by itself once the reason is gone.
     #[must_use]
     pub fn held_by(&self, evidence: &Evidence) -> Option<Reason> {
         let delegation = self.delegation.as_ref().filter(|_| self.mode == Mode::Command)?;
@@ -242,8 +246,8 @@ impl ModeMachine {
         })
     }
 
-    /// Returns the first unmet precondition for going on after a pause that lasted until `since`: the preconditions of
-    /// arming, and standstill since then.
+    /// Returns the first unmet precondition for going on with a streamed motion after a pause that lasted until
+    /// `since`: the preconditions of arming, and standstill since then. `None` if all are met.
     fn against_going_on(&self, since: Instant, evidence: &Evidence, now: Instant) -> Option<Reason> {
         let first = evidence.against(CommandStage::Arming, &self.config, now).first;
         first.or((!evidence.rests_since(since, &self.config)).then_some(Reason::NotAtRest))
@@ -255,7 +259,8 @@ impl ModeMachine {
         matches!(self.mode, Mode::Command) && self.halted
     }
 
-    /// Returns the move that the controller executes, or is about to, in `Command`, until the program shows its end.
+    /// Returns the move that the controller executes, or is about to, in `Command`, until the program shows its end;
+    /// otherwise `None`.
     #[cfg(feature = "programs")]
     #[must_use]
     pub fn unfinished_move(&self) -> Option<MoveNumber> {
@@ -357,13 +362,15 @@ impl ModeMachine {
         }
     }
 
-    /// Takes the newest state's evidence; one call per state.
+    /// Updates the mode by the evidence of the newest state, in one call per state. Returns the transition, if the mode
+    /// changes.
     pub fn observe(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         self.take_evidence::<true>(now, evidence)
     }
 
-    /// Takes evidence like [`observe`](Self::observe), in a machine for which [`delegate`](Self::delegate) is never
-    /// called. Firmware for a controller that executes no moves then links no code for them.
+    /// Updates the mode by evidence like [`observe`](Self::observe), in a machine for which
+    /// [`delegate`](Self::delegate) is never called. Firmware for a controller that executes no moves then links no
+    /// code for them.
     pub fn observe_streamed(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         self.take_evidence::<false>(now, evidence)
     }
@@ -408,7 +415,8 @@ impl ModeMachine {
         }
     }
 
-    /// Handles an operator's request to command. It is an edge, and this call consumes it whatever the result.
+    /// Handles an operator's request to command. It counts only at the time of this call: a refused request is not
+    /// repeated later.
     ///
     /// # Errors
     /// The first reason against it. It latches nothing, and nothing starts later.
@@ -671,7 +679,7 @@ impl ModeMachine {
         None
     }
 
-    /// Takes a state while a pause of the program that carries the commands halts the motion. A separate function, so
+    /// Handles a state while a pause of the program that carries the commands halts the motion. A separate function, so
     /// that streaming has no cost for it.
     #[cold]
     #[inline(never)]
@@ -710,7 +718,7 @@ impl ModeMachine {
         }
     }
 
-    /// Takes a state while the controller executes a move, or is about to. A separate function, so that streaming has
+    /// Handles a state while the controller executes a move, or is about to. A separate function, so that streaming has
     /// no cost for it.
     #[cold]
     #[inline(never)]

@@ -155,7 +155,7 @@ impl Mode {
     }
 }
 
-/// The readiness of the controller, and of the path to it, to be commanded.
+/// The readiness of the controller, and of the command path to it, to be commanded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -183,8 +183,8 @@ pub enum PeerGate {
 pub enum Action<'m> {
     /// No motion text is sent in this cycle.
     Silent,
-    /// The controller's own setpoint, unchanged, if it needs an answer to every state (FRI). A robot that holds its
-    /// position without commands is sent nothing.
+    /// The controller's own setpoint is sent back unchanged, if it needs an answer to every state (FRI). A robot that
+    /// holds its position without commands is sent nothing.
     Mirror,
     /// Zero velocity is sent in this cycle.
     Hold,
@@ -219,8 +219,8 @@ pub struct Transition {
 }
 
 impl Transition {
-    /// Returns the reason if arming, commanding or stopping ended without a release, which is what a recording is kept
-    /// for. A link that is lost in `Monitor` returns `None`.
+    /// Returns the reason if arming, commanding or stopping ended other than by [`Reason::Released`]: a recording is
+    /// kept for it. `None` for every other transition, also for a link that is lost in `Monitor`.
     #[must_use]
     pub fn fallback(&self) -> Option<Reason> {
         self.reason.filter(|reason| self.from.drives() && *reason != Reason::Released)

@@ -46,15 +46,16 @@ impl MoveEnd {
         Ok(number)
     }
 
-    /// Returns the number of the move for which `Cancel` is sent in place of `Keep`; `None` if no end is requested.
+    /// Returns the number of the move for which `Cancel` is sent in place of `Keep`; `None` if no end is requested, or
+    /// the program has shown the end.
     #[must_use]
     pub fn cancels(&self, machine: &ModeMachine) -> Option<MoveNumber> {
         let (number, _) = self.asked?;
         machine.unfinished_move().filter(|unfinished| *unfinished == number)
     }
 
-    /// Takes a state, after the machine has taken it. Returns the reason that ends commanding, to be passed to
-    /// [`ModeMachine::fault`].
+    /// Checks by a state that the mode machine has already observed whether the requested end of the move is overdue.
+    /// Returns the reason that ends commanding, to be passed to [`ModeMachine::fault`]; `None` if there is none.
     pub fn observe(
         &mut self,
         machine: &ModeMachine,

@@ -50,7 +50,7 @@ pub enum Drive {
     /// The control law moves the arm, by one command per state.
     #[default]
     Streamed,
-    /// The controller: it executes this move, is about to, or has executed it.
+    /// The controller moves the arm: it executes this move, is about to, or has executed it.
     Delegated(MoveNumber),
 }
 

@@ -117,34 +117,36 @@ impl Refusal {
 pub enum Lapse {
     /// At least one precondition of commanding was unmet throughout [`start_within`](OperatorConfig::start_within).
     TooLate,
-    /// A reason was latched before the automatic request was granted.
+    /// A reason against commanding was latched (kept until it is acknowledged) before the automatic request was
+    /// granted.
     Latched,
 }
 
-/// A kind of line by which an operator stops, acknowledges or requests.
+/// A kind of electrical line by which an operator stops, acknowledges or requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Contact {
-    /// A line that brings the arm to rest and refuses requests while it is open.
+    /// An operator's line that brings the arm to rest when it is low (open). Requests are refused unless it is high.
     Stop,
-    /// A line whose rise acknowledges the latched reason.
+    /// An operator's line whose rising edge acknowledges the latched reason against commanding.
     Acknowledge,
-    /// A line whose rise requests to start commanding.
+    /// An operator's line whose rising edge requests to start commanding.
     Request,
 }
 
-/// The outcome of the lines and of the automatic request at one time, in the order in which it happened.
+/// The outcome of the operator's electrical lines and of this device's automatic request at one time, in the order in
+/// which it happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The transition by which a low line stopped the arm; `None` if no line did.
+    /// The transition by which a low operator's line stopped the arm; `None` if no line did.
     pub stopped: Option<Transition>,
-    /// The result of an acknowledgement by a line; `None` if there was none.
+    /// The result of an acknowledgement by an operator's line; `None` if there was none.
     pub acknowledged: Option<Result<(), Refusal>>,
-    /// The result of a request by a line or of the automatic request; `None` if there was none, `Ok(None)` if the arm
-    /// is commanded already.
+    /// The result of a request by an operator's line or of the automatic request; `None` if there was none, `Ok(None)`
+    /// if the arm is commanded already.
     pub requested: Option<Result<Option<Transition>, Refusal>>,
-    /// The automatic request is no longer made, because a reason was latched.
+    /// `true` if the automatic request is no longer made, because a reason against commanding was latched.
     pub lapsed: bool,
 }
 
@@ -180,7 +182,7 @@ struct Present {
     request: Option<RequestAs>,
 }
 
-/// The judge of operator actions. One value per robot, in front of its machine.
+/// The judge of operator actions: decides which of them reach the mode machine. One value per robot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Operator {
@@ -190,7 +192,8 @@ pub struct Operator {
     pins: Lines,
     /// The time of the last state that contained the levels of the robot's inputs.
     seen: Instant,
-    /// The time of the latest acknowledgement or refusal: a line counts only if it was low after it.
+    /// The time of the latest acknowledgement or refusal: the rise of an operator's line counts only if the line was
+    /// low after it.
     spoken: Instant,
     /// The time of the last release by an operator's line, which brought the arm to rest.
     released: Option<Instant>,
@@ -249,7 +252,8 @@ impl Operator {
         if let Automatic::Until(end) = self.automatic { Some(end + Duration::from_micros(1)) } else { None }
     }
 
-    /// Returns the reasons of the lines and of this device's clock against a request of any channel.
+    /// Returns the reasons against a request to command from any channel that follow from the operator's lines and from
+    /// this device's clock.
     #[must_use]
     pub fn unmet(&self) -> ReasonSet {
         let mut unmet = ReasonSet::EMPTY;
@@ -310,8 +314,8 @@ impl Operator {
         machine.acknowledge().map_err(|reason| self.refuse(OperatorAction::Acknowledge, by, reason, now))
     }
 
-    /// Takes a level of a pin of this device that has lasted for [`pin_filter`](OperatorConfig::pin_filter). A pin that
-    /// is not configured is ignored.
+    /// Takes a level of a pin of this device that has lasted for [`pin_filter`](OperatorConfig::pin_filter). Returns
+    /// what it caused; a pin that is not configured is ignored.
     pub fn pin(
         &mut self,
         contact: Contact,
@@ -408,7 +412,8 @@ impl Operator {
         outcome.requested = risen.and_then(|rise| self.rise(Channel::Input, rise, machine, evidence, now));
     }
 
-    /// Stops the arm if a line is low, regardless of which channel requested its motion.
+    /// Stops the arm if an operator's line is low, regardless of which channel requested its motion. Returns the
+    /// transition, if any.
     fn fall(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         let low_states = self.config.low_states;
         let (mut stops, mut released) = (false, false);
@@ -427,7 +432,7 @@ impl Operator {
         self.release(machine, now)
     }
 
-    /// Handles the rise of a request line; `None` if it has no effect.
+    /// Handles the rising edge of an operator's request line; returns `None` if it has no effect.
     fn rise(
         &mut self,
         by: Channel,
@@ -463,7 +468,8 @@ impl Operator {
         }
     }
 
-    /// Passes a request to the machine, unless a line is against it. No other function does.
+    /// Passes a request to command to the mode machine, unless a reason of [`unmet`](Self::unmet) is against it. No
+    /// other function does.
     fn ask(
         &mut self,
         by: Channel,

@@ -78,7 +78,7 @@ impl Pacer {
         self.scaling.is_overdue(&self.config)
     }
 
-    /// Returns `true` while zero velocity is sent.
+    /// Returns `true` while zero velocity is sent, because a speed scaling of 0 or a pause holds the arm.
     ///
     /// # Errors
     /// [`Reason::HeldByScaling`] after [`ScalingConfig::held_timeout`].
@@ -104,7 +104,7 @@ impl Pacer {
         wanted.map(|v| v * self.share)
     }
 
-    /// Returns the state of the pacer for a checkpoint, without the thresholds.
+    /// Returns the state of the pacer, without the thresholds, for one of the recorder's checkpoints.
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> (Scaling, f32, bool) {
@@ -112,7 +112,7 @@ impl Pacer {
         (*scaling, *share, *paused)
     }
 
-    /// Restores a state that was [saved](Self::saved) in a checkpoint.
+    /// Restores a state of the pacer that was [saved](Self::saved) in one of the recorder's checkpoints.
     #[cfg(feature = "record")]
     pub const fn resume(&mut self, (scaling, share, paused): (Scaling, f32, bool)) {
         (self.scaling, self.share, self.paused) = (scaling, share, paused);

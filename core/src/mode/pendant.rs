@@ -58,7 +58,7 @@ pub enum Pendant {
     /// The pendant shows neither a stop nor a pause: commands continue.
     #[default]
     Go,
-    /// Perhaps a stop: nothing is written, so that the next state decides.
+    /// Perhaps a stop at the pendant: no command is written in this cycle, so that the next state decides.
     Wait,
     /// Our program that carries the commands is paused. Once resumed, it continues from where it is.
     Paused,
@@ -68,7 +68,7 @@ pub enum Pendant {
     TextPaused,
 }
 
-/// The input of the watch for a stop at the pendant, for one state.
+/// The facts of one state from which [`PendantWatch`] detects a stop or a pause at the pendant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendantReading {
     /// `true` if the arm's state is young enough to be answered by motion.
@@ -86,8 +86,7 @@ pub struct PendantReading {
 /// The lowest number of cycles for the share of flicker, so that a single one does not count.
 const LEAST_CYCLES: u32 = 100;
 
-/// The watch that detects a stop or a pause of our text at the pendant. One value for each arming and the commanding
-/// after it.
+/// The detector of a stop or a pause of our text at the pendant. One value for each arming and the commanding after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct PendantWatch {

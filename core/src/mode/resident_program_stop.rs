@@ -15,7 +15,8 @@ use super::{Activity, Pendant, TimedFact};
 use outrigger_wire::robot::ProgramState;
 use outrigger_wire::time::Instant;
 
-/// The input of the watch of the program that carries our commands, for one state.
+/// The facts of one state from which [`ResidentWatch`] detects a stop, a pause or the end of the program that carries
+/// our commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResidentReading {
     /// `true` if the arm's state is young enough to be answered by motion.
@@ -28,7 +29,8 @@ pub struct ResidentReading {
     pub reported: Option<TimedFact<Activity>>,
 }
 
-/// The watch of the program that carries our commands; one value for each arming and the commanding after it.
+/// The detector of a stop, a pause or the end of the program that carries our commands; one value for each arming and
+/// the commanding after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ResidentWatch {

@@ -85,11 +85,12 @@ const REPORT_DELAY: Duration = Duration::from_millis(20);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Followed {
-    /// The target is within the range of the commands of the last cycles, scaled as the controller reports.
+    /// The target speed is within the range of the commands of the last cycles, scaled as the controller reports.
     Within,
-    /// The target is outside of that range, for this number of consecutive cycles.
+    /// The target speed is outside of the range of the last commands, for this number of consecutive cycles.
     Outside(u16),
-    /// The target has been outside of that range for longer than the patience.
+    /// The target speed has been outside of the range of the last commands for as many consecutive cycles as
+    /// [`FollowingConfig`] permits.
     Lost,
 }
 

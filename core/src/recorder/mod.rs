@@ -49,9 +49,9 @@ pub enum Kind {
     Transmitted,
     /// A transition of the engine's mode machine.
     Transition,
-    /// A waypoint that was fed to the law's motion.
+    /// A waypoint that was fed to the motion of the control law.
     Waypoint,
-    /// The speeds, positions or torques that were streamed to the law.
+    /// The speeds, positions or torques that were streamed to the control law.
     Forward,
 }
 
@@ -130,8 +130,8 @@ impl<'m> Recorder<'m> {
         Self { active, older, lost: 0, torn: false, holding: true }
     }
 
-    /// Returns the entries of an earlier recorder, oldest first; `None` after [`begin`](Self::begin), or if there were
-    /// none.
+    /// Returns the bytes of the entries of an earlier recorder in both halves of the memory, oldest first; `None` after
+    /// [`begin`](Self::begin), or if there were none.
     #[must_use]
     pub fn earlier(&self) -> Option<[&[u8]; 2]> {
         self.holding.then(|| self.halves())

@@ -176,7 +176,7 @@ impl<T: Setting> Setting for Option<T> {
 
 /// A setting, or a structure of settings, that replaces a default if it is present.
 pub trait Tuning<T> {
-    /// Overwrites the settings that are present; the rest of `settings` does not change.
+    /// Overwrites those of `settings` for which this value contains a replacement; the rest does not change.
     fn apply(self, settings: &mut T);
 }
 
@@ -345,7 +345,7 @@ macro_rules! settings {
         }
 
         impl $tuning {
-            /// Overwrites the settings that are present; the rest of `settings` does not change.
+            /// Overwrites those of `settings` for which a replacement is present; the rest does not change.
             pub fn apply(&self, settings: &mut $name) {
                 $($crate::robot::Tuning::apply(self.$field, &mut settings.$field);)*
             }

@@ -138,7 +138,8 @@ fn coefficients((q0, v0): (f32, f32), (q1, v1): (f32, f32), per_second: f32) -> 
     ((3.0 * mean - 2.0 * v0 - v1) * per_second, (v0 + v1 - 2.0 * mean) * per_second * per_second)
 }
 
-/// Returns the angle \[rad\] and the speed \[rad/s\] of one joint at time `t` \[s\].
+/// Returns the angle \[rad\] and the speed \[rad/s\] of one joint at time `t` \[s\] of its cubic, which has the factors
+/// `b` and `c`.
 #[inline(always)]
 fn on_the_way(q0: f32, v0: f32, b: f32, c: f32, t: f32) -> (f32, f32) {
     (q0 + t * (v0 + t * (b + t * c)), v0 + t * (2.0 * b + 3.0 * t * c))

@@ -37,7 +37,8 @@ impl Polynomial {
         roots.iter().map(|u| self.at(*u)).fold(ends, |(least, most), value| (least.min(value), most.max(value)))
     }
 
-    /// Returns the roots, at most one between two of `marks` (in rising order, the last ones 1). Unused elements are 1.
+    /// Returns the roots of the polynomial in 0 … 1, at most one between two of `marks` (in rising order, the last ones
+    /// 1). Unused elements of the result are 1.
     fn roots(&self, marks: &[f32; 6]) -> [f32; 6] {
         let mut roots = [1.0; 6];
         let mut free = roots.iter_mut();

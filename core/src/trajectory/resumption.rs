@@ -38,7 +38,7 @@ const WITHIN: f32 = 0.2;
 /// The rest of a suspended motion, from the arm's present position: a sequence of waypoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resumption<const N: usize> {
-    /// The times of the motion at which it resumes, and at which the lead-in ends on its path.
+    /// The time of the motion at which it resumes; `joins` is the time at which the lead-in ends on its path.
     left: Duration,
     joins: Duration,
     /// The duration of the lead-in to the suspended motion.

@@ -18,7 +18,7 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Progress {
-    /// The control law has no end: it continues until the request is released.
+    /// The control law has no end: it continues until commanding ends.
     Endless,
     /// The motion has not started yet.
     Waiting,

@@ -17,8 +17,8 @@ use super::value::Value;
 const PRODUCT: usize = 1 << 20;
 
 impl Binary {
-    /// Returns the operator's result for operands of which at least one is a list, and the number of multiplications to
-    /// charge to the budget.
+    /// Returns the operator's result for operands of which at least one is a list, and the number of multiplications,
+    /// to be subtracted from the budget of instructions.
     pub(super) fn arrays(self, left: &Value, right: &Value) -> Result<(Value, usize), FaultKind> {
         if self == Self::Multiply
             && let Some((a, rows, inner)) = matrix(left)
@@ -55,7 +55,8 @@ impl Binary {
         Ok(Value::List(list))
     }
 
-    /// Returns the product of two matrices, which are given row by row.
+    /// Returns the product of two matrices, which are given row by row, and the number of its multiplications. `shape`
+    /// contains rows and columns of `a`, then of `b`.
     fn product(self, a: &[&Value], b: &[&Value], shape: [usize; 4]) -> Result<(Value, usize), FaultKind> {
         let [rows, inner, others, columns] = shape;
         if inner != others {

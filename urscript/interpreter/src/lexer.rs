@@ -254,7 +254,8 @@ impl<'s> Lexer<'s> {
         CompileError { position, kind: CompileErrorKind::Syntax { expected: "a statement", found } }
     }
 
-    /// Returns the error for the program's text at a position, up to the end of its line.
+    /// Returns the syntax error that `expected` is missing at a position. It contains the program's text from there up
+    /// to the end of the line, 40 characters at most.
     fn unexpected(&self, position: Position, expected: &'static str) -> CompileError {
         let line = usize::try_from(position.line.saturating_sub(1)).unwrap_or(usize::MAX);
         let column = usize::try_from(position.column.saturating_sub(1)).unwrap_or(usize::MAX);

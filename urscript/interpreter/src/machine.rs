@@ -28,8 +28,7 @@ use super::value::{ThreadId, Value};
 pub enum Step {
     /// All threads of the program wait for the next control cycle.
     Frame,
-    /// The budget is spent and this thread is not finished. If this continues, a controller ends the program with
-    /// "runtime too much behind".
+    /// The budget of instructions is spent and this thread is not finished.
     Overrun(ThreadId),
     /// The program ended. All later calls return this result.
     Done,

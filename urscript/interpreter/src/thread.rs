@@ -85,7 +85,7 @@ impl Thread {
         Fault { position: self.position, kind }
     }
 
-    /// Pushes a value on the thread's stack and charges its size to the budget.
+    /// Pushes a value on the thread's stack and subtracts its size from the budget of instructions.
     pub(super) fn push(&mut self, value: Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
         charge(budget, value.weight());
         if self.stack.len() >= limits.stack {
@@ -365,7 +365,7 @@ fn slot_of<'v>(
     }
 }
 
-/// Charges work that grows with the size of values to the budget.
+/// Subtracts work that grows with the size of values from the budget of instructions.
 fn charge(budget: &mut u32, work: usize) {
     *budget = budget.saturating_sub(u32::try_from(work).unwrap_or(u32::MAX));
 }

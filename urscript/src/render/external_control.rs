@@ -30,16 +30,16 @@ pub struct ExternalControlProgram {
     pub trajectory_port: u16,
     /// The computer's TCP port for one-time commands.
     pub command_port: u16,
-    /// The look-ahead time of `servoj` \[s\]; limited to [`ServoJ::LOOKAHEAD`].
+    /// The look-ahead time of `servoj` \[s\]; must be in [`ServoJ::LOOKAHEAD`].
     pub lookahead: f32,
-    /// The gain of `servoj`; limited to [`ServoJ::GAIN`].
+    /// The gain of `servoj`; must be in [`ServoJ::GAIN`].
     pub gain: u16,
-    /// The acceleration of the leading joint in modes that command speeds \[rad/s²\]; limited to
+    /// The acceleration of the leading joint in modes that command speeds \[rad/s²\]; must be in
     /// [`SpeedJ::ACCELERATION`].
     pub acceleration: f32,
-    /// The deceleration of every stop of the arm \[rad/s²\]; limited to [`StopJ::DECELERATION`].
+    /// The deceleration of every stop of the arm \[rad/s²\]; must be in [`StopJ::DECELERATION`].
     pub stop_deceleration: f32,
-    /// The highest speed of each joint \[rad/s\]; limited to [`ExternalControlProgram::JOINT_SPEED`].
+    /// The highest speed of each joint \[rad/s\]; must be in [`ExternalControlProgram::JOINT_SPEED`].
     pub joint_speeds: [f32; 6],
     /// The limits in torque mode, beyond which the program brings the arm to rest.
     pub torque: TorqueBounds,

@@ -13,14 +13,14 @@ const LIST_LEN: usize = 6 * (NUMBER_LEN + 1) + 1;
 /// the velocity until a joint limit. See [`SpeedJForm`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpeedJ {
-    /// The target joint velocities, base first \[rad/s\]; limited to [`SpeedJ::VELOCITY`].
+    /// The target joint velocities, base first \[rad/s\]; must be in [`SpeedJ::VELOCITY`].
     pub velocities: [f32; 6],
-    /// The acceleration of the leading axis \[rad/s²\]; limited to [`SpeedJ::ACCELERATION`].
+    /// The acceleration of the leading axis \[rad/s²\]; must be in [`SpeedJ::ACCELERATION`].
     pub acceleration: f32,
-    /// The duration of the call \[s\], limited to [`SpeedJ::TIME`]; `None` is [`SpeedJ::DEFAULT_TIME`].
+    /// The duration of the `speedj` call \[s\], which must be in [`SpeedJ::TIME`]; `None` is [`SpeedJ::DEFAULT_TIME`].
     ///
     /// For software 3.1 and 3.2 it is not written as an argument (see [`TimeArgument::Omitted`]), only as the `sleep`
-    /// of the self-ending form.
+    /// of [`SpeedJForm::SelfEnding`].
     pub time: Option<f32>,
 }
 
@@ -32,7 +32,7 @@ pub enum SpeedJForm {
     /// A program that brings the arm to rest by itself unless it is superseded: `speedj`, then `stopj`. If the time is
     /// not an argument, a `sleep` is written between them.
     SelfEnding {
-        /// The deceleration of the closing `stopj` \[rad/s²\]; limited to [`StopJ::DECELERATION`].
+        /// The deceleration of the closing `stopj` \[rad/s²\]; must be in [`StopJ::DECELERATION`].
         stop_acceleration: f32,
     },
 }
@@ -45,7 +45,8 @@ impl SpeedJ {
     pub const ACCELERATION: Range = Range::new(0.001, 150.0);
     /// The range of durations that are rendered for `speedj` \[s\].
     pub const TIME: Range = Range::new(0.001, 60.0);
-    /// The default duration \[s\]: the usual one on CB2, and at least two control periods on every controller.
+    /// The duration of a `speedj` call without a given time \[s\]: the usual one on CB2, and at least two control
+    /// periods on every controller.
     pub const DEFAULT_TIME: f32 = 0.02;
     /// The length of the longest rendered `speedj`, in either form \[B\].
     pub const MAX_LEN: usize = PROGRAM_LEN + 2 + STATEMENT_LEN + SLEEP_LEN + StopJ::MAX_LEN;
@@ -104,7 +105,7 @@ const SLEEP_LEN: usize = 7 + NUMBER_LEN + 2;
 /// The statement `stopj`: brings every joint to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopJ {
-    /// The deceleration of the leading axis \[rad/s²\]; effective from 3.2 on. Limited to [`StopJ::DECELERATION`].
+    /// The deceleration of the leading axis \[rad/s²\]; effective from 3.2 on. It must be in [`StopJ::DECELERATION`].
     pub deceleration: f32,
 }
 
@@ -137,11 +138,11 @@ impl StopJ {
 /// If a one-line program ends without a successor, the arm stops abruptly, without a ramp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServoJ {
-    /// The target joint positions, base first \[rad\]; limited to [`ServoJ::POSITION`].
+    /// The target joint positions, base first \[rad\]; must be in [`ServoJ::POSITION`].
     pub positions: [f32; 6],
-    /// The duration of the `servoj` call \[s\]; limited to [`ServoJ::TIME`].
+    /// The duration of the `servoj` call \[s\]; must be in [`ServoJ::TIME`].
     pub time: f32,
-    /// The look-ahead time of `servoj` \[s\], limited to [`ServoJ::LOOKAHEAD`]; not written before 3.1. The
+    /// The look-ahead time of `servoj` \[s\], which must be in [`ServoJ::LOOKAHEAD`]; not written before 3.1. The
     /// controller's own default is 0.1.
     pub lookahead: f32,
     /// The gain of `servoj`, 100 to 2000; not written before 3.1. The controller's own default is 300.

@@ -64,7 +64,7 @@ impl ToolCommunication {
     /// line.
     ///
     /// # Errors
-    /// A number outside its range, or software that has no tool line.
+    /// A number outside its range, or software for which the tool has no serial line.
     pub fn check(&self, dialect: impl Into<Dialect>) -> Result<(), RenderError> {
         let dialect = dialect.into();
         dialect.has(dialect.tool_communication)?;

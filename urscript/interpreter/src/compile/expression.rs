@@ -380,7 +380,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Some(name)
     }
 
-    /// Compiles `[n] = x` after a name that is no variable: a call with both values.
+    /// Compiles `[n] = x` after a name that is no variable: a call of the function `setter` with both values.
     pub(super) fn set_element(&mut self, setter: &'static Signature, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("["), "[")?;
         self.expression()?;
