@@ -6,7 +6,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::rtde::registry::{Direction, Variable};
 use outrigger_wire::rtde::{ControllerVersion, DataType, NameList, Package, Protocol, Reply, Request, TypeList, Value};
 
-/// The number of the recipe of outputs that the service assigns.
+/// The number that the simulated RTDE service assigns to a client's recipe of outputs.
 pub const OUTPUTS: u8 = 7;
 
 /// The simulated RTDE service with one connection.
@@ -145,7 +145,7 @@ impl Service {
         names.iter().map(word).collect()
     }
 
-    /// Sends a data package with the requested outputs, if the client has requested their start.
+    /// Sends a data package with the outputs of the recipe, if the client has requested the start of the data.
     pub fn publish(&mut self, value: impl Fn(&str, DataType) -> Value) {
         if !self.started {
             return;

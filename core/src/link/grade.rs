@@ -134,7 +134,7 @@ impl Metric {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeCause {
-    /// The figure that decided the grade.
+    /// The figure that decided the grade of the link.
     pub metric: Metric,
     /// The grade of the link that the limit belongs to: the one that was lost, was reached, or is not reached.
     pub grade: Grade,

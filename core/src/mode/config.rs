@@ -17,8 +17,8 @@ settings! {
         /// The time after the start of the stop, or of the connection, from which measured standstill counts: not less
         /// than the window of [`Standstill`](super::Standstill). Default 200 ms.
         pub rest_window: Duration = Duration::from_millis(200),
-        /// The controller needs a mirrored position whenever nothing is commanded, and reports itself whether it
-        /// follows (FRI). Default no.
+        /// The controller must receive its own position back whenever nothing is commanded, and reports itself whether
+        /// it follows (FRI). Default no.
         pub mirrors: bool = false,
         /// The thresholds for moves that the controller executes.
         pub delegated: DelegatedConfig = DelegatedConfig::new(cycle),

@@ -27,7 +27,8 @@ pub struct Evidence {
     pub master_safety: Option<TimedFact<MasterSafetyState>>,
     /// `true` if the controller is in remote control; may stay `None` unless [`ModeConfig::require_remote`].
     pub remote: Option<TimedFact<bool>>,
-    /// `Ok` if every source of the control law has a fresh sample, or the fault of the first one.
+    /// `Ok` if every source of the control law (a sensor that the law reads) has a fresh sample, or the fault of the
+    /// first one.
     pub sources: Option<TimedFact<Result<(), Reason>>>,
     /// `true` if the arm is at standstill, as measured by [`Standstill`](super::Standstill).
     pub at_rest: Option<TimedFact<bool>>,

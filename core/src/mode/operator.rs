@@ -36,9 +36,9 @@ pub enum Channel {
     Automatic,
     /// A message of an operator: a key, a text line or a remote command.
     Message,
-    /// A line that is wired to an input of the robot.
+    /// An electrical line of an operator that is wired to an input of the robot.
     Input,
-    /// A line that is wired to a pin of this device.
+    /// An electrical line of an operator that is wired to a pin of this device.
     Pin,
 }
 
@@ -62,7 +62,7 @@ impl Channel {
 pub enum OperatorAction {
     /// A request to start commanding the arm.
     Request,
-    /// An acknowledgement, which clears the latched reason.
+    /// An acknowledgement, which clears the latched reason against commanding.
     Acknowledge,
     /// A request to end our program on the controller, so that the pendant's program continues.
     HandBack,
@@ -162,7 +162,7 @@ enum Automatic {
     Until(Instant),
 }
 
-/// The levels of the operator's lines of one channel.
+/// The levels of the operator's electrical lines of one channel: the robot's inputs, or this device's pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Lines {
@@ -175,7 +175,7 @@ impl Lines {
     const UNKNOWN: Self = Self { stop: Line::Unknown, acknowledge: Line::Unknown, request: Line::Unknown };
 }
 
-/// The set of operator's lines that a channel has.
+/// The operator's electrical lines that are configured in a channel: the robot's inputs, or this device's pins.
 #[derive(Clone, Copy)]
 struct Present {
     stop: bool,
@@ -247,7 +247,7 @@ impl Operator {
         over
     }
 
-    /// Returns the latest time at which [`wake`](Self::wake) is due.
+    /// Returns the latest time at which [`wake`](Self::wake) is due; `None` unless the automatic request is being made.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         if let Automatic::Until(end) = self.automatic { Some(end + Duration::from_micros(1)) } else { None }
     }

@@ -73,36 +73,39 @@ pub enum Pendant {
 pub struct PendantReading {
     /// `true` if the arm's state is young enough to be answered by motion.
     pub fresh: bool,
-    /// The proof that our text is accepted, as of this state; `None` if there is none.
+    /// The proof that our command text (URScript) is accepted, as of this state; `None` if there is none.
     pub accepted_by: Option<Proof>,
-    /// The program state in this state's packet, if the packet has it.
+    /// The state of the controller's program in the packet of this state; `None` if the packet does not contain it.
     pub program: Option<ProgramState>,
     /// The program's activity by the report that arrives ten times a second.
     pub reported: Option<TimedFact<Activity>>,
-    /// `true` if the newest acknowledged text has at least [`left`](PendantConfig::left) cycles of its time left.
+    /// `true` if the newest command text that the controller acknowledged has at least [`left`](PendantConfig::left)
+    /// cycles of its time left.
     pub lasts: bool,
 }
 
 /// The lowest number of cycles for the share of flicker, so that a single one does not count.
 const LEAST_CYCLES: u32 = 100;
 
-/// The detector of a stop or a pause of our text at the pendant. One value for each arming and the commanding after it.
+/// The detector of a stop or a pause of our command text (URScript) at the pendant. One value for each arming and the
+/// commanding after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct PendantWatch {
-    /// The first proof that our text is accepted, and the time of it.
+    /// The first proof that our command text is accepted, and the time of it; `None` before.
     granted: Option<(Proof, Instant)>,
-    /// `true` if the previous state showed no program, and no text was written in answer to it.
+    /// `true` if the previous state showed no program, and no command text was written in answer to it.
     waits: bool,
     /// `true` if the previous state showed that no program runs.
     gone: bool,
-    /// The number of cycles with our text accepted; `flickers` counts those after which a program was there again.
+    /// The number of cycles with our command text accepted; `flickers` counts those after which a program was there
+    /// again.
     cycles: u32,
     flickers: u32,
 }
 
 impl PendantWatch {
-    /// Takes the newest state, read at `now`, and returns the effect of the pendant.
+    /// Judges the newest state, read at `now`, and returns the effect of the pendant on our commands.
     pub fn observe(&mut self, config: &PendantConfig, reading: &PendantReading, now: Instant) -> Pendant {
         if self.granted.is_none() {
             self.granted = reading.accepted_by.map(|proof| (proof, now));
@@ -134,15 +137,15 @@ impl PendantWatch {
         }
     }
 
-    /// Returns `true` while a stop at the pendant can be distinguished from the end of our own text.
+    /// Returns `true` while a stop at the pendant can be distinguished from the end of our own command text.
     #[inline(never)]
     fn looks(&self, config: &PendantConfig) -> bool {
         let most = self.cycles.max(LEAST_CYCLES).saturating_mul(u32::from(config.flicker));
         self.flickers.saturating_mul(100) <= most
     }
 
-    /// Returns whether a stop at the pendant can be seen. If not, the next text overrides it. `None` before a text was
-    /// accepted, because it is not known then.
+    /// Returns whether a stop at the pendant can be seen. If not, the next command text overrides it. `None` before a
+    /// text was accepted, because it is not known then.
     #[must_use]
     pub fn sees_stops(&self, config: &PendantConfig) -> Option<bool> {
         self.granted.map(|(proof, _)| proof == Proof::ProgramState && self.looks(config))

@@ -17,7 +17,7 @@ const SAME: f32 = 1e-4;
 /// The places on the plan that are compared with the target, in periods around the expected one.
 const AROUND: [i64; 7] = [-3, -2, -1, 0, 1, 2, 3];
 
-/// The progress of an arm along a plan, in the plan's own time.
+/// The progress of an arm along a plan, in the plan's own time, which the robot's speed scaling slows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlanProgress {
@@ -65,7 +65,7 @@ impl PlanProgress {
         nearest
     }
 
-    /// Returns the place on the plan that the arm has reached, in the plan's own time \[µs\].
+    /// Returns the place on the plan that the arm has reached, as a time of the plan \[µs\].
     #[must_use]
     pub const fn reached(&self) -> u64 {
         self.reached
@@ -82,8 +82,8 @@ impl PlanProgress {
         self.reached = end;
     }
 
-    /// Returns how far the arm is behind the elapsed time of the plan, in the plan's own time; `end` is the end of
-    /// the plan \[µs\].
+    /// Returns how far the arm is behind the elapsed time of the plan, in the plan's own time, which the robot's speed
+    /// scaling slows; `end` is the end of the plan \[µs\].
     #[must_use]
     pub fn late(&self, end: u64) -> Duration {
         Duration::from_micros(self.elapsed.min(end).saturating_sub(self.reached))

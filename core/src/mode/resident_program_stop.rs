@@ -23,7 +23,7 @@ pub struct ResidentReading {
     pub fresh: bool,
     /// `true` if the program's connection is established and the greeting has been exchanged.
     pub connected: bool,
-    /// The program state in this state's packet, if the packet has it.
+    /// The state of the controller's program in the packet of this state; `None` if the packet does not contain it.
     pub program: Option<ProgramState>,
     /// The program's activity by the report that arrives ten times a second.
     pub reported: Option<TimedFact<Activity>>,
@@ -44,7 +44,7 @@ impl ResidentWatch {
     /// The number of fresh states for which a lost connection may still be a stop at the pendant.
     pub const GRACE: u8 = 2;
 
-    /// Takes the newest state, read at `now`, and returns the effect of the pendant.
+    /// Judges the newest state, read at `now`, and returns the effect of the pendant on our commands.
     pub fn observe(&mut self, reading: &ResidentReading, now: Instant) -> Pendant {
         if reading.connected && self.since.is_none() {
             self.since = Some(now);

@@ -69,7 +69,7 @@ pub enum Pace {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scaling {
     pace: Pace,
-    /// The number of states in a row with a scaling of 0.
+    /// The number of states in a row with a speed scaling of 0.
     zeros: u8,
     /// The time for which motion was sent, in [`Pace::Begin`], or for which the arm has been held, in [`Pace::Held`].
     spent: Duration,
@@ -169,7 +169,7 @@ mod tests {
         reading: usize,
         /// `true` if the speed slider is up; `None` if that is not known.
         slider: Option<bool>,
-        /// `true` if the law wants to move the arm.
+        /// `true` if the control law wants to move the arm.
         wants: bool,
     }
 

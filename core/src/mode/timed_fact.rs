@@ -7,7 +7,7 @@ use outrigger_wire::time::{Duration, Instant};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TimedFact<T> {
-    /// The value that was learned.
+    /// The value of the fact, as it was learned.
     pub value: T,
     /// The time at which the value was learned, on our clock.
     pub at: Instant,

@@ -162,7 +162,7 @@ impl Reason {
     }
 }
 
-/// A set of reasons, one bit for each.
+/// A set of [reasons](Reason) against commanding, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -171,7 +171,7 @@ pub struct ReasonSet([u32; 3]);
 const _: () = assert!(Reason::ALL.len() <= 3 * 32, "each reason has a bit");
 
 impl ReasonSet {
-    /// The set without any reasons.
+    /// The set without any reason against commanding.
     pub const EMPTY: Self = Self([0; 3]);
 
     /// Returns the index of the word that holds `reason`, and its bit in that word.

@@ -141,7 +141,8 @@ impl<const N: usize> Sampler<N> {
         self.scaling = other.scaling;
     }
 
-    /// Returns the present setpoint, with the offset and pace of a resume; the speeds are in the motion's own time.
+    /// Returns the present setpoint, with the offset and pace of a resume; the speeds are those without slowing by the
+    /// robot's speed scaling.
     #[cfg(feature = "trajectories")]
     pub(crate) fn standing(&self) -> Setpoint<N> {
         let Setpoint { positions, velocities } = self.on_path();

@@ -21,7 +21,8 @@ pub struct Tolerances<const N: usize> {
     pub path: JointPositions<N>,
     /// The largest deviation from the end of the motion, after it has ended \[rad\]; infinite: not checked.
     pub goal: JointPositions<N>,
-    /// The time, in the motion's own time, from its end until every joint must be within `goal`; `None`: unlimited.
+    /// The time, slowed by the robot's speed scaling, from the end of the motion until every joint must be within
+    /// `goal`; `None`: unlimited.
     pub goal_time: Option<Duration>,
 }
 
@@ -57,7 +58,8 @@ impl<const N: usize> Default for Tolerances<N> {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Watch<const N: usize> {
     tolerances: Tolerances<N>,
-    /// The time that has passed since the end of the motion, in the motion's own time \[ns\].
+    /// The time that has passed since the end of the motion, until its goal was reached, slowed by the robot's speed
+    /// scaling \[ns\].
     late_nanos: u64,
     arrived: bool,
 }
@@ -75,13 +77,14 @@ impl<const N: usize> Watch<N> {
         &self.tolerances
     }
 
-    /// Returns whether every joint has been within the goal's tolerance since the end of the motion.
+    /// Returns whether all joints were within the goal's tolerance at some time since the end of the motion.
     #[must_use]
     pub const fn has_arrived(&self) -> bool {
         self.arrived
     }
 
-    /// Returns the time since the end of the motion, in the motion's own time.
+    /// Returns the time that has passed since the end of the motion, until its goal was reached, slowed by the robot's
+    /// speed scaling.
     #[must_use]
     pub const fn late(&self) -> Duration {
         Duration::from_micros(self.late_nanos / 1_000)

@@ -194,7 +194,7 @@ impl<'s> Pass<'_, 's> {
         Ok(())
     }
 
-    /// Returns the function whose body contains the current token.
+    /// Returns the function whose body contains the current token; `None` if the token is in none.
     fn current(&mut self) -> Option<&mut Function> {
         let number = self.open.iter().rev().find_map(|block| *block)?;
         self.found.functions.get_mut(number as usize)

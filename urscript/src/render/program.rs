@@ -247,7 +247,7 @@ impl<'a> ScriptText<'a> {
         self.len
     }
 
-    /// Returns `true` if no line of the template is for this software.
+    /// Returns `true` if the program's text is empty, because no line of the template is for this software.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -37,7 +37,7 @@ impl core::fmt::Display for RenderError {
 }
 
 /// A number in an error message: a fixed-point decimal if it can be written as one. The float formatting of `core` is
-/// not used, because it has panics that the link proof finds.
+/// not used, because it can panic, and firmware is checked to contain no reachable panic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decimal(pub f32);
 

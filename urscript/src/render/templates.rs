@@ -140,36 +140,38 @@ macro_rules! template {
     }};
 }
 
-/// The beginning of [`SPEEDJ`], [`SERVOJ`], [`BUFFERED`], [`TORQUE`] and [`PLAYER`]: name and limits of the joints
-/// (`urscript/programs/limits.script`).
+/// The template of the beginning of the programs [`SPEEDJ`], [`SERVOJ`], [`BUFFERED`], [`TORQUE`] and [`PLAYER`]: name
+/// and limits of the joints (`urscript/programs/limits.script`).
 pub const LIMITS: &[u8] = template!("limits");
 
-/// Executes joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`); between [`LIMITS`] and
-/// [`CONVERSATION`].
+/// The template of the part that executes joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`),
+/// written between [`LIMITS`] and [`CONVERSATION`].
 pub const SPEEDJ: &[u8] = template!("speedj");
 
-/// Executes joint torques by a thread of `direct_torque` (`urscript/programs/torque.script`); between [`LIMITS`] and
-/// [`CONVERSATION`].
+/// The template of the part that executes joint torques by a thread of `direct_torque`
+/// (`urscript/programs/torque.script`), written between [`LIMITS`] and [`CONVERSATION`].
 pub const TORQUE: &[u8] = template!("torque");
 
-/// The steps of the two programs for joint positions; behind [`LIMITS`] (`urscript/programs/positions.script`).
+/// The template of the steps of the two programs for joint positions, written behind [`LIMITS`]
+/// (`urscript/programs/positions.script`).
 pub const POSITIONS: &[u8] = template!("positions");
 
-/// Executes joint positions by a thread of `servoj` (`urscript/programs/servoj.script`); between [`POSITIONS`] and
-/// [`CONVERSATION`].
+/// The template of the part that executes joint positions by a thread of `servoj` (`urscript/programs/servoj.script`),
+/// written between [`POSITIONS`] and [`CONVERSATION`].
 pub const SERVOJ: &[u8] = template!("servoj");
 
-/// Executes joint positions that wait in a ring before a thread of `servoj` uses them
-/// (`urscript/programs/buffered.script`); between [`POSITIONS`] and [`CONVERSATION`].
+/// The template of the part that executes joint positions, which wait in a ring buffer before a thread of `servoj` uses
+/// them (`urscript/programs/buffered.script`), written between [`POSITIONS`] and [`CONVERSATION`].
 pub const BUFFERED: &[u8] = template!("buffered");
 
-/// The communication of the programs other than [`PLAYER`] with the computer that sent them
+/// The template of the communication of the programs other than [`PLAYER`] with the computer that sent them
 /// (`urscript/programs/conversation.script`).
 pub const CONVERSATION: &[u8] = template!("conversation");
 
-/// The communication with the computer through registers of RTDE, an alternative to [`CONVERSATION`]
+/// The template of the communication with the computer through registers of RTDE, an alternative to [`CONVERSATION`]
 /// (`urscript/programs/registers.script`).
 pub const REGISTERS: &[u8] = template!("registers");
 
-/// Executes moves by itself, with its own communication (`urscript/programs/player.script`); behind [`LIMITS`].
+/// The template of the program that executes moves by itself, with its own communication
+/// (`urscript/programs/player.script`), written behind [`LIMITS`].
 pub const PLAYER: &[u8] = template!("player");

@@ -43,19 +43,19 @@ impl<'a> Line<'a> {
         self.at = self.at.saturating_add(N);
     }
 
-    /// Writes a text to the line unchanged. The caller has checked its characters.
+    /// Writes a text to the program text unchanged. The caller has checked its characters.
     pub(super) fn text(&mut self, text: &str) {
         for byte in text.bytes() {
             self.put(&[byte]);
         }
     }
 
-    /// Writes a truth value to the line as `True` or `False`.
+    /// Writes a truth value to the program text as `True` or `False`.
     pub(super) fn boolean(&mut self, value: bool) {
         if value { self.put(b"True") } else { self.put(b"False") }
     }
 
-    /// Writes a whole number to the line.
+    /// Writes a whole number to the program text.
     // Not inlined: it has ten callers and would take 300 B in each.
     #[inline(never)]
     pub(super) fn integer(&mut self, value: u32) {
@@ -75,8 +75,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes a finite number below 2³² in magnitude to the line, rounded to [`DECIMALS`] digits, half away from zero.
-    /// Zero has no sign.
+    /// Writes a finite number below 2³² in magnitude to the program text, rounded to [`DECIMALS`] digits, half away
+    /// from zero. Zero has no sign.
     #[inline]
     pub(super) fn number(&mut self, value: f32) {
         let Some(millionths) = millionths(value) else { return self.large(value) };
@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         self.put(&text.to_le_bytes());
     }
 
-    /// Writes a number of 16 or more in magnitude to the line, with its sign.
+    /// Writes a number of 16 or more in magnitude to the program text, with its sign.
     #[cold]
     #[inline(never)]
     fn large(&mut self, value: f32) {
@@ -109,7 +109,7 @@ impl<'a> Line<'a> {
         self.put(&[b'.', d0, d1, d2, d3, d4, d5]);
     }
 
-    /// Writes a list of numbers to the line: `[a,b,c]`.
+    /// Writes a list of numbers to the program text: `[a,b,c]`.
     #[inline]
     pub(super) fn list(&mut self, values: &[f32]) {
         let mut before = b'[';

@@ -1,4 +1,4 @@
-//! The behaviour of the machine from the end of commanding until the arm is known to be at rest.
+//! The behaviour of the mode machine from the end of commanding until the arm is known to be at rest.
 
 use super::super::acceptance::Activity;
 use super::super::delegated::Delegation;
