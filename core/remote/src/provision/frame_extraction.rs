@@ -12,7 +12,7 @@ use outrigger_wire::cobs::{self, CONTENT_MAX};
 #[derive(Clone, Debug)]
 pub(super) struct Intake {
     buffer: [u8; FRAME_MAX],
-    /// The index of the first received byte that was not processed yet.
+    /// The index in the buffer of the first received byte that was not processed yet.
     start: usize,
     end: usize,
     /// `true` while received bytes up to the next zero are skipped because their frame is too long.
@@ -40,7 +40,7 @@ impl Intake {
         self.heard |= n > 0;
     }
 
-    /// Returns `true` if any byte was received so far.
+    /// Returns `true` if any byte was received on the serial line so far.
     pub(super) const fn heard(&self) -> bool {
         self.heard
     }

@@ -75,14 +75,15 @@ enum Want<'i> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallerState {
-    /// The client awaits the board's identity, the answer for [`Want::Look`].
+    /// The client has asked for the board's identity and awaits the answer; the only request of [`Want::Look`].
     Hello,
     Begin,
     Chunk(u32),
-    /// The client awaits the board's answer `Writing`, also before an erase of the flash.
+    /// The client has requested that the board writes the settings image, or erases its flash ([`Want::Erase`]), and
+    /// awaits the answer [`Answer::Writing`].
     Commit,
-    /// The client awaits the board's restart. Its requests continue meanwhile, because the answer to the first turn, or
-    /// a restart, may be seen at any time.
+    /// The client awaits the board's restart until the time `until`, and asks for the board's identity repeatedly. It
+    /// also accepts a late answer to its request to write or erase, whose turn number is `first`.
     Restart {
         first: u16,
         until: Instant,
@@ -305,7 +306,8 @@ impl<'i> Caller<'i> {
 }
 
 impl BootInfo<'_> {
-    /// Returns `true` if the settings in force on the board are those of `image`, read from its flash.
+    /// Returns `true` if the settings in force on the board are those of `image`, and the board has read them from its
+    /// flash.
     #[must_use]
     pub fn runs(&self, image: &[u8]) -> bool {
         self.in_force == Fingerprint::of(image) && self.origin != Origin::CompiledIn

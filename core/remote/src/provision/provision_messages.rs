@@ -9,7 +9,8 @@ use outrigger_wire::cobs::{self, CONTENT_MAX};
 
 /// The version of the provisioning protocol.
 pub const VERSION: u8 = 1;
-/// The length of the longest provisioning frame \[B\]: the zero before it, a byte of stuffing, its content, its zero.
+/// The length of the longest provisioning frame \[B\]: the zero before it, a byte of stuffing, its content, and its
+/// final zero.
 pub const FRAME_MAX: usize = 1 + 1 + CONTENT_MAX + 1;
 /// The most bytes of the settings image in one [`Request::Chunk`].
 pub const CHUNK_MAX: usize = 192;
@@ -103,7 +104,7 @@ pub struct BootInfo<'a> {
     pub room: u32,
     /// `true` if the firmware can accept requests over the network to command the arm.
     pub requests: bool,
-    /// `true` if the firmware can feed a motion that is longer than the engine's memory.
+    /// `true` if the firmware can execute a motion that is longer than the engine's memory, by feeding it in parts.
     pub motion: bool,
     /// The mode of the board's control loop.
     pub mode: Mode,

@@ -5,7 +5,8 @@ use super::provision_messages::{Answer, BootInfo, Fingerprint, Frame, Refusal, R
 use outrigger_core::mode::Mode;
 use outrigger_wire::checksum::crc32;
 
-/// A provisioning task that a [`Service`] leaves to its port, which has to carry it out and answer.
+/// A provisioning task that a [`Service`] leaves to its port, the program that owns the serial line and the flash. The
+/// port has to carry it out and answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PendingRequest {
     /// Report the board's identity and state by [`here`](Service::here).
@@ -18,8 +19,8 @@ pub enum PendingRequest {
     Erase,
 }
 
-/// The board's side of the protocol, which assembles an image from requests. It answers by itself unless the port has
-/// to act, and sends nothing without a request.
+/// The board's side of the provisioning protocol, which assembles an image from requests. It answers by itself unless
+/// its port, the program around it, has to act, and sends nothing without a request.
 #[derive(Debug)]
 pub struct Service<'m> {
     memory: &'m mut [u8],
@@ -113,7 +114,7 @@ impl<'m> Service<'m> {
         self.answer(&Answer::Erased);
     }
 
-    /// Returns the next complete frame to send to the client; `None` if there is none.
+    /// Returns the next complete provisioning frame to send to the client; `None` if there is none.
     pub fn poll_output(&mut self) -> Option<Frame> {
         let frame = core::mem::take(&mut self.out);
         (!frame.is_empty()).then_some(frame)

@@ -15,8 +15,8 @@ pub struct Image<'a> {
     pub settings: &'a [u8],
     /// The UDP port for requests (2 bytes, big-endian) and the key (32); empty if requests are not accepted.
     pub requests: &'a [u8],
-    /// The waypoints of the law's motion after those in the settings, as [`Stored`](outrigger_core::trajectory::Stored)
-    /// reads them; empty if there are no more.
+    /// The waypoints of the configured motion that follow those in the settings, in the form that
+    /// [`Stored`](outrigger_core::trajectory::Stored) reads; empty if there are no more.
     pub motion: &'a [u8],
 }
 

@@ -1,15 +1,18 @@
-//! The record of which request armed the arm, for a client that withdraws its request.
+//! The record of which request armed the arm, i.e. began the preparation for commanding it, for a client that withdraws
+//! its request.
 
 use outrigger_core::mode::Epoch;
 
-/// The record of which request armed the arm in the present epoch. `K` identifies a request and its client.
+/// The record of which request armed the arm in the present epoch, a counter of connections to the robot and losses of
+/// authority. `K` identifies a request and its client.
 ///
 /// Withdrawing a request stops the arm only if that very request armed it, and no other request was granted since:
 /// commanding that another client began, or relies on by now, continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Armed<K> {
-    /// The epoch of the newest granted request, and the request that armed the arm in it; `None` if a further request
-    /// was granted in that epoch, or the request cannot be withdrawn.
+    /// The epoch of the newest granted request to command, and the request that armed the arm in it; `None` instead of
+    /// the request if the arm was commanded already, a further request was granted in that epoch, or the request cannot
+    /// be withdrawn.
     newest: Option<(Epoch, Option<K>)>,
 }
 
@@ -26,21 +29,22 @@ impl<K> Armed<K> {
         Self { newest: None }
     }
 
-    /// Records that request `by` was granted in `epoch`. `commanded` is `true` if the arm was already commanded: the
-    /// request did not arm it then.
+    /// Records that request `by` to command the arm was granted in `epoch`. `commanded` is `true` if the arm was
+    /// already commanded: the request did not arm it then.
     pub fn granted(&mut self, by: K, epoch: Epoch, commanded: bool) {
         let again = self.newest.as_ref().is_some_and(|(before, _)| *before == epoch);
         self.newest = Some((epoch, (!commanded && !again).then_some(by)));
     }
 
-    /// Records a request to command in `epoch` that cannot be withdrawn, such as a key press.
+    /// Records that a request to command that cannot be withdrawn, such as a key press, was granted in `epoch`.
     pub fn taken_over(&mut self, epoch: Epoch) {
         self.newest = Some((epoch, None));
     }
 }
 
 impl<K: PartialEq> Armed<K> {
-    /// Returns whether withdrawing request `by` has to stop the arm, in the present epoch.
+    /// Returns whether withdrawing request `by` in the epoch `present` has to stop the arm: `true` only if that request
+    /// alone armed it in this epoch.
     #[must_use]
     pub fn is_by(&self, by: &K, present: Epoch) -> bool {
         self.newest.as_ref().is_some_and(|(epoch, armed)| *epoch == present && armed.as_ref() == Some(by))

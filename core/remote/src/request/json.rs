@@ -125,7 +125,7 @@ struct Found {
     how: Option<Range<usize>>,
     challenge: Option<u32>,
     what: Option<u32>,
-    /// The position of each JSON key in the request line.
+    /// The position of each JSON key in the request line, in the order of [`Key::ALL`].
     keys: [usize; Key::ALL.len()],
     seen: u16,
     /// The position of the JSON object's end in the request line.

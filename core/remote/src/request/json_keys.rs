@@ -10,7 +10,7 @@ pub enum Key {
     /// The key `epoch`: the epoch of the session with the robot, a counter of connections and losses of authority, as the
     /// sender observed it.
     Epoch,
-    /// The key `output`: an output of the controller and the value to set.
+    /// The key `output`: the name of an output of the controller, and the value to set.
     Output,
     /// The key `source`: the name of a sensor in the configuration.
     Source,

@@ -15,7 +15,7 @@ pub const LINE_MAX: usize = 1024;
 pub struct Lines {
     /// The received bytes: at most one request line with its newline.
     buffer: [u8; LINE_MAX + 1],
-    /// The index of the first received byte that was not processed yet.
+    /// The index in the buffer of the first received byte that was not processed yet.
     start: usize,
     end: usize,
     closed: bool,
@@ -28,7 +28,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Creates a line reader that has received no bytes.
+    /// Creates a buffer for request lines that has received no bytes.
     #[must_use]
     pub const fn new() -> Self {
         Self { buffer: [0; LINE_MAX + 1], start: 0, end: 0, closed: false }

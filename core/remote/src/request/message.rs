@@ -22,57 +22,63 @@ pub struct Message<'a> {
 /// sender observed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClientRequest<'a> {
-    /// Report the state of the session once.
+    /// Report the state of the session with the robot once.
     Status,
-    /// Report the state of the session now and after each change of it.
+    /// Report the state of the session with the robot now and after each change of it.
     Watch,
-    /// Begin commanding the arm.
+    /// Begin commanding the arm, if the session with the robot is still in this epoch.
     Request(Epoch),
-    /// Resume a suspended motion of the arm.
+    /// Resume a suspended motion of the arm, if the session with the robot is still in this epoch.
     Resume(Epoch),
     /// Stop the arm and stop commanding it.
     Release,
-    /// Clear the latched reason, so that a start is possible again.
+    /// Clear the stored reason for which commanding ended, so that a new start is possible.
     Acknowledge,
     /// Set an output of the controller.
     Set {
-        /// The session's epoch that the sender observed.
+        /// The epoch of the session with the robot that the sender observed; the output is set only if it is still the
+        /// present one.
         epoch: Epoch,
         /// The output and its value: `digital-out.3=on`. Not empty.
         output: &'a str,
     },
     /// Accept a reading of a sensor.
     Sample {
-        /// The session's epoch that the sender observed.
+        /// The epoch of the session with the robot that the sender observed; the reading is accepted only if it is
+        /// still the present one.
         epoch: Epoch,
         /// The name of the sensor in the configuration; not empty.
         source: &'a str,
         /// The values of the reading, finite, in the sensor's unit.
         values: SampleValue,
-        /// The sequence number, wrapping; `None`: one more than that of the previous reading.
+        /// The sequence number of the reading, wrapping; `None`: one more than that of the previous reading.
         seq: Option<u32>,
     },
-    /// End our program on the controller, so that the pendant's program around it continues.
+    /// End our program on the controller, so that the pendant's program around it continues, if the session with the
+    /// robot is still in this epoch.
     HandBack(Epoch),
-    /// Send our program to the controller again.
+    /// Send our program to the controller again, if the session with the robot is still in this epoch.
     Resend(Epoch),
     /// Let a hand move the arm (freedrive), as long as the same sender renews it.
     Freedrive {
-        /// The session's epoch that the sender observed.
+        /// The epoch of the session with the robot that the sender observed; freedrive begins only if it is still the
+        /// present one.
         epoch: Epoch,
         /// The limits of the motion by hand: `tool-speed=0.1`; empty for the defaults.
         how: &'a str,
     },
     /// Let a force move the arm (force mode), as long as the same sender renews it.
     Force {
-        /// The session's epoch that the sender observed.
+        /// The epoch of the session with the robot that the sender observed; force mode begins only if it is still the
+        /// present one.
         epoch: Epoch,
         /// The parameters and limits of force mode: `z=-20 tool-speed=0.1`. Not empty.
         how: &'a str,
     },
     /// Choose whether a contact of the tool ends motions executed by the controller.
     ToolContact {
-        /// The session's epoch that the sender observed.
+        /// The epoch of the session with the robot that the sender observed; the choice is made only if it is still the
+        /// present one.
         epoch: Epoch,
         /// The choice for contacts of the tool: `on` if a contact ends motions, `off` if not.
         how: &'a str,
@@ -83,17 +89,19 @@ pub enum ClientRequest<'a> {
     Stiffen,
     /// Move the arm to a target, or along a motion that is sent in parts, as long as the same sender is connected.
     Move {
-        /// The session's epoch that the sender observed.
+        /// The epoch of the session with the robot that the sender observed; the motion begins only if it is still the
+        /// present one.
         epoch: Epoch,
         /// The motion: `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`; or a part of one: `begin=120`, `rows=0.5,0.1,...`,
         /// `end`. Not empty.
         how: &'a str,
     },
-    /// End a motion, whoever began it: the arm comes to rest, and remains commanded.
+    /// End the motion that a [`Self::Move`] began, whoever requested it: the arm comes to rest, and remains commanded.
     Cancel,
     /// Send one command that makes the arm ready to the controller's dashboard server; not while the arm is commanded.
     Dashboard {
-        /// The session's epoch that the sender observed.
+        /// The epoch of the session with the robot that the sender observed; the command is sent only if it is still
+        /// the present one.
         epoch: Epoch,
         /// The dashboard command: `brake-release`. Not empty.
         how: &'a str,
@@ -177,7 +185,7 @@ impl ClientRequest<'_> {
         }
     }
 
-    /// Returns the session's epoch that the sender observed; `None` for requests that need none.
+    /// Returns the epoch of the session with the robot that the sender observed; `None` for requests that need none.
     #[must_use]
     pub const fn epoch(&self) -> Option<Epoch> {
         match self {

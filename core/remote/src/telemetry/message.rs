@@ -33,13 +33,15 @@ pub enum Message<'a, const N: usize, S, E> {
     Histogram(HistogramReport),
     /// An event of the engine; sent once.
     Event(Event<E>),
-    /// The counts and observations of the port, the program around the engine; sent once a second.
+    /// The counts and observations of the port, the program that connects the engine to network and sensors; sent once
+    /// a second.
     #[serde(borrow)]
     Port(PortReport<'a>),
     /// A part of the settings in force on the device; sent repeatedly.
     #[serde(borrow)]
     Settings(Chunk<'a>),
-    /// A part of the recording of a fallback, or of the run before the last reset; repeated a few times.
+    /// A part of the recording of a fallback, which is an end of commanding after a fault, or of the run before the
+    /// last reset; repeated a few times.
     #[serde(borrow)]
     Recording(Recording<'a>),
     /// The history of the device's start; sent once a second.
@@ -67,8 +69,8 @@ pub struct Status<S> {
     pub since: Instant,
     /// The session's epoch, a counter of connections and losses of authority, which requests from outside must carry.
     pub epoch: Epoch,
-    /// The first latched reason since the last acknowledgement, for which arming or commanding ended; `None` if there is
-    /// none. Requested releases, and stops or pauses of the program, are not latched here.
+    /// The first reason since the last acknowledgement for which arming or commanding ended; `None` if there is none.
+    /// Requested releases, and stops or pauses of the program, are not stored here.
     pub latch: Option<Reason>,
     /// All reasons since the last acknowledgement for which arming or commanding ended.
     pub reasons: ReasonSet,
@@ -80,21 +82,22 @@ pub struct Status<S> {
     pub overrides_pendant: bool,
     /// The number of consecutive good control cycles, while arming.
     pub good_cycles: u32,
-    /// The proof that the controller accepts commands; `None` while there is none.
+    /// The kind of proof that the controller accepts commands; `None` while there is none.
     pub accepted_by: Option<Proof>,
-    /// The facts on which decisions are based, each with the time at which it was learned.
+    /// The facts about controller and link from which the mode machine decides whether the arm may be commanded, each
+    /// with the time at which it was learned.
     pub evidence: Evidence,
-    /// The figures of the link that carries the robot's states.
+    /// The quality and the counts of the link that carries the robot's states.
     pub link: Figures,
-    /// The counts of each sensor, in the order of the settings.
+    /// The counts of each sensor's readings, in the order of the settings.
     pub sources: Vec<SourceFigures, MAX_SOURCES>,
     /// The number of readings from sensors that are not configured.
     pub unknown_readings: u32,
-    /// The number of entries lost because the recorder had no room.
+    /// The number of entries lost because the flight recorder of the engine's inputs and outputs had no room.
     pub recorder_lost: u32,
-    /// The number of events lost because telemetry had no room.
+    /// The number of the engine's events that were not sent because telemetry had no room for them.
     pub events_lost: u32,
-    /// The state that exists only for this kind of controller.
+    /// The part of the session's state that exists only for this kind of controller.
     pub peer: S,
 }
 
@@ -107,11 +110,13 @@ pub struct Motion<const N: usize> {
     pub positions: JointPositions<N>,
     /// The measured joint speeds \[rad/s\].
     pub velocities: JointVelocities<N>,
-    /// The controller's target joint speeds \[rad/s\].
+    /// The joint speeds of the control law after the limits of the governor, which checks them \[rad/s\]; `None` unless
+    /// commanding.
     pub target_velocities: JointVelocities<N>,
     /// The joint speeds that the governor approved last \[rad/s\]; `None` unless commanding.
     pub approved: Option<JointVelocities<N>>,
-    /// The commanded joint speeds \[rad/s\]: the approved ones, or those of a target that is being braked.
+    /// The joint speeds commanded now \[rad/s\]: the [approved](Self::approved) ones; for a KRC those of the joint
+    /// positions that are sent, also while these are braked to rest.
     pub commanded: JointVelocities<N>,
     /// The pose of the tool in the base frame \[m, rad\]; `None` if the controller sends none.
     pub tcp_pose: Option<Pose>,
@@ -130,7 +135,7 @@ pub enum HistogramKind {
     Interval,
     /// The age of accepted robot states on arrival.
     Age,
-    /// The time from the arrival of a state until its answer was written.
+    /// The time from the arrival of a robot state until the command that answers it was written.
     Turnaround,
 }
 
@@ -169,7 +174,7 @@ impl HistogramReport {
     }
 }
 
-/// Collects the items that fit; `collect` would panic if the list is full.
+/// Collects as many of the items as the list holds and ignores the others; `collect` would panic if the list is full.
 pub(super) fn as_many_as_fit<T, const N: usize>(items: impl Iterator<Item = T>) -> Vec<T, N> {
     let mut list = Vec::new();
     for item in items.take(N) {
@@ -187,7 +192,7 @@ pub struct PortReport<'a> {
     pub strangers: u32,
     /// The number of telemetry datagrams that could not be sent.
     pub unsent: u32,
-    /// The reason for which each link is not connected, as text of the port.
+    /// The reason for which each link is not connected, as text of the port; `None` if there is none.
     #[serde(borrow)]
     pub troubles: [Option<&'a str>; LinkId::MOST],
     /// The number of transfers from sensors that failed: the port, the bus or the converter reported an error.
@@ -202,7 +207,8 @@ pub struct PortReport<'a> {
     pub interface_restarts: u32,
     /// The most advanced traffic that was received from the robot's address.
     pub activity: LinkActivity,
-    /// The outcome of the last rising edge of the line that requests the release of the brakes, as text of the port.
+    /// The outcome of the last closing of the device's input contact that requests the release of the arm's brakes, as
+    /// text of the port; `None` if there was none.
     pub brake_release: Option<&'a str>,
 }
 
@@ -323,21 +329,21 @@ impl ResetCause {
 /// The cause of the end of the device's previous run, if the program recorded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum CrashReport<'a> {
-    /// A panic, with the last bytes of the source file's path, and the line.
+    /// The previous run ended by a panic of the program, at this place in the source.
     Panic {
         /// The end of the path of the source file with the panic.
         file: &'a str,
         /// The line of the panic in the source file, from 1.
         line: u32,
     },
-    /// A fault exception of the processor.
+    /// The previous run ended by a fault exception of the processor, at this place in the program.
     Fault {
         /// The address of the instruction that caused the fault.
         at: u32,
         /// The return address of the function that contains the instruction.
         from: u32,
     },
-    /// A stack overflow; the place in the program is `None` if it is unknown.
+    /// The previous run ended by a stack overflow; the place in the program is `None` if it is unknown.
     StackOverflow(Option<CodeAddress>),
 }
 
@@ -357,7 +363,7 @@ pub struct Boot<'a> {
     pub cause: ResetCause,
     /// The number of starts since the device was powered, including this one.
     pub starts: u32,
-    /// The last stage that the previous run reached; `None` if there is no record of one.
+    /// The last stage of its start that the previous run reached; `None` if there is no record of one.
     pub before: Option<StartStage>,
     /// The cause of the end of the device's previous run, if its program recorded it.
     #[serde(borrow)]
@@ -366,7 +372,7 @@ pub struct Boot<'a> {
     pub stage: StartStage,
     /// The clock rate of the device's processor \[Hz\].
     pub clock: u32,
-    /// `true` if the processor runs on the configured clock, not on the chip's fallback.
+    /// `true` if the processor runs on the configured clock, not on the internal one that replaces it if it fails.
     pub is_clock_as_meant: bool,
     /// The reason for which the newest settings in flash are not in force; `None` if they are in force, or there are
     /// none.
@@ -384,15 +390,17 @@ pub struct Chunk<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A part of the recording of a fallback, or of what the run before the last reset left. The complete data is a dump
-/// for [`replay`](outrigger_core::engine::replay).
+/// A part of the recording of a fallback, which is an end of commanding after a fault, or of the run before the last
+/// reset. The complete data is a dump for [`replay`](outrigger_core::engine::replay).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Recording<'a> {
-    /// The number of the fallback since the start, from 1; 0 for the recording of the previous run.
+    /// The number of the recorded fallback (an end of commanding after a fault) since the start, from 1; 0 for the
+    /// recording of the previous run.
     pub number: u32,
-    /// The cause of the fallback; `None` for the recording of the previous run: [`Boot`] contains why that ended.
+    /// The cause of the recorded fallback, an end of commanding after a fault; `None` for the recording of the previous
+    /// run: [`Boot`] contains why that ended.
     pub reason: Option<Reason>,
-    /// The number of the repetition in which the part is sent, from 0.
+    /// The number of the repetition of the recording to which the part belongs, from 0.
     pub pass: u8,
     /// The part of the recording that this message carries.
     #[serde(borrow)]

@@ -14,7 +14,7 @@ use outrigger_core::link::Histograms;
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The most events that may wait to be sent; a fallback with all events around it causes fewer.
+/// The most events of the engine that may wait to be sent; an end of commanding after a fault causes fewer.
 const EVENTS: usize = 16;
 
 const _: () = assert!(CHUNK_MAX + 128 <= DATAGRAM_MAX, "a chunk fits with everything around it");
@@ -57,8 +57,9 @@ impl Pace {
         Self { repeat, ..Self::default() }
     }
 
-    /// Returns how long a recorder of `memory` bytes has to [keep](Engine::keeping_fallbacks) a fallback so that it can
-    /// be sent as many times as configured, if the engine is called at least once per gap.
+    /// Returns how long a recorder of `memory` bytes has to [keep](Engine::keeping_fallbacks) the recording of a
+    /// fallback (an end of commanding after a fault) so that it can be sent as many times as configured, if the engine
+    /// is called at least once per gap.
     #[must_use]
     pub fn recording_time(&self, memory: usize) -> Duration {
         let pieces = memory.div_ceil(CHUNK_MAX).saturating_add(3);
@@ -139,7 +140,7 @@ struct Piece {
 /// The progress in sending a recording as telemetry.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
-    /// The number of the recorded fallback; 0 before the first.
+    /// The number of the fallback, an end of commanding after a fault, whose recording is sent; 0 before the first.
     number: u32,
     pass: u8,
     /// The length of the recording's header \[B\].
@@ -205,12 +206,12 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// Sets the port's own counts and observations to be sent.
+    /// Sets the counts and observations of the port, the program around the engine, that are sent from now on.
     pub const fn port(&mut self, report: PortReport<'s>) {
         self.port = report;
     }
 
-    /// Sets the history of the device's start to be sent.
+    /// Sets the history of the device's start that is sent from now on.
     pub const fn boot(&mut self, boot: Boot<'s>) {
         self.boot = Some(boot);
     }
@@ -271,7 +272,8 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// Returns the next event, hello, port or boot message, which need no copied data; these have priority.
+    /// Returns the next message of those that need no data copied from the engine (event, hello, port, boot), with its
+    /// time; `None` if none is due. These messages have priority.
     fn next_of_its_own(&mut self, now: Instant) -> Option<(Instant, OwnMessage<'s, N, P>)> {
         if let Some((at, event)) = self.next_event(now) {
             return Some((at, Message::Event(event)));
@@ -329,7 +331,8 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         HistogramReport::of(kind, histogram)
     }
 
-    /// Returns the next part to send of the fallback recording that the engine keeps.
+    /// Returns the next part to send of the recording of a fallback, an end of commanding after a fault, that the
+    /// engine keeps; `None` if there is none, or it was sent as many times as configured.
     fn next_piece<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
         let kept = engine.kept_fallback()?;
         if kept.number != self.transfer.number {
@@ -343,8 +346,8 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         Some(piece)
     }
 
-    /// Returns the next part of an earlier run's recording, from the memory of the engine's recorder: a recording with
-    /// the number 0.
+    /// Returns the next part of an earlier run's recording, from the memory of the engine's recorder; `None` if there
+    /// is none. Its number as a recording is 0.
     fn next_left<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
         let piece = self.left_transfer.piece(engine, engine.recorder().earlier()?, None)?;
         let waits = self.left_transfer.offset == 0 && self.left_transfer.pass >= self.pace.passes;
@@ -354,7 +357,8 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
 }
 
 impl Transfer {
-    /// Returns the next part of a recording to send: of the header, of the two halves, or of the end mark.
+    /// Returns the next part of a recording to send: of its header, of the two halves of the recorder's memory, or of
+    /// its end mark.
     fn piece<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,

@@ -13,15 +13,15 @@ use crate::request::{Challenge, Challenges, ClientRequest};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The greatest number of kept client sessions that have made requests, and of those without a request so far.
+/// The most client sessions with requests that are kept; as many sessions that have made no request yet are kept too.
 const SLOTS: usize = 2;
-/// The most welcomes, the answers to hellos, that are sent at once, and the time after which a further one is
-/// permitted.
+/// The most welcomes, the answers to hellos with which clients request sessions, that are sent at once.
 const WELCOMES: u8 = 10;
+/// The time after which one more welcome may be sent.
 const WELCOME_EVERY: Duration = Duration::from_millis(100);
 
-/// A service that receives datagrams from anybody, and returns the requests of those who have the key. `A` is an
-/// address.
+/// A service that receives datagrams from anybody, and returns the requests of those who have the key. `A` is the type
+/// of a client's address.
 ///
 /// Datagrams that do not belong to an open session, are not new, or are damaged, are dropped without an answer, and
 /// [counted](Self::counts).
@@ -34,7 +34,7 @@ pub struct Service<A> {
     begun: [Option<Session<A>>; SLOTS],
     /// The client sessions that have made requests; least recently used first.
     open: [Option<Session<A>>; SLOTS],
-    /// The number of welcomes, the answers to hellos, that may be sent, and the time at which it was determined.
+    /// The number of welcomes, the answers to hellos, that may still be sent, and the time at which it was determined.
     welcomes: (u8, Instant),
     counts: Counts,
     window: [u8; DATAGRAM_MAX + 1],
@@ -111,9 +111,11 @@ struct Session<A> {
     from: A,
     theirs: Nonce,
     ours: Nonce,
-    /// The counter of the session's newest request, with its tag, and its answer once there is one.
+    /// The counter of the session's newest request.
     counter: u32,
+    /// The authentication tag of the session's newest request, by which a repetition of it is recognised.
     tag: [u8; TAG_LEN],
+    /// The answer to the session's newest request, which is sent again for a repetition; `None` until there is one.
     answer: Option<[u8; ANSWER_LEN]>,
     /// The challenge in the newest answer of the session.
     challenges: Challenges<1>,
@@ -339,7 +341,7 @@ fn push<T>(slots: &mut [Option<T>; SLOTS], new: T) {
     }
 }
 
-/// Writes the parts of a datagram to `out` one after the other; returns their length \[B\].
+/// Writes the `parts` of a datagram to `out` one after the other; returns their length \[B\].
 fn put(out: &mut [u8], parts: &[&[u8]]) -> usize {
     let bytes = parts.iter().flat_map(|part| part.iter());
     out.iter_mut().zip(bytes).map(|(to, from)| *to = *from).count()
