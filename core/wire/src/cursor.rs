@@ -47,7 +47,8 @@ impl<'a> Take<'a> {
         self.rest
     }
 
-    /// Returns an error of this kind at the offset of the message's next field.
+    /// Returns an error of this kind at the offset of the message's next field, with `need` and `have` as in
+    /// [`WireError`].
     pub(crate) fn error(&self, kind: WireErrorKind, need: usize, have: usize) -> WireError {
         WireError::new(kind, self.at, need, have)
     }

@@ -40,7 +40,8 @@ wire_enum! {
 pub struct Control {
     /// The timeout of the External Control program's next read \[ms\]; 0 waits forever.
     timeout: I32,
-    /// Joint speeds \[µrad/s\], joint positions \[µrad\], …: the meaning depends on the mode. Also instructions.
+    /// The six values of the message by its mode: joint speeds \[µrad/s\], joint positions \[µrad\], …; in mode
+    /// [`ControlMode::Forward`] an instruction for a trajectory and a count.
     values: [I32; 6],
     /// The control mode that the message requests, as the number of a [`ControlMode`].
     mode: I32,
@@ -51,7 +52,8 @@ pub struct Control {
 pub struct ControlRepr {
     /// The timeout of the External Control program's next read \[ms\]; 0 waits forever.
     pub timeout: i32,
-    /// Joint speeds \[µrad/s\], joint positions \[µrad\], …: the meaning depends on the mode. Also instructions.
+    /// The six values of the message by its mode: joint speeds \[µrad/s\], joint positions \[µrad\], …; in mode
+    /// [`ControlMode::Forward`] an instruction for a trajectory and a count.
     pub values: [i32; 6],
     /// The control mode that the message requests from the External Control program.
     pub mode: ControlMode,
@@ -61,7 +63,7 @@ impl Control {
     /// The size of a control message \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// Returns the message in `bytes`, which must contain nothing else.
+    /// Returns the control message in `bytes`, which must contain nothing else.
     ///
     /// # Errors
     /// `BadLength` at 0 if the size differs; `BadValue` at 0 if the timeout is negative.
@@ -81,7 +83,7 @@ impl Control {
 }
 
 impl ControlRepr {
-    /// Writes the message to the start of `out` and returns its size \[B\].
+    /// Writes the control message to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter than the message.

@@ -62,7 +62,7 @@ pub enum Value<'a> {
     Text(&'a [u8]),
 }
 
-/// The kind of a group of fields in a message: members with names or without.
+/// The kind of a group of fields in a message: a record, whose members have names, or a list, whose members have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// A group of fields and further groups, each with a name.
@@ -71,7 +71,7 @@ pub enum Group {
     List,
 }
 
-/// Receives the fields of a message. If a `visit` ends with an error, groups may remain open.
+/// Receives the fields of a message from the message's `visit`. If that ends with an error, groups may remain open.
 pub trait FieldVisitor {
     /// Receives one field of the message. In a [`Group::List`] the name is empty.
     fn field(&mut self, name: &str, value: Value<'_>);

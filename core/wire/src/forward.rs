@@ -22,7 +22,7 @@ use crate::robot::wire_enum;
 
 wire_enum! {
     /// The instruction for a trajectory: the first value of a control message in mode
-    /// [`Forward`](super::external_control::ControlMode::Forward). The second value is a count.
+    /// [`Forward`](super::external_control::ControlMode::Forward). The second value is a number of points.
     Instruction: i32 {
         Cancel = -1 "CANCEL" "End it; of a stream, the count is that of all points written",
         Noop = 0 "NOOP" "Go on",
@@ -93,11 +93,11 @@ impl TrajectoryResult {
 pub struct TrajectoryPoint {
     /// The joint positions at the point \[µrad\], or the pose of the tool there \[µm, µrad\].
     target: [I32; 6],
-    /// For a spline: joint speeds at the point \[µrad/s\]. For a circle: the via point. For other motions: joint
-    /// positions near those of a pose.
+    /// For a spline: the joint speeds at the point \[µrad/s\]. For a circle: its via point. For other motions to a
+    /// pose: joint positions near the ones that reach it \[µrad\].
     second: [I32; 6],
-    /// For a quintic spline: joint accelerations at the point \[µrad/s²\]. For other motions: speed, acceleration, a
-    /// flag, and zeros.
+    /// For a quintic spline: the joint accelerations at the point \[µrad/s²\]. For other motions: speed, acceleration,
+    /// a flag (the orientation mode of a circle, or 1 if `second` contains joint positions), and zeros.
     third: [I32; 6],
     /// The duration of the motion to the point of the trajectory \[µs\].
     duration: I32,
@@ -112,11 +112,11 @@ pub struct TrajectoryPoint {
 pub struct TrajectoryPointRepr {
     /// The joint positions at the point \[µrad\], or the pose of the tool there \[µm, µrad\].
     pub target: [i32; 6],
-    /// For a spline: joint speeds at the point \[µrad/s\]. For a circle: the via point. For other motions: joint
-    /// positions near those of a pose.
+    /// For a spline: the joint speeds at the point \[µrad/s\]. For a circle: its via point. For other motions to a
+    /// pose: joint positions near the ones that reach it \[µrad\].
     pub second: [i32; 6],
-    /// For a quintic spline: joint accelerations at the point \[µrad/s²\]. For other motions: speed, acceleration, a
-    /// flag, and zeros.
+    /// For a quintic spline: the joint accelerations at the point \[µrad/s²\]. For other motions: speed, acceleration,
+    /// a flag (the orientation mode of a circle, or 1 if `second` contains joint positions), and zeros.
     pub third: [i32; 6],
     /// The duration of the motion to the point \[µs\], 0 … 2³¹ − 1; 0 for a motion that is given a speed.
     pub duration: u32,
@@ -130,7 +130,7 @@ impl TrajectoryPoint {
     /// The size of a trajectory point \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// Returns the point in `bytes`, which must contain nothing else.
+    /// Returns the trajectory point in `bytes`, which must contain nothing else.
     ///
     /// # Errors
     /// `BadLength` at 0 if the size differs; `BadValue` at 72 if the duration is negative.
@@ -157,8 +157,9 @@ impl TrajectoryPoint {
 }
 
 impl TrajectoryPointRepr {
-    /// Returns a point that is reached after `duration` \[µs\] along a polynomial: joint positions `target` \[µrad\],
-    /// with these speeds \[µrad/s\] and, for a quintic polynomial, these accelerations \[µrad/s²\] at the point.
+    /// Returns a trajectory point that is reached after `duration` \[µs\] along a polynomial: joint positions `target`
+    /// \[µrad\], with these speeds \[µrad/s\] and, for a quintic polynomial, these accelerations \[µrad/s²\] at the
+    /// point.
     #[must_use]
     pub const fn spline(
         kind: SplineKind,
@@ -170,15 +171,15 @@ impl TrajectoryPointRepr {
         Self { target, second: speeds, third: accelerations, duration, blend: kind.raw(), motion: MotionType::Spline }
     }
 
-    /// Returns a point that is reached by a straight motion in joint space to joint positions `target` \[µrad\]. The
-    /// joint with the longest way reaches `speed` \[µrad/s\] with `acceleration` \[µrad/s²\].
+    /// Returns a trajectory point that is reached by a straight motion in joint space to joint positions `target`
+    /// \[µrad\]. The joint with the longest way reaches `speed` \[µrad/s\] with `acceleration` \[µrad/s²\].
     #[must_use]
     pub const fn move_j(target: [i32; 6], speed: i32, acceleration: i32) -> Self {
         let third = [speed, acceleration, 0, 0, 0, 0];
         Self { target, second: [0; 6], third, duration: 0, blend: 0, motion: MotionType::MoveJ }
     }
 
-    /// Writes the point to the start of `out` and returns its size \[B\].
+    /// Writes the trajectory point to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter than the point.

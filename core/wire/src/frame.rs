@@ -108,15 +108,17 @@ impl core::error::Error for FrameError {}
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Sync {
-    /// A message starts at the first byte that is not consumed yet.
+    /// The position of messages in the stream is known: one starts at the first byte that was not consumed yet.
     Kept,
-    /// The next packet of a real-time stream is searched for; the number is that of the bytes dropped so far.
+    /// The position of packets in a real-time stream is lost, and the next packet is searched for; the number is that
+    /// of the bytes dropped so far.
     Searching(u32),
-    /// No next message is searched for, because the framing does not permit it: all bytes are dropped.
+    /// The position of messages in the stream is lost for good, because the framing permits no search: all bytes are
+    /// dropped.
     Lost,
 }
 
-/// The state of a message assembler between two reads, as a recording stores it.
+/// The state of a message assembler between two reads of the connection, as a recording stores it.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[doc(hidden)]
@@ -212,7 +214,8 @@ impl<'m> Assembler<'m> {
         Pending { bytes, to_drop: self.to_drop, sync: self.sync, last: self.last, dropped: self.dropped }
     }
 
-    /// Continues from `pending`. Returns `None` if the memory is too small for it; the assembler is then empty.
+    /// Continues the stream of messages from `pending`. Returns `None` if the memory is too small for it; the assembler
+    /// is then empty.
     #[cfg(feature = "serde")]
     #[doc(hidden)]
     pub fn restore(&mut self, pending: &Pending<'_>) -> Option<()> {
@@ -302,7 +305,8 @@ impl<'m> Assembler<'m> {
         }
     }
 
-    /// Returns `None` and drops all bytes if the position of messages in the stream is lost.
+    /// Returns `Some` if the position of messages in the stream is known or can be found; otherwise drops all bytes and
+    /// returns `None`.
     fn unless_lost(&mut self) -> Option<()> {
         if matches!(self.sync, Sync::Lost) {
             self.drop_bytes(self.buffered());

@@ -29,14 +29,14 @@ pub enum Reply<'a> {
     },
     /// The controller has discarded the line of URScript. The text is the reason, followed by the line.
     Discarded(Text<'a>),
-    /// The reply to a [`Query`] about the progress of the URScript statements.
+    /// The number that answers a [`Query`] about the progress of the URScript statements.
     State {
         /// The statement number, or number of statements, that the query asked for.
         value: u32,
         /// The rest of the reply, which repeats the query.
         query: Text<'a>,
     },
-    /// A reply of a kind that is not known: the whole line.
+    /// A reply of a kind that is not known, as the whole line.
     Other(Text<'a>),
 }
 
@@ -107,8 +107,8 @@ fn split_at(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((parts.next()?, parts.next()?))
 }
 
-/// Splits the leading number off `rest`; the second part is the text behind the number and its colon. Without a number
-/// the second part is `rest`.
+/// Splits the leading number off `rest`, a part of a reply; the second part is the text behind the number and its
+/// colon. Without a number the second part is `rest`.
 fn number(rest: &[u8]) -> (Option<u32>, &[u8]) {
     let rest = rest.trim_ascii();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

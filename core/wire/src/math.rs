@@ -19,9 +19,9 @@
 
 pub mod double;
 
-/// π/2 in three parts. The first two, times a whole number up to 2¹³, are exact in `f32`.
+/// The constant π/2 in three parts, whose sum it is. The first two, times a whole number up to 2¹³, are exact in `f32`.
 const HALF_PI_PARTS: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
-/// The largest angle of [`sin_cos`] \[rad\]. Beyond it the products with the parts above are no longer exact.
+/// The largest angle of [`sin_cos`] \[rad\]. Beyond it the products with the parts of π/2 are no longer exact.
 const LARGEST_ANGLE: f32 = 12_800.0;
 /// A minimax fit of (sin √z − √z) / z^(3/2) on \[0, (π/4)²\].
 const SIN: [f32; 3] = [-0.166_666_55, 8.332_178e-3, -1.951_726_6e-4];
@@ -135,7 +135,7 @@ pub fn subtract([ax, ay, az]: Vector3, [bx, by, bz]: Vector3) -> Vector3 {
     [ax - bx, ay - by, az - bz]
 }
 
-/// Returns a vector times a factor.
+/// Returns a vector with each component multiplied by `factor`.
 #[must_use]
 #[inline]
 pub fn scale([x, y, z]: Vector3, factor: f32) -> Vector3 {
@@ -305,7 +305,8 @@ mod tests {
         }
     }
 
-    /// Every host and board computes these bits. A change here changes every recorded run.
+    /// Checks that the math functions give the bits that every host and board computes. Other bits would change the
+    /// replay of every recorded run.
     #[test]
     fn the_bits_are_the_same_on_every_machine() {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;

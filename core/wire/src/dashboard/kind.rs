@@ -3,7 +3,7 @@
 use super::request::{Argument, FlightReport, OperationalMode, UserRole};
 use crate::robot::{Generation, SoftwareVersion};
 
-/// The first software of a controller family that supports a dashboard request.
+/// The first software version of a controller family that supports a dashboard request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
     /// The dashboard request is supported from software `major.minor` on.
@@ -63,8 +63,8 @@ macro_rules! requests {
                 match self { $(Self::$kind => $words),+ }
             }
 
-            /// Returns whether e-Series and PolyScope X accept the request only in remote control. The mode that counts
-            /// is the one that was selected when the connection was opened.
+            /// Returns whether e-Series and PolyScope X accept the dashboard request only in remote control. The mode
+            /// that counts is the one that was selected when the connection was opened.
             #[must_use]
             pub const fn needs_remote_control(self) -> bool {
                 match self { $(Self::$kind => $remote),+ }

@@ -13,7 +13,7 @@ pub enum Outcome {
     LocalControl,
     /// The controller rejects the dashboard command in its present state.
     Refused,
-    /// A protective stop cannot be unlocked in the first 5 s after it occurred.
+    /// The controller does not unlock the protective stop, because it occurred less than 5 s ago.
     TooEarly,
     /// The controller's software does not support the dashboard command.
     NotKnown,

@@ -59,7 +59,7 @@ pub enum Reply<'a> {
 pub enum Refusal<'a> {
     /// The connection was opened in local control. Switch to remote control, *then* connect again.
     NeedsRemoteControl,
-    /// A protective stop cannot be unlocked earlier than 5 s after it occurred.
+    /// The protective stop was not unlocked, because it occurred less than 5 s ago.
     TooEarly,
     /// This software does not support the dashboard request, or the service does not offer it.
     NotUnderstood(Text<'a>),

@@ -84,16 +84,17 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* $variant),+ }
 
         impl $name {
-            /// The list of all values of the enumeration.
+            /// The list of all values of this type of dashboard argument, in the order of their declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Returns the word for this value in requests and replies.
+            /// Returns the word by which dashboard requests and replies name this value.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// Returns the value whose word is `word`, in upper or lower case; `None` if no value has it.
+            /// Returns the value that dashboard requests and replies name by `word`, in upper or lower case; `None` if
+            /// no value has this name.
             #[must_use]
             pub fn from_word(word: &[u8]) -> Option<Self> {
                 Self::ALL.iter().copied().find(|known| known.word().as_bytes().eq_ignore_ascii_case(word))

@@ -27,8 +27,8 @@ impl Boundaries {
         Self { framing, head: [0; 4], have: 0, to_go: 0, lost: false }
     }
 
-    /// Takes the next piece and returns the offset of the first message that starts in it. `None` if no message starts
-    /// there, or if an earlier length was invalid.
+    /// Takes the next piece of the stream and returns the offset of the first message that starts in it. `None` if no
+    /// message starts there, or if an earlier length was invalid.
     pub fn first_start(&mut self, mut piece: &[u8]) -> Option<usize> {
         let whole = piece.len();
         let mut first = None;

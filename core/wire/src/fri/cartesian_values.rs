@@ -98,12 +98,13 @@ pub struct Jacobian {
     pub angular: [[f32; JOINTS]; 3],
 }
 
-/// The joint-space inertia \[kg·m²\], row by row; symmetric if it is a measurement.
+/// The joint-space inertia \[kg·m²\], row by row; a controller sends a symmetric matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MassMatrix(pub [[f32; JOINTS]; JOINTS]);
 
-/// Defines a type that is `$count` numbers on the wire and `$Host` in the host.
+/// Defines a record of a datagram: a type that has the form `$wire` in the datagram and is `$Host` in the host's
+/// memory.
 macro_rules! numbers {
     ($Record:ident, $Host:ty, $wire:ty, |$read:ident| $from:expr, |$write:ident| $to:expr, |$shown:ident| $flat:expr) => {
         #[derive(

@@ -47,7 +47,7 @@ total! { 376 = 0 + Header + Krl + Wanted; }
 const NUMBERS: [core::ops::Range<usize>; 2] = [8..72, 144..COMMAND_LEN];
 
 impl<'a> Command<'a> {
-    /// Returns the command in `bytes`, which must be one datagram.
+    /// Returns the FRI command in `bytes`, which must be one datagram.
     ///
     /// # Errors
     /// `Truncated` or `BadLength` at 0 if `bytes` is not 376 bytes long; `BadType` at 6 if the header names another
@@ -76,7 +76,7 @@ impl<'a> Command<'a> {
 }
 
 impl CommandRepr {
-    /// Writes the command to the start of `out` and returns its size \[B\].
+    /// Writes the FRI command to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter than the command. `BadValue` at the first number that is NaN or infinite,

@@ -13,7 +13,8 @@ pub struct CommandFlags(u32);
 impl CommandFlags {
     /// The empty set: no field of the command is in effect.
     pub const NONE: Self = Self(0);
-    /// The flag of a command that has joint positions; in Cartesian impedance control the posture in the null space.
+    /// The flag of an FRI command that has joint positions; in Cartesian impedance control they set the posture in the
+    /// null space.
     pub const JOINT_POSITION: Self = Self(0x0001);
     /// The flag of a command that has the joint torques, which are added to those of the control law.
     pub const JOINT_TORQUE: Self = Self(0x0004);

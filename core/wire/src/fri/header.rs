@@ -61,7 +61,8 @@ impl Datagram {
         Ok(datagram)
     }
 
-    /// Checks that `bytes` are an FRI datagram of this kind: first their number, then the two header fields.
+    /// Checks that `bytes` are an FRI datagram of this kind: first the number of bytes, then the size and the
+    /// identifying number in the header.
     pub(super) fn check(self, bytes: &[u8]) -> Result<(), WireError> {
         let (need, have) = (self.size(), bytes.len());
         let header = match bytes.first_chunk() {
@@ -76,7 +77,7 @@ impl Datagram {
     }
 }
 
-/// The size and number of an FRI datagram. They are constant for each kind of datagram.
+/// The constant size \[B\] and identifying number in the header of one kind of FRI datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope<const SIZE: u16, const ID: u16>;
 
@@ -86,7 +87,7 @@ pub type MeasurementEnvelope = Envelope<{ MEASUREMENT_LEN as u16 }, MEASUREMENT_
 /// The size and identifying number in the header of every command.
 pub type CommandEnvelope = Envelope<{ COMMAND_LEN as u16 }, COMMAND_ID>;
 
-/// The size and number of a datagram, [`Envelope`], in the form in which they are transmitted.
+/// The size and identifying number in an FRI header, [`Envelope`], in the form in which they are transmitted.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct EnvelopeField<const SIZE: u16, const ID: u16> {

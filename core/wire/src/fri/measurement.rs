@@ -67,7 +67,7 @@ layout! {
 total! { 916 = 0 + Header + Krl + Interface + Robot + Values; }
 
 impl<'a> Measurement<'a> {
-    /// Returns the measurement in `bytes`, which must be one datagram.
+    /// Returns the FRI measurement in `bytes`, which must be one datagram.
     ///
     /// # Errors
     /// `Truncated` or `BadLength` at 0 if `bytes` is not 916 bytes long; `BadType` at 6 if the header names another
@@ -119,7 +119,7 @@ impl<'a> Measurement<'a> {
 }
 
 impl MeasurementRepr {
-    /// Writes the measurement to the start of `out` and returns its size \[B\].
+    /// Writes the FRI measurement to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter than the measurement.

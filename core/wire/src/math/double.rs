@@ -12,19 +12,22 @@
 //! assert!(is_nan(f64::NAN));
 //! ```
 
-/// The number of mantissa bits of a double, and how many of them an `f32` does not have.
+/// The number of mantissa bits of a double.
 const MANTISSA: u32 = 52;
+/// The number of mantissa bits of a double that an `f32` does not have.
 const DROPPED: u32 = MANTISSA - 23;
-/// The exponent field of 1.0 in a double, and its difference to the one in an `f32`.
+/// The exponent field of 1.0 in a double.
 const ONE: u32 = 1023;
+/// The difference of the exponent fields of 1.0 in a double and in an `f32`.
 const LESS: u32 = ONE - 127;
-/// The upper words of 2⁻¹²⁶ and 2¹²⁸. A double between these bounds is an `f32` with a full mantissa after rounding.
+/// The upper 32 bits of the doubles 2⁻¹²⁶ and 2¹²⁸. A double between these bounds is an `f32` with a full mantissa
+/// after rounding.
 const FULL: core::ops::Range<u32> = (897 << (MANTISSA - 32))..(1151 << (MANTISSA - 32));
 const INFINITY: u64 = f64::INFINITY.to_bits();
 /// The number of binary places to which [`scaled`] truncates the fraction of a double.
 const PLACES: u32 = 44;
 
-/// `true` if every processor that the program is compiled for has a double-precision unit.
+/// `true` if every processor that the program is compiled for has a double-precision floating-point unit.
 const HAS_UNIT: bool = cfg!(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")
@@ -45,7 +48,7 @@ pub const fn to_f32_by_call(value: f64) -> f32 {
     to_f32(value)
 }
 
-/// Converts a double to the nearest `f32` by the processor's own conversion.
+/// Converts a double to the nearest `f32` by the processor's own instruction, in place of integer arithmetic.
 #[inline]
 const fn by_unit(value: f64) -> f32 {
     if value.is_nan() {
