@@ -22,7 +22,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use super::program_messages::{Report, What};
 use super::{WireError, WireErrorKind};
 
-/// An order, which the computer sends to the player on the controller in each cycle.
+/// An order, which the computer sends to the player, Outrigger's program on the controller that executes moves by
+/// itself. One is sent in each cycle.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PlayerOrder {
@@ -32,7 +33,8 @@ pub struct PlayerOrder {
     what: I32,
     /// The number of the move that the order concerns; 0 for none.
     number: I32,
-    /// The duration of a leg, the part of a trajectory between two points \[µs\].
+    /// The duration of a leg, the part of a trajectory between two points \[µs\]; other kinds of order use it as
+    /// [`PlayerOrderRepr::time`] describes.
     time: I32,
     positions: [I32; 6],
     velocities: [I32; 6],
@@ -57,7 +59,7 @@ pub struct PlayerOrderRepr {
     pub positions: [i32; 6],
     /// The joint speeds at the end of a leg \[µrad/s\]. With [`What::Move`]: the speed of the joint with the longest
     /// way, then zeros. With [`What::Line`]: the speed of the tool \[µm/s\], then zeros. In an order with a question
-    /// ([`asking`](Self::asking)): the place that is converted.
+    /// ([`asking`](Self::asking)): the pose or the joint positions to be converted.
     pub velocities: [i32; 6],
     /// The joint accelerations at the end of a leg \[µrad/s²\]. With [`What::Move`]: the acceleration of the joint with
     /// the longest way, then zeros. With [`What::Line`]: the acceleration of the tool \[µm/s²\], then zeros.
@@ -72,7 +74,7 @@ impl PlayerOrder {
     /// The size of an order to the player \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// Returns the order in `bytes`, which must contain nothing else.
+    /// Returns the order to the player in `bytes`, which must contain nothing else.
     ///
     /// # Errors
     /// `BadLength` at 0 if the size differs. `BadValue` at 0 if the counter does not fit 16 bits, at 4 if the kind of
@@ -106,7 +108,7 @@ impl PlayerOrder {
 }
 
 impl PlayerOrderRepr {
-    /// Returns an order with this counter that changes nothing: the player continues its motion.
+    /// Returns an order to the player with this counter that changes nothing: the player continues its motion.
     #[must_use]
     pub const fn keep(counter: u16) -> Self {
         let none = [0; 6];
@@ -122,8 +124,8 @@ impl PlayerOrderRepr {
         }
     }
 
-    /// Returns the value of `time` for [`What::Force`]. It contains the type of `force_mode`, 1 to 3, the damping, 0 …
-    /// 1000, and the gain scaling, 0 … 2000, both in thousandths.
+    /// Returns the value of the order's field `time` for [`What::Force`]. It contains the type of `force_mode`, 1 to 3,
+    /// the damping, 0 … 1000, and the gain scaling, 0 … 2000, both in thousandths.
     #[must_use]
     pub const fn force_settings(kind: u8, damping: u16, gain_scaling: u16) -> u32 {
         let (kind, damping, gain) = (kind as u32 & 3, damping as u32, gain_scaling as u32);
@@ -148,7 +150,7 @@ impl PlayerOrderRepr {
     /// ones the others.
     const POSE: i32 = 7;
 
-    /// Writes the order to the start of `out` and returns its size \[B\].
+    /// Writes the order to the player to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter than the order.
@@ -170,11 +172,12 @@ impl PlayerOrderRepr {
     }
 }
 
-/// A report, which the player sends after each order and when it ends.
+/// A report, which the player (Outrigger's program on the controller that executes moves) sends after each order and
+/// when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlayerReport {
     /// The part that all Outrigger programs report; its lag is the number of legs of a trajectory that wait in the
-    /// ring.
+    /// player's ring buffer.
     pub report: Report,
     /// The number of the move in execution. The negative number of the last move if that has ended or was cancelled; 0
     /// before the first move.

@@ -50,7 +50,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The reason why a program has ended, or that it is still running.
+    /// The reason why an Outrigger program on the controller has ended, or that it is still running.
     Ending: u8 {
         None = 0 "runs" "It goes on",
         Told = 1 "told to" "It was told to",
@@ -75,7 +75,8 @@ pub struct Hello {
     version: I32,
     /// The kind of Outrigger program, as the number of a [`Kind`].
     kind: I32,
-    /// The token that was rendered into the program; it identifies the program's owner.
+    /// The token that was written into the program's text before it was sent: a number that differs for each text, by
+    /// which programs of other owners, and earlier ones, are recognised.
     token: I32,
 }
 
@@ -86,7 +87,8 @@ pub struct HelloRepr {
     pub version: i32,
     /// The kind of Outrigger program that sends the greeting.
     pub kind: Kind,
-    /// The token that was rendered into the program; it identifies the program's owner.
+    /// The token that was written into the program's text before it was sent: a number that differs for each text, by
+    /// which programs of other owners, and earlier ones, are recognised.
     pub token: i32,
 }
 
@@ -98,7 +100,7 @@ impl Hello {
     /// The size of a program's greeting \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// Returns the greeting in `bytes`, which must contain nothing else.
+    /// Returns the program's greeting in `bytes`, which must contain nothing else.
     ///
     /// # Errors
     /// `BadLength` at 0 if the size differs; `BadType` at 0 if the magic number differs.
@@ -116,7 +118,7 @@ impl Hello {
 }
 
 impl HelloRepr {
-    /// Writes the greeting to the start of `out` and returns its size \[B\].
+    /// Writes the program's greeting to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter than the greeting.
@@ -126,13 +128,13 @@ impl HelloRepr {
     }
 }
 
-/// An order, which the computer sends to the Outrigger program in each cycle.
+/// An order, which the computer sends to the Outrigger program on the controller in each cycle.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Order {
     /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     counter: I32,
-    /// The kind of order, as the number of a [`What`], plus 65 536 times the number of further cycles that the
+    /// The kind of order, as the number of a [`What`], plus 65 536 times the number of further control cycles that the
     /// values cover.
     what: I32,
     /// The values for the joints: speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\], by the kind of program.
@@ -146,8 +148,8 @@ pub struct OrderRepr {
     pub counter: u16,
     /// The kind of order to the program.
     pub what: What,
-    /// The number of cycles from the previous order's joint values to these, 1 to 32 768. More than one only if states
-    /// were missed.
+    /// The number of control cycles from the previous order's joint values to these, 1 to 32 768. More than one only if
+    /// states of the robot were missed.
     pub cycles: u16,
     /// The values for the joints: speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\], by the kind of program.
     pub values: [i32; 6],
@@ -157,7 +159,7 @@ impl Order {
     /// The size of an order to a program \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// Returns the order in `bytes`, which must contain nothing else.
+    /// Returns the order to a program in `bytes`, which must contain nothing else.
     ///
     /// # Errors
     /// `BadLength` at 0 if the size differs; `BadValue` at 0 if the counter does not fit 16 bits, at 4 if the kind of
@@ -183,7 +185,7 @@ impl Order {
 }
 
 impl OrderRepr {
-    /// Writes the order to the start of `out` and returns its size \[B\].
+    /// Writes the order to a program to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter than the order.
@@ -194,15 +196,16 @@ impl OrderRepr {
     }
 }
 
-/// A report, which the program sends after each order and when it ends. It is one number, `counter + 65 536 × (ending +
-/// 16 × lag)`.
+/// A report, which the Outrigger program on the controller sends after each order and when it ends. It is one number,
+/// `counter + 65 536 × (ending + 16 × lag)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The counter of the newest order that the program has accepted.
     pub counter: u16,
     /// The reason why the program has ended, or that it is still running.
     pub ending: Ending,
-    /// The number of values that wait in the program's ring, 0 to 2 047; 0 if the program has no ring.
+    /// The number of joint positions, or of legs of a trajectory, that wait in the program's ring buffer, 0 to 2 047; 0
+    /// if the program has none.
     pub lag: u16,
 }
 

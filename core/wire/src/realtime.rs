@@ -194,26 +194,28 @@ impl<'a> Packet<'a> {
         ControllerTime::from_secs(self.time())
     }
 
-    /// Returns the measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\]; CB2 and later controllers send it in
-    /// different fields.
+    /// Returns the measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\], from the field that the packet's layout has for
+    /// it; `None` if it has none.
     #[must_use]
     pub fn measured_pose(&self) -> Option<[f64; 6]> {
         self.tool_vector_actual().or_else(|| self.tool_vector())
     }
 
-    /// Returns the TCP speed \[m/s, rad/s\]; CB2 and later controllers send it in different fields.
+    /// Returns the TCP speed \[m/s, rad/s\], from the field that the packet's layout has for it; `None` if it has none.
     #[must_use]
     pub fn measured_speed(&self) -> Option<[f64; 6]> {
         self.tcp_speed_actual().or_else(|| self.tcp_speed())
     }
 
-    /// Returns the tool acceleration x, y, z \[m/s²\]; CB2 and later controllers send it in different fields.
+    /// Returns the tool acceleration x, y, z \[m/s²\], from the field that the packet's layout has for it; `None` if it
+    /// has none.
     #[must_use]
     pub fn tool_acceleration(&self) -> Option<[f64; 3]> {
         self.tool_accelerometer_values().or_else(|| self.cb2_tool_accelerometer_values())
     }
 
-    /// Returns the robot mode by name. The layout selects the list of names, because only CB2 sends the layout of CB2.
+    /// Returns the robot mode by name; `None` if the packet has none. The layout selects the list of names, because
+    /// only CB2 sends the layout of CB2.
     #[must_use]
     pub fn named_robot_mode(&self) -> Option<RobotMode> {
         let generation = match self.layout() {
@@ -323,8 +325,8 @@ impl Repr {
     }
 }
 
-/// Returns the start of a packet if a stream could hold a packet that begins with `head`: the length must be a packet's
-/// and the time valid.
+/// Returns the size and time of a real-time packet if a stream could hold one that begins with `head`: the length must
+/// be that of a packet and the time valid; otherwise `None`.
 ///
 /// A polluted stream has no other sign of where a packet begins (`core/docs/protocol/ur-client-interfaces.md 1.2`). A
 /// positive time below a microsecond is the pattern of integers read as a double; no controller runs for 10⁹ s.
@@ -343,7 +345,7 @@ pub fn plausible_head(head: &[u8; HEAD_LEN]) -> Option<Head> {
 /// The number of bytes at the start of a real-time packet that [`plausible_head`] examines.
 pub const HEAD_LEN: usize = 12;
 
-/// The start of a real-time packet: the fields that identify it in a stream.
+/// The size and time at the start of a real-time packet, by which it is recognised in a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Head {

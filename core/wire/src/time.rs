@@ -187,8 +187,8 @@ impl core::ops::Sub for Duration {
     }
 }
 
-/// Returns the nearest `f32` for values below 2³², and one of the two nearest for larger ones. Uses only conversions
-/// that a microcontroller does without a routine.
+/// Returns the nearest `f32` for numbers below 2³², and one of the two nearest for larger ones. Uses only conversions
+/// that a microcontroller does without a library routine.
 #[doc(hidden)]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub const fn to_f32(value: u64) -> f32 {

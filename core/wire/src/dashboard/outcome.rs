@@ -21,7 +21,7 @@ pub enum Outcome {
     NotConnected,
     /// The dashboard server sent no reply in time, or one that is not understood. The command may have been executed.
     NoAnswer,
-    /// Another dashboard command is in progress.
+    /// The dashboard command was not sent, because another one is in progress.
     Busy,
     /// The arm is being commanded or stopped, so no dashboard command was sent.
     Commanding,

@@ -118,7 +118,7 @@ pub enum MessageKind<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Returns the message that fills `bytes` to the end.
+    /// Returns the primary message that fills `bytes` to the end.
     ///
     /// # Errors
     /// `Truncated` if bytes are missing (also of the fixed part of a robot or program-state message); `BadLength` if
@@ -157,8 +157,8 @@ impl<'a> Message<'a> {
         self.kind
     }
 
-    /// Calls `visitor` for each field of the message. Forms that depend on the software are decoded for `software`; if
-    /// it is `None`, they are reported as `raw` bytes.
+    /// Calls `visitor` for each field of the primary message. Forms that depend on the software are decoded for
+    /// `software`; if it is `None`, they are reported as `raw` bytes.
     ///
     /// # Errors
     /// The first error inside the body. All fields before it have been visited.

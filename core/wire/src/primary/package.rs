@@ -63,8 +63,8 @@ pub(super) fn start(out: &mut [u8], size: usize, package_type: u8) -> Result<Put
     Ok(put)
 }
 
-/// Converts an error to `BadLength`: if the fields exceed the size that the caller chose, the size is wrong, not the
-/// buffer.
+/// Converts an error of writing a sub-package to `BadLength`: if the fields exceed the size that the caller chose, the
+/// size is wrong, not the buffer.
 pub(super) fn too_short(error: WireError) -> WireError {
     WireError { kind: WireErrorKind::BadLength, ..error }
 }
@@ -103,7 +103,8 @@ macro_rules! sub_package {
                 self.size
             }
 
-            /// Calls `visitor` for size and type, then for each field that exists, in wire order.
+            /// Calls `visitor` for size and type of the sub-package, then for each field that exists in it, in wire
+            /// order.
             pub fn visit(&self, visitor: &mut dyn $crate::fields::FieldVisitor) {
                 $crate::primary::package::visit_header(self.size, $kind, visitor);
                 self.visit_body(visitor);

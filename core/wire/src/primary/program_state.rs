@@ -182,7 +182,7 @@ impl<'a> Iterator for Names<'a> {
     }
 }
 
-/// The open lists and matrices, as the number of elements that each still lacks.
+/// The open lists and matrices of a variable's value, as the number of elements that each still lacks.
 #[derive(Clone, Debug, Default)]
 struct Open(heapless::Vec<u32, MAX_DEPTH>);
 
@@ -199,7 +199,8 @@ impl Open {
         if self.0.last() == Some(&0) { Next::End } else { Next::Element }
     }
 
-    /// Counts `element`, whose kind [`Self::next`] announced; returns `true` if it completes a variable.
+    /// Counts `element`, whose kind [`Self::next`] announced; returns `true` if it completes a variable. Fails if lists
+    /// are nested too deeply.
     fn count(&mut self, element: &Element<'_>) -> Result<bool, ()> {
         if matches!(element, Element::End) {
             self.0.pop();
@@ -219,7 +220,7 @@ impl Open {
     }
 }
 
-/// Iterates over the elements of all variables. An error is the last item.
+/// Iterates over the elements of the values of all variables. An error is the last item.
 #[derive(Clone, Debug)]
 pub struct Variables<'a> {
     bytes: Take<'a>,
@@ -470,7 +471,8 @@ impl<'a> ProgramStateMessage<'a> {
 }
 
 impl Element<'_> {
-    /// Shows a list as a list, and a matrix as the list of its elements, row by row.
+    /// Calls `visitor` for this part of a variable's value: for a list as a list, for a matrix as the list of its
+    /// elements, row by row.
     fn visit(&self, visitor: &mut dyn FieldVisitor) {
         match *self {
             Self::None => visitor.field("", Value::Nothing),

@@ -5,8 +5,8 @@ use crate::WireError;
 use crate::robot::{MessageSource, SafetyMode, SoftwareVersion, Text};
 use crate::rtde::TextMessage;
 
-/// The greatest stored length of a message's text \[B\]. Without the feature `messages` only the texts of errors are
-/// stored.
+/// The greatest stored length of the text of a controller's message \[B\]. Without the feature `messages` only the
+/// texts of errors are stored.
 const TEXT_LEN: usize = if cfg!(feature = "messages") { 64 } else { 16 };
 
 /// The kind of a [`Report`], a message of the controller to people.
@@ -50,7 +50,7 @@ pub struct Report {
 pub const LOCAL_CONTROL: i32 = 210;
 
 impl Report {
-    /// Returns the report for a text message that arrived by RTDE.
+    /// Returns the report for a text message of the controller that arrived by RTDE.
     pub fn by_rtde(text: &TextMessage<'_>) -> Self {
         let text = Text::from_bytes(text.message);
         Self { kind: ReportKind::Text, source: MessageSource::Rtde, code: 0, argument: 0, text }
@@ -62,7 +62,7 @@ impl Report {
         self.kind == ReportKind::Error && self.code == LOCAL_CONTROL
     }
 
-    /// Returns the report in `message`; `None` for kinds that are not meant for people.
+    /// Returns the report for people in `message`; `None` for kinds that are not meant for people.
     ///
     /// # Errors
     /// The errors of [`RobotMessage::payload`].

@@ -198,8 +198,8 @@ impl<'a> RobotMessage<'a> {
     }
 }
 
-/// Reads a runtime exception. If the software does not determine the form, the first byte does: no program has 2²⁴
-/// lines and no text starts with NUL.
+/// Reads a runtime exception, the message about a program's failure. If the software does not determine the form, the
+/// first byte does: no program has 2²⁴ lines and no text starts with NUL.
 fn runtime_exception(mut bytes: Take<'_>, form: Form) -> Result<RobotMessagePayload<'_>, WireError> {
     let numbered = match form {
         Form::Cb2 | Form::Cb3 => false,

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeTuple, Serializer};
 
-/// Writes the array as a tuple of `N` elements.
+/// Writes the array of `N` elements as a tuple, for the attribute `serde(with)` of a field.
 ///
 /// # Errors
 /// The errors of the serializer.
@@ -16,7 +16,7 @@ pub fn serialize<T: Serialize, S: Serializer, const N: usize>(values: &[T; N], t
     tuple.end()
 }
 
-/// Reads `N` elements.
+/// Reads an array of `N` elements that was written as a tuple.
 ///
 /// # Errors
 /// The errors of the deserializer, and an error if there are fewer elements.

@@ -16,7 +16,7 @@ macro_rules! joint_vector {
             /// The values of an arm with all joints at zero.
             pub const ZERO: Self = Self([0.0; N]);
 
-            /// Returns the controller's `f64` values, rounded to the nearest `f32`.
+            /// Returns the joint vector for the controller's `f64` values, each rounded to the nearest `f32`.
             #[must_use]
             pub fn from_wire(values: [f64; N]) -> Self {
                 Self(values.map(to_f32))
@@ -33,7 +33,7 @@ macro_rules! joint_vector {
                 self.0.iter().copied()
             }
 
-            /// Returns the results of `f` for the values of each joint in `self` and `other`.
+            /// Returns a joint vector with the result of `f` for each joint's values in `self` and `other`.
             #[must_use]
             pub fn zip_with<T>(&self, other: &[T; N], mut f: impl FnMut(f32, &T) -> f32) -> Self {
                 let mut out = *self;
@@ -43,7 +43,7 @@ macro_rules! joint_vector {
                 out
             }
 
-            /// Returns a vector with the result of `f` for the value of each joint.
+            /// Returns a joint vector with the result of `f` for each joint's value.
             #[must_use]
             pub fn map(&self, f: impl FnMut(f32) -> f32) -> Self {
                 Self(self.0.map(f))

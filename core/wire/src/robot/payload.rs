@@ -1,6 +1,6 @@
 //! The payload of the arm: the load at its flange.
 
-/// A load at the flange.
+/// A load at the flange of the arm: its mass and centre of gravity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

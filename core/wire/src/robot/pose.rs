@@ -14,7 +14,7 @@ pub struct Pose {
     pub rotation: [f32; 3],
 }
 
-/// The linear \[m/s\] and angular \[rad/s\] velocity of one point, in one named frame.
+/// The linear \[m/s\] and angular \[rad/s\] velocity of one point, in the frame that the field or function names.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -25,7 +25,7 @@ pub struct Twist {
     pub angular: [f32; 3],
 }
 
-/// A force \[N\] and a torque \[Nm\].
+/// A force \[N\] and a torque \[Nm\], e.g. at the tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -36,7 +36,7 @@ pub struct Wrench {
     pub torque: [f32; 3],
 }
 
-/// Splits the six wire values, in UR's order, into two `f32` triples.
+/// Splits six numbers on the wire, of a pose, twist or wrench, into two triples, each rounded to the nearest `f32`.
 fn halves(values: [f64; 6]) -> ([f32; 3], [f32; 3]) {
     let [a, b, c, d, e, f] = values.map(to_f32);
     ([a, b, c], [d, e, f])
@@ -72,7 +72,7 @@ impl Pose {
         norm(self.turn_to(other))
     }
 
-    /// Returns whether no number of position and rotation is NaN or infinite.
+    /// Returns whether all numbers of the pose's position and rotation are finite: none is NaN or infinite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.position.iter().chain(&self.rotation).all(|value| value.is_finite())

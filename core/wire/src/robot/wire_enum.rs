@@ -16,7 +16,8 @@ macro_rules! wire_enum {
         }
 
         impl $name {
-            /// The named values with their numbers, in the order of the specification.
+            /// The named values of the enumeration with the numbers that transmit them, in the order of the
+            /// specification.
             pub const NAMED: &'static [(Self, $raw)] = &[$((Self::$variant, $value)),+];
 
             /// Returns the value that is transmitted as the number `raw`.

@@ -9,8 +9,8 @@ const KEY: usize = 16;
 /// The deepest nesting of JSON objects and arrays that is accepted.
 const DEPTH: u8 = 64;
 
-/// The member to extract: the first of these paths whose value is a text. Each path is the enclosing object's name
-/// (empty for the outermost object) and the member's name.
+/// The member of a JSON text to extract: the first of these paths whose value is a text. Each path is the enclosing
+/// object's name (empty for the outermost object) and the member's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     pub(super) path: &'static [(&'static str, &'static str)],
@@ -150,7 +150,7 @@ impl Scanner {
         self.depth > 0 && self.objects & 1 == 1
     }
 
-    /// Returns the name of the current member; `None` at levels that are too deep to matter.
+    /// Returns the stored name of the current JSON member at this level; `None` at levels that are too deep to matter.
     fn key(&mut self) -> Option<&mut Vec<u8, KEY>> {
         self.keys.get_mut(usize::from(self.depth.checked_sub(1)?))
     }

@@ -106,7 +106,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Writes the request to `out` and returns its length \[B\]. `host` is the controller as a URL names it. The
+    /// Writes the HTTP request to `out` and returns its length \[B\]. `host` is the controller as a URL names it. The
     /// request asks the controller to close the connection after its response.
     ///
     /// # Errors
@@ -184,7 +184,7 @@ pub fn software(version: &[u8]) -> Option<SoftwareVersion> {
     Some(if api >= QUESTIONS_SINCE { WITH_QUESTIONS } else { FIRST })
 }
 
-/// Writes text to memory of the caller. Fails if the memory is full.
+/// A cursor that writes text to memory of the caller, and fails if the memory is full.
 struct Cursor<'o> {
     out: &'o mut [u8],
     len: usize,

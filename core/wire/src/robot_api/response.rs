@@ -6,9 +6,9 @@ use super::json::{Member, Scanner, Value};
 use super::software;
 use crate::robot::SoftwareVersion;
 
-/// The greatest length of a response's status line and headers together \[B\].
+/// The greatest length of an HTTP response's status line and headers together that is accepted \[B\].
 const HEAD: u32 = 16 * 1024;
-/// The greatest length of a response body \[B\]; the API's description is the longest body.
+/// The greatest length of an HTTP response's body that is accepted \[B\]; the API's description is the longest body.
 const BODY: u64 = 16 << 20;
 /// The number of bytes of a response's line (status, header or chunk length) that are examined; the rest of a longer line
 /// is skipped.

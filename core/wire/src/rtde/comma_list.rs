@@ -106,7 +106,7 @@ impl<'a> TypeWord<'a> {
     }
 }
 
-/// Returns the list of names or type words to be split; `None` if it is empty.
+/// Returns the list of names or type words, to be split at its commas; `None` if it is empty.
 fn items(list: &[u8]) -> Option<&[u8]> {
     (!list.is_empty()).then_some(list)
 }

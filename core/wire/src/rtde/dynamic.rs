@@ -129,8 +129,8 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         self.fields.iter_mut().filter(|field| field.presence == Presence::InUse).for_each(Field::forget);
     }
 
-    /// Takes over the availability of each variable from another recipe of the same variables. A shorter or longer list
-    /// is accepted.
+    /// Takes over the availability of each variable on the controller from another recipe of the same variables. If
+    /// `known` is shorter, the other variables are unchanged; further values are ignored.
     pub fn restore(&mut self, known: impl Iterator<Item = Presence>) {
         for (field, presence) in self.fields.iter_mut().zip(known) {
             field.presence = presence;
@@ -202,7 +202,8 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         None
     }
 
-    /// Returns the size of the values of all present variables \[B\]; `None` while the type of one is unknown.
+    /// Returns the size of the values of all variables that the controller has \[B\]; `None` while the type of one is
+    /// unknown.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         self.fields.iter().filter(|field| field.is_asked_for()).try_fold(0_usize, |sum, field| match field.presence {
@@ -211,8 +212,8 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         })
     }
 
-    /// Writes the request for all variables that are not absent and returns its length \[B\]. `frequency` is for
-    /// outputs in version 2.
+    /// Writes the recipe's setup request, for all variables that are not absent, and returns its length \[B\].
+    /// `frequency` \[Hz\] is for outputs in version 2.
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter; `BadLength` if the names are longer than a controller accepts.
@@ -240,7 +241,7 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Ok(put.written())
     }
 
-    /// Returns the values of an RTDE data package.
+    /// Returns the values of an RTDE data package, to be read by the recipe's variables.
     ///
     /// # Errors
     /// `Truncated` or `BadLength` if their size differs from that of the recipe; `BadType` while the type of a variable
@@ -286,7 +287,8 @@ impl<'n> Field<'n> {
         field
     }
 
-    /// Resets the variable's type to the expected one, until the controller has answered.
+    /// Resets the variable's availability to present with the expected type, or to unknown, until the controller has
+    /// answered.
     fn forget(&mut self) {
         self.presence = self.expected.map_or(Presence::Unknown, Presence::Present);
     }
@@ -308,7 +310,7 @@ impl<'n> Field<'n> {
     }
 }
 
-/// The values of one data package. The length of the package has been checked.
+/// The values of one RTDE data package. The length of the package has been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct RecipeData<'r, 'n> {
     fields: &'r [Field<'n>],
@@ -316,7 +318,7 @@ pub struct RecipeData<'r, 'n> {
 }
 
 impl<'r, 'n> RecipeData<'r, 'n> {
-    /// Iterates over all variables in order with their values; the value of an absent variable is `None`.
+    /// Iterates over all variables of the recipe in order with their values; the value of an absent variable is `None`.
     pub fn iter(&self) -> impl Iterator<Item = (&'n str, Option<Value>)> + use<'r, 'n> {
         let mut bytes = Take::new(self.values);
         self.fields.iter().map(move |field| {
@@ -328,19 +330,19 @@ impl<'r, 'n> RecipeData<'r, 'n> {
         })
     }
 
-    /// Returns a reader of the values in order, for callers that know the order of the variables.
+    /// Returns a reader of the data package's values in order, for callers that know the order of the variables.
     #[must_use]
     pub fn reader(&self) -> RecipeReader<'r, 'n> {
         RecipeReader { fields: self.fields.iter(), values: self.values }
     }
 
-    /// Returns the value of a variable; `None` if it is absent or not part of the recipe.
+    /// Returns the value of a variable in the data package; `None` if it is absent or not part of the recipe.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value> {
         self.iter().find(|(known, _)| *known == name)?.1
     }
 
-    /// Calls `visitor` for each value in order, under its name on the wire.
+    /// Calls `visitor` for each value of the data package in order, under its name on the wire.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
         for (name, value) in self.iter() {
             if let Some(value) = value {

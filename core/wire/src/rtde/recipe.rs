@@ -161,7 +161,7 @@ macro_rules! rtde_recipe {
             use $crate::WireError;
             use $crate::rtde::{self, BytesOf, DataType, HostOf, Recipe, registry::Direction, type_number};
 
-            /// The values of the recipe as bytes, only to calculate sizes and offsets.
+            /// A struct of the recipe's values as bytes, used only to calculate their sizes and offsets.
             #[allow(non_snake_case, dead_code, reason = "names of the wire, never made")]
             #[repr(C)]
             struct Layout {
@@ -187,8 +187,8 @@ macro_rules! rtde_recipe {
 
             #[allow(dead_code, reason = "not every recipe is used both ways")]
             impl $Values {
-                /// Writes a data package and returns its length \[B\]. It has the form of version 2, which a client
-                /// also uses in version 1.
+                /// Writes a data package with these values and returns its length \[B\]. It has the form of version 2,
+                /// which a client also uses in version 1.
                 ///
                 /// # Errors
                 /// `BufferTooSmall` if `out` is shorter than the package.
@@ -336,7 +336,7 @@ pub const fn types_of<const COUNT: usize>(names: &str, direction: Direction) -> 
     types
 }
 
-/// Fails to compile if the RTDE variable is not sent in this direction.
+/// Fails to compile if no RTDE variable of this name is sent in this direction.
 pub const fn check_name(name: &str, direction: Direction) {
     assert!(Variable::named(name, direction).is_some(), "this variable does not travel in this direction");
 }
@@ -358,7 +358,7 @@ pub fn put_data(recipe: u8, size: usize, out: &mut [u8]) -> Result<Values<'_>, W
     Ok(Values(put))
 }
 
-/// An RTDE data package whose values are being written.
+/// An RTDE data package whose values are being written one after the other.
 #[derive(Debug)]
 pub struct Values<'b>(Put<'b>);
 

@@ -75,11 +75,12 @@ pub enum Direction {
     Output,
 }
 
-/// A line of the table: a variable, or a run of numbered registers.
+/// A line of the registry's table: an RTDE variable, or a run of numbered registers.
 #[derive(Debug)]
 struct Row {
     name: &'static str,
-    /// The numbers of the first and the last register, which are appended to the name.
+    /// The numbers of the first and the last register of the line, which are appended to the name; `None` for a
+    /// variable that is no register.
     numbers: Option<(u8, u8)>,
     data_type: DataType,
     input: bool,
@@ -152,7 +153,7 @@ impl Variable {
         ""
     }
 
-    /// Returns the first software of each controller family that has the variable.
+    /// Returns the first software of each controller family that has the RTDE variable.
     #[must_use]
     pub const fn since(self) -> Since {
         *self.row.since
@@ -176,8 +177,8 @@ impl core::fmt::Display for Variable {
 }
 
 impl Row {
-    /// Returns 0 if `name` is this row's name, or the register's number if `name` is one of the row's registers;
-    /// `None` otherwise.
+    /// Returns 0 if `name` is the name of this line of the table, or the register's number if `name` is one of the
+    /// line's registers; `None` otherwise.
     const fn number_in(&self, name: &str) -> Option<u8> {
         let mut rest = name.as_bytes();
         let mut own = self.name.as_bytes();
@@ -220,17 +221,20 @@ const fn version((major, minor, bugfix): (u8, u8, u32)) -> SoftwareVersion {
     SoftwareVersion { major, minor, bugfix }
 }
 
-/// Returns "since these releases of 3.x and 5.x, and since the first release of PolyScope X".
+/// Returns the value of [`Since`] for a variable that exists since these releases of 3.x and 5.x, and since the first
+/// release of PolyScope X.
 const fn both(cb3: (u8, u8, u32), e_series: (u8, u8, u32)) -> Since {
     Since::Release { cb3: Some(version(cb3)), e_series: version(e_series), polyscope_x: SoftwareVersion::new(10, 0) }
 }
 
-/// Returns "since this release of 5.x and the first release of PolyScope X; never on 3.x".
+/// Returns the value of [`Since`] for a variable that exists since this release of 5.x and the first release of
+/// PolyScope X, and never on 3.x.
 const fn e_series(first: (u8, u8, u32)) -> Since {
     Since::Release { cb3: None, e_series: version(first), polyscope_x: SoftwareVersion::new(10, 0) }
 }
 
-/// Returns "since these releases of 5.x and PolyScope X; never on 3.x".
+/// Returns the value of [`Since`] for a variable that exists since these releases of 5.x and PolyScope X, and never on
+/// 3.x.
 const fn later(first: (u8, u8, u32), polyscope_x: (u8, u8, u32)) -> Since {
     Since::Release { cb3: None, e_series: version(first), polyscope_x: version(polyscope_x) }
 }

@@ -70,7 +70,7 @@ pub enum Reply<'a> {
     Data {
         /// The number of the recipe to which the values belong; `None` in version 1.
         recipe: Option<u8>,
-        /// The values of the outputs, in the order of the recipe.
+        /// The undecoded values of the outputs, in the order of the recipe.
         values: &'a [u8],
     },
     /// A package with a letter that no version of RTDE defines.
@@ -112,8 +112,8 @@ impl<'a> Reply<'a> {
         })
     }
 
-    /// Writes the package and returns its length \[B\]. It has the form of version 2 if outputs or data have a recipe
-    /// number, or a text has a source.
+    /// Writes the RTDE reply and returns its length \[B\]. It has the form of version 2 if outputs or data have a
+    /// recipe number, or a text has a source.
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter; `BadLength` if a text or the package exceeds its length field.
@@ -136,7 +136,8 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// Calls `visitor` for each field of the package, in wire order. The values of data are shown as one run of bytes.
+    /// Calls `visitor` for each field of the reply's package, in wire order. The values of data are shown as one run of
+    /// bytes.
     pub fn visit(&self, package: &Package<'_>, visitor: &mut dyn FieldVisitor) {
         package.visit_header(visitor);
         match self {
@@ -179,7 +180,8 @@ fn yes_or_no(package_type: PackageType, accepted: bool, out: &mut [u8]) -> Resul
     Ok(put.written())
 }
 
-/// Writes a package of a recipe number, if there is one, and a list of bytes.
+/// Writes an RTDE package of this type with the number of a recipe, if there is one, and then `bytes`: type words or
+/// values.
 fn list(package_type: PackageType, recipe: Option<u8>, bytes: &[u8], out: &mut [u8]) -> Result<usize, WireError> {
     let head = usize::from(recipe.is_some());
     let mut put = start(out, package_type, bytes.len().saturating_add(head))?;

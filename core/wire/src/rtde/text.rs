@@ -96,7 +96,7 @@ impl<'a> TextMessage<'a> {
     }
 }
 
-/// Reads a byte that contains a length, and then as many bytes.
+/// Reads a byte of an RTDE text message that contains a length, and then as many bytes.
 fn counted<'a>(bytes: &mut Take<'a>) -> Result<&'a [u8], WireError> {
     let count = bytes.value::<u8>()?;
     bytes.bytes(count.into())

@@ -12,7 +12,7 @@ use zerocopy::big_endian::{F64, I32, U32, U64};
 pub trait Data: Copy + Default + core::fmt::Debug + sealed::Sealed {
     /// The RTDE type as a value of [`DataType`].
     const TYPE: DataType;
-    /// An array of as many bytes as a value of the type has.
+    /// An array of as many bytes as a value of the RTDE type has.
     type Bytes;
 
     /// Returns the RTDE value at the start of `bytes`; `None` if there are too few bytes.
@@ -38,7 +38,7 @@ pub trait Typed {
 /// The host type of the RTDE type with this number.
 pub type HostOf<const TYPE: u8> = <Numbered<TYPE> as Typed>::Host;
 
-/// An array of as many bytes as the type with this number has.
+/// An array of as many bytes as a value of the RTDE type with this number has.
 pub type BytesOf<const TYPE: u8> = <HostOf<TYPE> as Data>::Bytes;
 
 macro_rules! types {
@@ -53,13 +53,13 @@ macro_rules! types {
             /// The list of all RTDE types.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Returns the word by which replies name the type.
+            /// Returns the word by which replies to setup requests name the type.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// Returns the size of a value of this type \[B\].
+            /// Returns the size of an RTDE value of this type \[B\].
             #[must_use]
             pub const fn size(self) -> usize {
                 match self { $(Self::$variant => size_of::<$wire>()),+ }
@@ -92,7 +92,7 @@ macro_rules! types {
                 match self { $(Self::$variant(value) => put.value::<$wire>(value)),+ }
             }
 
-            /// Passes the value to `visitor` under this name.
+            /// Passes the RTDE value to `visitor` under this name.
             pub fn visit(self, name: &str, visitor: &mut dyn FieldVisitor) {
                 match self { $(Self::$variant(value) => <$wire as Wire>::visit(value, name, visitor)),+ }
             }

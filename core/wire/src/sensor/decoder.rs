@@ -56,11 +56,11 @@ pub struct Figures {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The decoder collects a message whose beginning was received.
+    /// The decoder collects a sensor's message whose beginning was received.
     Collecting,
-    /// The decoder is in a message that is too long, and skips it.
+    /// The decoder is in a sensor's message that is too long, and skips it up to its delimiter.
     Skipping,
-    /// The decoder is in a message whose beginning was not received, and waits for the delimiter.
+    /// The decoder is in a sensor's message whose beginning was not received, and waits for its delimiter.
     Joining,
 }
 
@@ -71,20 +71,20 @@ pub struct Decoder {
     bytes: [u8; LINE_MAX],
     len: usize,
     state: State,
-    /// The sequence number given to the next line that contains none.
+    /// The sequence number given to the next line of text that contains none.
     next_seq: u32,
     figures: Figures,
 }
 
 impl Decoder {
-    /// Returns a decoder for a stream that may begin in the middle of a message.
+    /// Returns a decoder for a sensor's stream that may begin in the middle of a message.
     #[must_use]
     pub const fn new(form: Form) -> Self {
         let figures = Figures { readings: 0, refused: 0, garbage: 0 };
         Self { form, bytes: [0; LINE_MAX], len: 0, state: State::Joining, next_seq: 0, figures }
     }
 
-    /// Returns the counts of readings, rejected messages and unusable bytes.
+    /// Returns the counts of readings, rejected messages and unusable bytes of the sensor's stream.
     #[must_use]
     pub const fn figures(&self) -> Figures {
         self.figures
@@ -96,7 +96,7 @@ impl Decoder {
         self.len
     }
 
-    /// Records that bytes were lost: the current message is discarded up to its delimiter.
+    /// Records that bytes of the sensor's stream were lost: the current message is discarded up to its delimiter.
     pub fn resync(&mut self) {
         self.figures.garbage = self.figures.garbage.saturating_add(count(self.len));
         self.len = 0;

@@ -63,7 +63,7 @@ impl Reading {
     }
 }
 
-/// A conversion from a sensor's unit to SI: multiplies by `factor`, then adds `offset`.
+/// A conversion of a sensor's numbers to SI units: multiplies by `factor`, then adds `offset`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -75,7 +75,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A conversion that changes no number.
+    /// The conversion of a sensor whose numbers are in SI units already: it changes no number.
     pub const NONE: Self = Self { factor: 1.0, offset: 0.0 };
 
     /// Returns the sensor's reading with every number converted to SI.

@@ -1,4 +1,4 @@
-//! A reading of a sensor with its source and time.
+//! A reading of a sensor with its source and the time at which it was taken.
 
 use crate::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::time::Instant;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceId(pub u8);
 
-/// The one to six numbers of a reading, in the unit that the law using them requires.
+/// The one to six numbers of a sensor's reading, in the unit that the control law using them requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -21,8 +21,8 @@ impl SampleValue {
     /// The greatest number of values in one sample.
     pub const CAPACITY: usize = 6;
 
-    /// Returns a value with these numbers; `None` for no number or more than six. NaN is accepted as a measurement; the
-    /// code that uses it must reject it.
+    /// Returns a sensor value with these numbers; `None` for no number or more than six. NaN is accepted as a
+    /// measurement; the code that uses it must reject it.
     #[must_use]
     pub fn new(channels: &[f32]) -> Option<Self> {
         let mut value = Self { channels: [0.0; Self::CAPACITY], len: u8::try_from(channels.len()).ok()? };
@@ -58,7 +58,8 @@ impl SampleValue {
         self
     }
 
-    /// Returns whether both values have the same bits. A frozen sensor repeats even its noise.
+    /// Returns whether both sensor values have the same bits. Repeated bits show a frozen sensor: the noise of a
+    /// working one changes them.
     #[must_use]
     pub fn same_bits(&self, other: &Self) -> bool {
         self.len == other.len && self.channels.iter().zip(&other.channels).all(|(a, b)| a.to_bits() == b.to_bits())

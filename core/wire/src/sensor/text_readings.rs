@@ -7,8 +7,8 @@ use crate::sensor::SampleValue;
 const SEQ: &[u8] = b"seq=";
 
 impl Reading {
-    /// Reads one line, with or without its end. Returns `Ok(None)` if the line is blank, or a comment that begins with
-    /// `#`. A line without `seq=` gets the sequence number `next`.
+    /// Reads the sensor's reading in one line of text, with or without its end. Returns `Ok(None)` if the line is
+    /// blank, or a comment that begins with `#`. A line without `seq=` gets the sequence number `next`.
     ///
     /// # Errors
     /// [`NotAReading`]: `NotText`, `NotANumber`, `NotASequence`, `Count`.

@@ -61,9 +61,9 @@ impl Version<'_> {
 /// A message about a change of the safety mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SafetyModeMessage<'a> {
-    /// The code of the safety report.
+    /// The code of the message about a change of the safety mode.
     pub code: i32,
-    /// The argument of the safety report's code.
+    /// The argument of the code in the message about a change of the safety mode.
     pub argument: i32,
     /// The detail of the safety report, whose form depends on the software.
     pub detail: SafetyDetail<'a>,
@@ -255,12 +255,12 @@ impl<'a> ThreadLabel<'a> {
     }
 }
 
-/// Returns the unread bytes of the message as text.
+/// Returns the unread bytes of a robot message's payload as text.
 pub(super) fn rest<'a>(bytes: &Take<'a>) -> Text<'a> {
     Text(bytes.rest())
 }
 
-/// Reads a text of the message that is preceded by its length in one byte.
+/// Reads a text of a robot message's payload that is preceded by its length in one byte.
 fn short_text<'a>(bytes: &mut Take<'a>) -> Result<Text<'a>, WireError> {
     let length = bytes.value::<u8>()?;
     bytes.bytes(length.into()).map(Text)

@@ -127,7 +127,7 @@ fn visit_labels(labels: ThreadLabels<'_>, visitor: &mut dyn FieldVisitor) -> Res
     Ok(())
 }
 
-/// Short methods that report one field of a payload each to a visitor.
+/// A visitor of a robot message's payload, with a short method to report a field of each type.
 struct Show<'v>(&'v mut dyn FieldVisitor);
 
 impl Show<'_> {
