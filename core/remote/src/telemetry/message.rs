@@ -80,7 +80,7 @@ pub struct Status<S> {
     pub motion_unknown: bool,
     /// `true` if the next command would override a stop of the arm at the pendant; only while commanding.
     pub overrides_pendant: bool,
-    /// The number of consecutive good control cycles, while arming.
+    /// The number of consecutive control cycles with a timely state of the arm, while arming.
     pub good_cycles: u32,
     /// The kind of proof that the controller accepts commands; `None` while there is none.
     pub accepted_by: Option<Proof>,
@@ -222,7 +222,7 @@ pub struct NetworkCounts {
     /// The number of frames of the device that were discarded: there was no link, or the network controller was being
     /// started.
     pub unsent: u32,
-    /// The number of times that the network link was lost.
+    /// The number of times that the device's network link was lost.
     pub link_losses: u32,
     /// The number of bounded waits for the network controller, or for its transceiver, that timed out.
     pub timeouts: u32,
@@ -264,15 +264,15 @@ impl LinkActivity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StartStage {
-    /// The processor executes its first instructions and sets up its clocks.
+    /// The stage in which the processor executes its first instructions and sets up its clocks.
     Clocks,
-    /// The device reads its settings.
+    /// The stage of the start in which the device reads its settings.
     Settings,
-    /// The device starts its network controller.
+    /// The stage of the start in which the device starts its network controller.
     Interface,
-    /// The device prepares memory, sensors and tasks.
+    /// The stage of the start in which the device prepares memory, sensors and tasks.
     Tasks,
-    /// The control loop of the device runs.
+    /// The last stage of the start, in which the control loop of the device runs.
     Running,
 }
 

@@ -40,7 +40,7 @@ pub enum Reply<'a> {
     UserRole(UserRole),
     /// The operational mode, manual or automatic; `None` if no password is set for the choice.
     OperationalMode(Option<OperationalMode>),
-    /// The controller's safety mode, or its safety status.
+    /// The controller's safety mode, or its safety status, whichever the request asks for.
     Safety(SafetyMode),
     /// The reply `true` if the controller is in remote control.
     RemoteControl(bool),

@@ -20,7 +20,7 @@ macro_rules! wire_enum {
             /// specification.
             pub const NAMED: &'static [(Self, $raw)] = &[$((Self::$variant, $value)),+];
 
-            /// Returns the value that is transmitted as the number `raw`.
+            /// Returns the value of the enumeration that is transmitted as the number `raw`.
             #[must_use]
             pub const fn from_raw(raw: $raw) -> Self {
                 match raw {
@@ -29,7 +29,7 @@ macro_rules! wire_enum {
                 }
             }
 
-            /// Returns the number by which the value is transmitted.
+            /// Returns the number by which the value of the enumeration is transmitted.
             #[must_use]
             pub const fn raw(self) -> $raw {
                 match self {

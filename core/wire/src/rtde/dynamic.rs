@@ -35,7 +35,7 @@ pub struct Field<'n> {
 }
 
 impl Field<'_> {
-    /// A placeholder, to initialise the memory of a recipe.
+    /// A variable without a name, as a placeholder to initialise the memory of a [`DynamicRecipe`].
     pub const EMPTY: Self = Self { name: "", presence: Presence::Unknown, expected: None };
 }
 

@@ -46,7 +46,7 @@ pub trait Recipe {
 pub struct RecipeError<'n> {
     /// The name of the variable that has the problem; empty for [`Problem::Surplus`].
     pub name: &'n str,
-    /// The problem of the variable in the recipe.
+    /// The problem with the variable because of which the recipe cannot be used as it is.
     pub problem: Problem,
 }
 

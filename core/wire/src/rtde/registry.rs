@@ -30,7 +30,7 @@ pub enum Since {
     Rtde,
     /// The variable exists since the listed releases. A controller family without a release never had the variable.
     Release {
-        /// The first release of CB3 that has the variable.
+        /// The first release of CB3 that has the variable; `None` if CB3 never had it.
         cb3: Option<SoftwareVersion>,
         /// The first release of e-Series that has the variable.
         e_series: SoftwareVersion,

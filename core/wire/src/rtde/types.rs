@@ -31,11 +31,11 @@ pub struct Numbered<const TYPE: u8>;
 
 /// Maps an RTDE type's number to the type of its values in host order.
 pub trait Typed {
-    /// The type of the values in host order.
+    /// The host's type for values of this RTDE type.
     type Host: Data;
 }
 
-/// The host type of the RTDE type with this number.
+/// The host's type for values of the RTDE type with this number.
 pub type HostOf<const TYPE: u8> = <Numbered<TYPE> as Typed>::Host;
 
 /// An array of as many bytes as a value of the RTDE type with this number has.

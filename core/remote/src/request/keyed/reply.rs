@@ -82,25 +82,25 @@ pub enum OutputOutcome {
     NeverShown,
     /// The output's value was sent, but the controller shows another value after the time allowed.
     NotConfirmed,
-    /// A later write for the same output replaced this write.
+    /// A later write for the same output replaced this write before it was confirmed.
     Superseded,
     /// The output was not set: no session with a controller is established.
     NotConnected,
-    /// This arm or its software has no such output, or a number of the request is out of its range.
+    /// The output was not set: this arm or its software has no such output, or a number in the request is out of range.
     Impossible,
-    /// The controller is in local control and accepts no writes of outputs.
+    /// The output was not set: the controller is in local control and accepts no writes of outputs.
     LocalControl,
-    /// The session with the controller owns no RTDE input for the output.
+    /// The output was not set: the session with the controller owns no RTDE input for it.
     NoInput,
-    /// Setting outputs is disabled in the configuration.
+    /// The output was not set: the configuration disables setting outputs.
     Off,
-    /// The link to the controller was stale, or did not accept text, for too long.
+    /// The output was not set: for too long, the controller's newest state was too old, or its link accepted no text.
     LinkStale,
-    /// Setting the output would change motion, and the arm is commanded or not at rest.
+    /// The output was not set: setting it would change motion, and the arm is commanded or not at rest.
     Commanding,
-    /// This kind of controller has no such output.
+    /// The output was not set: this kind of controller has no such output.
     NoSuchOutput,
-    /// The output's variable is reserved for the handshake with the program on the controller.
+    /// The output was not set: its RTDE variable is reserved for the handshake with the program on the controller.
     Reserved,
     /// The output was not set, because too many writes are pending.
     Full,

@@ -24,7 +24,7 @@ pub struct Popup<'a> {
 /// The request of a pop-up to a person, which the message contains since 3.0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PopupRequest {
-    /// The number of the pop-up's request.
+    /// The number by which the program's request to the person is identified.
     pub request_id: u32,
     /// The number of the type of the value that the pop-up requests, 8 for none.
     pub requested_type: u32,
@@ -163,7 +163,7 @@ pub struct Titled<'a> {
 /// A program's request for a value from a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestValue<'a> {
-    /// The number of the program's request for a value.
+    /// The number by which the program's request for a value is identified.
     pub request_id: u32,
     /// The type of the requested value: 0 boolean, 1 integer, 2 float, 3 string, 4 pose, 5 joint vector, 6 waypoint, 7
     /// expression, 8 none; absent on software 1.x.
