@@ -110,8 +110,8 @@ pub struct Motion<const N: usize> {
     pub positions: JointPositions<N>,
     /// The measured joint speeds \[rad/s\].
     pub velocities: JointVelocities<N>,
-    /// The joint speeds of the control law after the limits of the governor, which checks them \[rad/s\]; `None` unless
-    /// commanding.
+    /// The joint speeds \[rad/s\] that the governor, which checks requested speeds against the limits, approved last;
+    /// `None` unless commanding.
     pub target_velocities: JointVelocities<N>,
     /// The joint speeds that the governor approved last \[rad/s\]; `None` unless commanding.
     pub approved: Option<JointVelocities<N>>,
