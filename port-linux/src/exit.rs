@@ -20,7 +20,7 @@ pub enum Failure {
     /// Exit code 3: the robot or another process cannot be reached, rejects the connection or does not reply.
     #[error("{0}")]
     Connection(String),
-    /// Exit code 4: a fallback, a fault, or a check that failed.
+    /// Exit code 4: commanding ended because of a fault (a fallback), or another fault was found, or a check failed.
     #[error("{0}")]
     Fault(String),
     /// Exit code 130: Ctrl-C ended the command before it had a result.

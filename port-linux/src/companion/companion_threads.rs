@@ -1,4 +1,5 @@
-//! Starts the companions of a session, and ends them after the session.
+//! Starts the companions of a session (components that run beside it, e.g. a recording), and ends them after the
+//! session.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel as channel_of_one;
@@ -16,15 +17,18 @@ use crate::host::worker::{Joined, Worker};
 use crate::requests::Client;
 use crate::vendor::Vendor;
 
-/// The number of remarks of all companions that can wait to be displayed.
+/// The number of companions' messages to the operator (remarks) that can wait to be displayed, those of all companions
+/// together.
 const WAITING: usize = 256;
 /// The longest time to wait for the end of one companion. A recording may take 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The running companions of a session, for the thread that commands.
+/// The running companions of a session (components that run beside it, e.g. a recording), for the thread that commands
+/// the arm.
 #[derive(Debug)]
 pub struct RunningCompanions<C: Vendor<N>, const N: usize> {
-    /// The senders of pictures of the session's state, for the companions that need them.
+    /// The senders of pictures of the session's state (its displayed values at one instant), for the companions that
+    /// need them.
     pub taps: Vec<Tap<C, N>>,
     /// The events that the companions display at the start, in the order of the companions.
     pub notices: Vec<Notice>,
@@ -42,7 +46,7 @@ pub(crate) struct Counting {
     /// The name of the companion in a sentence, e.g. `the recording`.
     pub(crate) name: &'static str,
     pub(crate) progress: Arc<Progress>,
-    /// `true` if the companion needs the inputs of the session's engine.
+    /// `true` if the companion needs the inputs and outputs of the session's control engine.
     pub(crate) engine: bool,
 }
 
@@ -60,8 +64,8 @@ impl Ends {
         self.heard = true;
     }
 
-    /// Ends the companions, after their feed has ended. Returns their results and their failures. A blocked companion
-    /// is abandoned.
+    /// Ends the companions, after the feed of the session's traffic and events has ended. Returns their results and
+    /// their failures. A blocked companion is abandoned.
     pub fn finish(mut self) -> (Vec<Ended>, Vec<Failure>) {
         self.end()
     }

@@ -95,13 +95,14 @@ pub struct Needs {
 pub struct Session<const N: usize> {
     /// The name of the controller, as the user gave it.
     pub robot: String,
-    /// The names of the configured sensors, by the numbers of their sources.
+    /// The names of the configured sensors, indexed by the number of each sensor (its source number).
     pub sources: Vec<String>,
     /// The clock that all times in the feed refer to.
     pub clock: Clock,
     /// The reader of the session's traffic and events.
     pub feed: Reader,
-    /// The newest state of the session, as pictures, if they were [requested](Needs::views).
+    /// The newest state of the session, as pictures (its displayed values at one instant), if they were
+    /// [requested](Needs::views).
     pub views: Option<Views<N>>,
     /// A client of the session, if it was [requested](Needs::commands) and the session accepts requests.
     pub client: Option<Client<N>>,
@@ -143,7 +144,8 @@ impl Remarks {
 
 /// The maximum number of characters of a companion's message to the operator.
 const LONGEST: usize = 1_024;
-/// The rate limit on messages of a companion: per second in the long run, and at once.
+/// The rate limit on messages of a companion to the operator: messages per second in the long run, and messages at once
+/// after a pause.
 const SAID: (f32, f32) = (20.0, 50.0);
 
 /// Cuts the `text` of a companion's message to the maximum length.

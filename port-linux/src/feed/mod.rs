@@ -32,7 +32,8 @@ pub use self::wire_formats::{FRI, VARIABLES, WireFormat, connection_of, listed, 
 use crate::feed::notice::Notice;
 use crate::host::worker::LOOK;
 
-/// The number of entries that a feed keeps for slow readers: eight seconds of the fastest stream.
+/// The number of entries (traffic and events of a session) that a feed keeps for slow readers: eight seconds of the
+/// fastest stream.
 pub const CAPACITY: usize = 4096;
 
 /// The number of entries in a feed of events only: those of some minutes.
@@ -81,8 +82,8 @@ pub enum EntryContent {
     Notice(Notice),
     /// The text of the configuration file with which a run started.
     Configuration(String),
-    /// The content of the engine's recorder: first the header of a dump, then each half of the recording, preceded by
-    /// an empty entry.
+    /// Bytes from the recorder of the control engine's inputs and outputs: first the header of a dump, then each half
+    /// of the recording, preceded by an empty entry.
     Engine(Box<[u8]>),
     /// The mode of the session and the figures of the link that carries states.
     Link {
@@ -93,7 +94,8 @@ pub enum EntryContent {
     },
 }
 
-/// The sender's end of a feed. Clones put entries into the same feed, which ends when the last of them is dropped.
+/// The sender's end of a feed (a queue of traffic and events to many readers). Clones put entries into the same feed,
+/// which ends when the last of them is dropped.
 #[derive(Clone, Debug)]
 pub struct Feed {
     ring: Arc<Ring>,
@@ -149,7 +151,7 @@ impl Feed {
     }
 }
 
-/// An item that a reader of a feed receives.
+/// An item that a reader of a feed receives: an entry, or the number of entries that it has lost.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// The next entry of the feed for this reader.

@@ -12,7 +12,8 @@ pub(crate) struct RobotLock {
 }
 
 impl RobotLock {
-    /// Takes the lock of the robot whose real-time port is `realtime`.
+    /// Takes the lock of the robot that the address `realtime` identifies: its real-time port, or, for a KRC, the local
+    /// address that receives its measurements.
     ///
     /// # Errors
     /// Returns [`Failure::Connection`] with the process that holds the lock; [`Failure::BadInput`] if the operating

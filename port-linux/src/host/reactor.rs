@@ -250,8 +250,8 @@ impl Turn {
         true
     }
 
-    /// Returns the descriptors and the time that were requested since `joins` was replaced, or `None` if there are too
-    /// many to be stored. Restores `due` and `joins`.
+    /// Returns the descriptors and the time that a future has requested in its last poll, or `None` if there are more
+    /// descriptors than [`REMEMBERED`]. Restores `due` and `joins` to their values before that poll.
     fn waits(&mut self, due: Option<StdInstant>, joins: usize) -> Option<Waits> {
         let from = std::mem::replace(&mut self.joins, joins);
         let own = self.due;

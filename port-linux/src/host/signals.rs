@@ -164,7 +164,8 @@ struct Wishes {
 }
 
 impl Wishes {
-    /// Starts a new session: the end of the previous one is over.
+    /// Starts a new session, for which the end of the process was not requested yet: a request during the previous one
+    /// no longer counts.
     const fn begin(&mut self) {
         self.ending = false;
     }

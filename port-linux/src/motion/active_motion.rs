@@ -1,4 +1,4 @@
-//! The motion requested by a client, in addition to the law's own: started, fed with waypoints, cancelled and
+//! The motion requested by a client, in addition to the control law's own: started, fed with waypoints, cancelled and
 //! reported here.
 
 use std::any::Any;
@@ -90,7 +90,7 @@ impl<const N: usize> ActiveMotion<N> {
         self.spent = Some(to);
     }
 
-    /// Returns the state of the motion that was started last.
+    /// Returns the state of the motion that was started last in the session. `None` before the first motion.
     pub(crate) fn standing(&self) -> Option<MotionReport> {
         self.begun.as_ref().map(|begun| begun.standing)
     }
@@ -104,7 +104,7 @@ impl<const N: usize> ActiveMotion<N> {
         }
     }
 
-    /// Returns `true` if a client has started a motion in place of the law's own.
+    /// Returns `true` if a client has started a motion in place of the control law's own.
     pub(crate) const fn is_asked(&self) -> bool {
         !self.own && self.count > 0
     }
@@ -298,7 +298,7 @@ impl<const N: usize> Started<N> {
         Self { asker, standing, whole, from: None, cancelled: false, missed: None }
     }
 
-    /// Creates the state of a motion without length, which is done at once.
+    /// Creates the state of a motion without length (all waypoints at the arm's position), which is done at once.
     const fn made(number: u32) -> Self {
         let mut begun = Self::new(number, None, Duration::ZERO);
         (begun.standing.stage, begun.standing.percent) = (MotionStage::Done, 100);

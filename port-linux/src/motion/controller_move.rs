@@ -209,7 +209,7 @@ pub enum MoveStep {
     Waiting,
     /// The controller executes the move.
     Runs,
-    /// The program has reported the end of the move, and the arm is at standstill.
+    /// The program on the controller has reported the end of the move, and the arm is at standstill.
     Ended,
     /// The move was rejected before it started, for this reason.
     Refused(Reason),

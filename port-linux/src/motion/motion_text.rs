@@ -1,5 +1,5 @@
-//! The form in which a client sends a motion to a run: pieces of text, with a beginning, rows of waypoints, and an
-//! end.
+//! The form in which a client sends a motion to a run (a process that commands the robot): pieces of text, with a
+//! beginning, rows of waypoints, and an end.
 //!
 //! `begin=COUNT` has the number of waypoints, and tolerances if the motion has its own. `rows=` has waypoints
 //! separated by blanks, each `time,angles,speeds` or `time,angles,speeds,accelerations`. `end` confirms that these

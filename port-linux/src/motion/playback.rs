@@ -42,9 +42,9 @@ pub(crate) struct PlaybackExecutor<const N: usize> {
 #[derive(Debug, Default)]
 pub(crate) struct PlaybackProgress<const N: usize> {
     pub(crate) trace: Trace<N>,
-    /// The reason why the controller's motion was not started, or ended early.
+    /// The reason why the controller's motion was not started, or ended early. `None` otherwise.
     pub(crate) against: Option<Reason>,
-    /// The reason why the motion was not resumed, although that was requested.
+    /// The reason why a suspended motion was not resumed, although that was requested. `None` otherwise.
     pub(crate) refused: Option<Reason>,
     /// `true` if a contact of the tool has ended the motion.
     pub(crate) touched: bool,

@@ -23,9 +23,10 @@ pub struct Trace<const N: usize> {
     pub late: Duration,
     /// The mode of the session that executes the motion.
     pub mode: Mode,
-    /// The reason for which the motion is held. It continues by itself.
+    /// The reason why the motion is held at present. It continues by itself when this reason ends. `None` if it is not
+    /// held.
     pub held: Option<Reason>,
-    /// The newest measured joint positions, in any mode \[rad\].
+    /// The newest measured joint positions, in any mode of the session \[rad\]. `None` if there are none.
     pub(crate) at: Option<JointPositions<N>>,
     /// `true` if the motion was cancelled on request.
     pub(crate) cancelled: bool,

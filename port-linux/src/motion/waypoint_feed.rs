@@ -65,12 +65,13 @@ impl<const N: usize> WaypointFeed<N> {
         self
     }
 
-    /// Returns `true` if the joints are within the goal tolerance of the motion, after the law has finished.
+    /// Returns `true` if the joints are within the motion's own goal tolerance after the law has finished, or if the
+    /// motion has no tolerances of its own.
     pub(super) fn has_arrived(&self) -> bool {
         self.watch.as_ref().is_none_or(Watch::has_arrived)
     }
 
-    /// Returns the reason for the motion's tolerance that was exceeded. `None` if none was.
+    /// Returns the reason that names the exceeded tolerance of the motion. `None` if none was exceeded.
     pub(super) const fn missed(&self) -> Option<Reason> {
         self.missed
     }

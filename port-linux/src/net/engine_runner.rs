@@ -10,7 +10,8 @@ use crate::net::Net;
 /// The longest time for writing one command to the robot's socket.
 const WRITE_LIMIT: Duration = Duration::from_millis(100);
 
-/// Runs `engine` until the application has shut it down, with a recorder of `recorder` bytes.
+/// Runs `engine` until the application has shut it down. `recorder` is the size of the recorder of the engine's inputs
+/// and outputs \[B\].
 pub(crate) async fn run<const N: usize, P: Controller<N>, L: Law<N>>(
     engine: Engine<'_, N, P, L>,
     net: &mut Net,

@@ -33,12 +33,13 @@ use crate::vendor::{EventDisplay, VendorObserve, VendorUi};
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
 /// The facts about a session that its engine does not have: whether it is about to end, and the cause of its last
-/// release.
+/// release (requested end of commanding).
 pub(crate) trait Ends {
     /// Returns `true` if the session is about to end.
     fn is_ending(&self) -> bool;
 
-    /// Returns the cause of the last release since commanding started. `None` if there was none.
+    /// Returns the cause of the last release (requested end of commanding) since commanding started. `None` if there
+    /// was none.
     fn released(&self) -> Option<ReleasedBy>;
 }
 
@@ -61,26 +62,27 @@ pub struct Panel<M> {
     next_snapshot: Instant,
     accepted: (Instant, u64),
     episodes: Episodes,
-    /// The grade of the link that commanding requires.
+    /// The grade (quality) of the link to the robot that commanding requires.
     needed: Grade,
-    /// The cause of a low link grade, for the event that follows.
+    /// The cause of a low link grade (quality), for the description of the rejection or mode change that follows.
     low: Option<GradeLow>,
-    /// `true` if each change of the link's grade is also displayed to people.
+    /// `true` if each change of the link's grade (quality) is also displayed to people.
     verbose: bool,
     /// The newest event of a kind that may be frequent, and the time at which one was last displayed.
     newest: Option<Notice>,
     newest_shown: Option<Instant>,
-    /// The unmet preconditions, for commands whose operator needs to know why commanding does not start.
+    /// The unmet preconditions of commanding, for commands whose operator needs to know why it does not start.
     unmet: Option<Unmet>,
     last_fallback: Option<Reason>,
     /// A feed that also receives the session's events and link figures.
     feed: Option<Feed>,
-    /// The figures of the last seconds, which explain a low link grade.
+    /// The figures of the link in the last seconds, which explain a low grade (quality) of the link.
     last_seconds: LastSeconds,
 }
 
 impl<M: VendorUi> Panel<M> {
-    /// Creates a panel for these `operators` with output in `format`. It ends after `seconds`, if given.
+    /// Creates a panel, the operator interface of a session, for these `operators` with output in `format`. The session
+    /// ends after `seconds`, if given.
     #[must_use]
     pub fn new(
         title: &str,
@@ -183,7 +185,8 @@ impl<M: VendorUi> Panel<M> {
         self.event_of(event, None);
     }
 
-    /// Displays an event of the session's engine. If it is a release, `released` is its cause.
+    /// Displays an event of the session's engine. If it is a release (requested end of commanding), `released` is its
+    /// cause.
     pub(crate) fn event_of(&mut self, event: &Event<M::Event>, released: Option<ReleasedBy>) {
         if matches!(event, Event::Peer(event) if event.begins()) {
             self.first_session_by = None;
@@ -242,7 +245,8 @@ impl<M: VendorUi> Panel<M> {
         }
     }
 
-    /// Displays an event of the command itself, not of the engine.
+    /// Displays an event of the running command itself, such as a result of writing a file, not of the session's
+    /// engine.
     pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
         let notice = Notice { at: self.clock.now(), kind, text, fields };
         if let Some(feed) = &self.feed {
@@ -347,7 +351,8 @@ impl<M: VendorUi> Panel<M> {
     }
 }
 
-/// Adds the cause of a release to the notice of the transition.
+/// Adds the cause `by` of a release (requested end of commanding) to `notice`, which describes the mode change
+/// `transition`.
 fn released_by(transition: &Transition, by: ReleasedBy, notice: &mut Notice) {
     if transition.reason == Some(Reason::Released) {
         notice.text = format!("{} → {}: {by}", transition.from.name(), transition.to.name());

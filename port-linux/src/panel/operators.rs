@@ -18,11 +18,12 @@ pub enum OperatorInput {
     /// Requests that the arm is commanded. Contains the session's epoch (a counter of connections and losses of
     /// authority) that the operator has seen.
     Request(Epoch),
-    /// Requests to resume a suspended motion. Contains the epoch that the operator has seen.
+    /// Requests to resume a suspended motion. Contains the session's epoch (a counter of connections and losses of
+    /// authority) that the operator has seen.
     Resume(Epoch),
     /// Releases the arm for this cause: commanding ends, and the arm is brought to rest.
     Release(ReleasedBy),
-    /// Acknowledges a fault: clears the latched reason.
+    /// Acknowledges a fault: clears its reason, which was latched, i.e. prevented commanding until now.
     Acknowledge,
     /// Observes the session, which has no effect on the engine.
     Look,
@@ -42,8 +43,8 @@ impl OperatorInput {
         }
     }
 
-    /// Parses a line of an operator who has seen the epoch `seen`. Returns `None` if it is not valid. A request may
-    /// contain an epoch itself, if a script has read it before.
+    /// Parses a line that an operator has entered after seeing the session's epoch `seen`. Returns `None` if it is not
+    /// valid. A request may contain an epoch itself, if a script has read it before.
     #[must_use]
     pub(crate) fn of_line(line: &str, seen: Epoch) -> Option<Self> {
         let mut words = line.split_whitespace();

@@ -1,4 +1,5 @@
-//! Writes recordings of fallbacks to files, one after another on a thread, while the control loop continues.
+//! Writes recordings of fallbacks (ends of commanding by a fault) to files, one after another on a thread, while the
+//! control loop continues.
 //!
 //! The loop never waits for the disk. A recording that arrives while the disk is too slow is not written, and this is
 //! reported. A file gets its final name only after it is complete and synced to disk.
@@ -18,22 +19,25 @@ pub use self::retention::RecordingOwner;
 use crate::exit::Failure;
 use crate::host::worker::{Joined, Worker};
 
-/// The number of recordings of fallbacks that can wait for the disk or be written at a time.
+/// The number of recordings of fallbacks (ends of commanding by a fault) that can wait for the disk or be written at a
+/// time.
 const WAITING: usize = 2;
-/// The time for writing the remaining recordings of fallbacks at the end of the process.
+/// The time for writing the remaining recordings of fallbacks (ends of commanding by a fault) at the end of the
+/// process.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The suffix of the file name of a finished recording.
 const SUFFIX: &str = ".outrigger";
-/// The name of a board's recording of the run before a reset, in place of a reason.
+/// The word, in the name of a file, for a microcontroller board's recording of its run before a reset, in place of the
+/// reason of a fallback.
 pub const BEFORE_RESET: &str = "before-reset";
 /// The suffix of the file name of a recording that is being written.
 const UNFINISHED: &str = ".outrigger.part";
 
-/// A running writer of recordings of fallbacks.
+/// A running writer of recordings of fallbacks (ends of commanding by a fault).
 #[derive(Debug)]
 pub struct Recordings {
     sender: SyncSender<Job>,
-    /// The memory buffers that are free for further recordings of fallbacks.
+    /// The memory buffers that are free for further recordings of fallbacks (ends of commanding by a fault).
     spare: Receiver<Vec<u8>>,
     reports: UnboundedReceiver<Report>,
     worker: Worker,
@@ -51,14 +55,15 @@ struct Job {
 pub enum Report {
     /// The recording was written to the file at `path`.
     Written {
-        /// A description of the recorded event, e.g. a fallback by its reason.
+        /// A description of the recorded event, e.g. a fallback (end of commanding by a fault) by its reason.
         of: String,
         /// The path of the recording's file.
         path: PathBuf,
     },
     /// The recording could not be written.
     Failed {
-        /// A description of the recorded event, e.g. a fallback by its reason.
+        /// A description of the event whose recording failed, e.g. a fallback (end of commanding by a fault) by its
+        /// reason.
         of: String,
         /// The reason why the recording could not be written, e.g. the operating system's error.
         why: String,
@@ -125,7 +130,7 @@ impl Recordings {
         })
     }
 
-    /// Waits for the result of the next recording. Dropping the future loses nothing.
+    /// Waits for the result of writing the next recording. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Report {
         match self.reports.recv().await {
             Some(report) => report,
@@ -151,7 +156,7 @@ impl Recordings {
     }
 }
 
-/// Waits for the result of the next recording. Never returns without a writer.
+/// Waits for the result of writing the next recording. Never returns if `recordings` (the writer) is `None`.
 pub async fn next_report(recordings: &mut Option<Recordings>) -> Report {
     match recordings {
         Some(recordings) => recordings.next().await,

@@ -121,7 +121,7 @@ impl<W: Write + Seek> File<W> {
         self.write(LOG, at, json::text(&line).as_bytes())
     }
 
-    /// Writes facts about the recording to its file, as a metadata record.
+    /// Writes named facts about the recording, such as the robot's address, to its file as a metadata record.
     pub(super) fn facts(&mut self, name: &str, facts: &[(&str, String)]) -> Result<(), McapError> {
         let metadata: BTreeMap<_, _> = facts.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         self.writer.write_metadata(&Metadata { name: name.to_owned(), metadata })

@@ -1,5 +1,6 @@
-//! Files that a session writes. In every build these are files of fallbacks; with the feature `record` also
-//! recordings of all traffic with a robot. [`feed::recorded`](crate::feed::recorded) reads recordings.
+//! Files that a session writes. In every build these are recordings of fallbacks (ends of commanding by a fault); with
+//! the feature `record` also recordings of all traffic with a robot. [`feed::recorded`](crate::feed::recorded) reads
+//! recordings.
 
 #[cfg(feature = "record")]
 mod common_values;

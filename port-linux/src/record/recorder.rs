@@ -30,7 +30,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates the file and starts to write the entries of `reader`. `robot` is the robot's address, for the file's
-    /// facts.
+    /// metadata.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] if the file exists or cannot be created, or if no thread can be started.

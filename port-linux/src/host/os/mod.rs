@@ -40,8 +40,8 @@ compile_error!(
     "the program is for Linux, and on macOS and Windows for what reads and simulates: see port-linux/docs/install.md"
 );
 
-/// The name of the request to end the process that a closed terminal causes. The request comes as this signal, from
-/// the view that detects the closed terminal, or both.
+/// The name of the request to end the process that a closed terminal causes. The request arrives as this signal, from
+/// the full-screen view that detects the closed terminal, or both.
 pub(crate) const HANG_UP: &str = "SIGHUP";
 /// The name of the request to end the process that Ctrl-C causes, as a signal or as a key.
 pub const INTERRUPT: &str = "SIGINT";

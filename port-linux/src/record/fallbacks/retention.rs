@@ -1,4 +1,4 @@
-//! Limits the number and the size of recordings of fallbacks in a directory.
+//! Limits the number and the size of recordings of fallbacks (ends of commanding by a fault) in a directory.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,8 @@ const WHEN: &[u8] = b"0000-00-00-00-00-00-UTC-";
 /// The age from which an unfinished recording's file counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(3_600);
 
-/// The limits on recordings of fallbacks in a directory. If one is exceeded, the oldest recording is deleted first.
+/// The limits on recordings of fallbacks (ends of commanding by a fault) in a directory. If one is exceeded, the oldest
+/// recording is deleted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The maximum number of recordings in the directory.
@@ -31,7 +32,8 @@ pub struct Kept {
 pub enum RecordingOwner {
     /// A run on this machine, which has written the recording.
     Run,
-    /// A board with this IP address, whose recording `outrigger watch` has received.
+    /// A microcontroller board with this IP address that commands a robot, whose recording `outrigger watch` has
+    /// received.
     Board(IpAddr),
 }
 
@@ -85,8 +87,8 @@ impl Kept {
 }
 
 impl RecordingOwner {
-    /// Returns `true` if `stem` is the name of a recording by this program: date, reason and numbers. For a board,
-    /// its address and the number of its start precede the reason.
+    /// Returns `true` if `stem` is the name of a recording by this program: date, reason and numbers. For a
+    /// microcontroller board, its address and the number of its start precede the reason.
     fn made(self, stem: &str) -> bool {
         let Some((when, rest)) = stem.as_bytes().split_at_checked(WHEN.len()) else { return false };
         let is_when =

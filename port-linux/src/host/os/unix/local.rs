@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::exit::Failure;
 use crate::host::os::peer_of;
 
-/// The client's end of a local connection to a run.
+/// The client's end of a local connection to a run (a process that commands a robot).
 pub type Client = std::os::unix::net::UnixStream;
-/// The run's end of a local connection to a client.
+/// The run's end of a local connection to a client. A run is a process that commands a robot.
 pub(crate) type Stream = tokio::net::UnixStream;
 
 /// The directory for the sockets of runs that the package's unit `outrigger@.service` starts. Their XDG_RUNTIME_DIR
@@ -34,12 +34,13 @@ fn directories() -> Vec<PathBuf> {
     runtime.map(|path| path.join("outrigger")).into_iter().chain([without, OF_SERVICES.into()]).collect()
 }
 
-/// Returns the path of the socket for the robot at `seat`. It has the same name as the lock.
+/// Returns the path of the socket for the robot that the address `seat` identifies. The name is that of the robot's
+/// lock.
 fn socket(directory: &Path, seat: SocketAddr) -> PathBuf {
     directory.join(format!("{seat}.sock"))
 }
 
-/// The socket of this process for requests. It is removed when this is dropped.
+/// The socket on which this process accepts clients' requests to its run. The socket is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct RequestSocket {
     path: PathBuf,
@@ -47,8 +48,8 @@ pub(crate) struct RequestSocket {
 }
 
 impl RequestSocket {
-    /// Creates the socket for the robot at `seat`, whose lock this process holds. So an existing socket belongs to a
-    /// dead process, and is replaced.
+    /// Creates the socket for requests to the robot that the address `seat` identifies, and whose lock this process
+    /// holds. So an existing socket belongs to a dead process, and is replaced.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] with the path and what is wrong with it.
@@ -112,7 +113,7 @@ impl Listener {
 /// A connection to a run, and the process that replies there: its id if the kernel reports it, and its user.
 pub type Answering = (Client, (Option<i32>, u32));
 
-/// Connects to the run of the robot at `seat`, only if no other user could reply in its place.
+/// Connects to the run of the robot that the address `seat` identifies, only if no other user could reply in its place.
 ///
 /// # Errors
 /// Returns [`Failure::Connection`], with advice, if there is no run, or if another user could reply in its place.
@@ -192,7 +193,7 @@ impl Folder {
         Self { owner: found.uid(), mode: found.mode() & 0o7777 }
     }
 
-    /// Returns `true` if users other than the owner can create files in it.
+    /// Returns `true` if users other than the owner can create files in this directory.
     const fn is_open(self) -> bool {
         self.mode & 0o022 != 0
     }

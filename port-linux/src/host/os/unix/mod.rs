@@ -149,7 +149,8 @@ fn is_ready(file: &impl AsFd, flags: PollFlags, patience: Option<Duration>) -> i
     Ok(poll(&mut [PollFd::new(file, flags)], patience.as_ref())? > 0)
 }
 
-/// A line to a board: a serial device, or a socket that is connected to one.
+/// A serial line to a board (a microcontroller that commands a robot): a serial device, or a socket that is connected
+/// to one.
 #[derive(Debug)]
 pub struct Line(File);
 

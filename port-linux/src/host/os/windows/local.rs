@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::{not_here, only_on_linux};
 use crate::exit::Failure;
 
-/// The client's end of a local connection to a run. Never used on Windows.
+/// The client's end of a local connection to a run (a process that commands a robot). Never used on Windows.
 pub type Client = std::net::TcpStream;
-/// The run's end of a local connection to a client. Never used on Windows.
+/// The run's end of a local connection to a client. A run is a process that commands a robot. Never used on Windows.
 pub(crate) type Stream = tokio::net::TcpStream;
 
 /// Returns the directory for a run's sockets. Empty on Windows.

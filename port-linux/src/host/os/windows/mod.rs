@@ -109,7 +109,8 @@ pub fn wake_promptly() {
     let _ = unsafe { timeBeginPeriod(1) };
 }
 
-/// The receiver of the console's requests to end the process, such as Ctrl-C.
+/// The sender for the console's requests to end the process, such as Ctrl-C. The thread that waits for them receives
+/// them.
 static ASKED: OnceLock<Sender<&'static str>> = OnceLock::new();
 
 /// Handles a request of the console to end the process. The system calls it on a thread of its own.
@@ -224,7 +225,7 @@ pub const fn takes_something(_: Standard, _: Option<Duration>) -> bool {
     true
 }
 
-/// A line to a board: a socket that is connected to a serial device.
+/// A serial line to a board (a microcontroller that commands a robot): a socket that is connected to a serial device.
 #[derive(Debug)]
 pub struct Line(TcpStream);
 
