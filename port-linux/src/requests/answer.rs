@@ -27,7 +27,7 @@ pub(super) enum Verdict {
     /// The request was rejected, because its sender has seen this epoch of the session (a counter of connections and
     /// losses of authority), which is not the current one.
     WrongEpoch(Epoch),
-    /// The request was rejected for this reason. The set contains all unmet preconditions.
+    /// The request was rejected for this reason. The set contains all unmet preconditions of commanding.
     Refused(Reason, ReasonSet),
     /// The client's request was rejected, because the run is about to end.
     Ending,
@@ -120,7 +120,7 @@ struct Object<'l> {
     outcome: Option<OutcomeMembers<'l>>,
 }
 
-/// The members of the JSON object for an answer that only a status has.
+/// The JSON members that only the answer with a run's full status has.
 #[derive(Serialize)]
 struct InFull {
     grade: String,
@@ -192,13 +192,13 @@ impl<'w> Wrong<'w> {
     }
 }
 
-/// The JSON object for a reason of the engine, with advice.
+/// The JSON object for a reason of the control engine, e.g. why commanding was rejected or ended, with advice.
 #[derive(Serialize)]
 struct ReasonObject {
     name: &'static str,
     text: String,
     advice: &'static str,
-    /// The cause of the release, if the reason is a release.
+    /// The cause of the release (requested end of commanding), if the reason is a release. `None` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'static str>,
 }
@@ -465,7 +465,8 @@ fn line(object: &Object<'_>) -> String {
     format!("{}\n", json::text(object))
 }
 
-/// Returns the JSON object for the reason that ended commanding last. A release is described by its cause.
+/// Returns the JSON object for the reason that ended commanding last. A release (requested end of commanding) is
+/// described by its cause `released`.
 fn left(of: Reason, released: Option<ReleasedBy>, here: bool) -> ReasonObject {
     let text = released.map_or_else(|| of.text().to_owned(), |by| by.to_string());
     // A cause at the pendant includes the name of its reason.

@@ -1,4 +1,5 @@
-//! Formats a board's answers as the lines that a run would have sent.
+//! Formats the answers of a board (a microcontroller that commands a robot) as the lines that a run on a computer would
+//! have sent.
 
 use outrigger_core::command::outputs::{WriteOutcome, WriteRefusal};
 use outrigger_core::mode::Epoch;
@@ -9,7 +10,8 @@ use super::answer::{self, Answer, Verdict};
 use super::output_assignment::Setting;
 use super::run_status::Status;
 
-/// Formats a board's answer to `ask` as a line of JSON. `robot` is the name of the board in a status.
+/// Formats the answer of a board (a microcontroller that commands a robot) to the request `ask` as a line of JSON.
+/// `robot` is the name of the board in a status.
 pub fn line(id: u32, ask: &ClientRequest<'_>, present: Epoch, reply: &Reply, robot: &str) -> String {
     let Reply { verdict, mode, grade, latch, unmet, ending } = *reply;
     let status = Status { epoch: present, mode, grade, latch, unmet, ending, ..Status::default() };

@@ -42,18 +42,18 @@ const ALL_PIECES: (f32, f32) = (4_000.0, 200.0);
 /// at once. Releases are not limited.
 const PASSED_ON: (f32, f32) = (1_000.0, 100.0);
 
-/// A sensor of the configuration, whose readings may be requests.
+/// A sensor of the configuration. Its readings may arrive as requests of clients.
 #[derive(Debug)]
 struct Source {
     name: String,
-    /// The number of values in a reading. `None` if the sensor's input is not requests.
+    /// The number of values in a reading. `None` if the sensor's readings do not arrive as requests of clients.
     values: Option<usize>,
     scale: Scale,
     newest: AtomicU32,
 }
 
-/// The parts that the control loop owns: the session's status, the bell, the arm's position, upload permits and the
-/// streamed command.
+/// The parts that the control loop owns: the session's status, the flag that wakes the loop, the arm's position, upload
+/// permits and the streamed command.
 type LoopSide<const N: usize> = (LatestStatus, Notify, Arc<Mutex<ArmMotionState<N>>>, UploadPermits, LatestCommand<N>);
 
 /// The state of a run that all clients share.
@@ -367,7 +367,8 @@ impl<const N: usize> Shared<N> {
         ClientAction::PassOn(id, asked, None)
     }
 
-    /// Returns a scaled reading of a source; or the wrong key, what was expected and what was found.
+    /// Returns the scaled reading of a sensor (source) from a client's request; or the wrong key of the request, what
+    /// was expected and what was found.
     pub(super) fn sample(
         &self,
         (name, values, seq): (&str, SampleValue, Option<u32>),

@@ -29,7 +29,7 @@ pub(super) struct Use {
     pub(super) answers_for: bool,
 }
 
-/// A connected client of a run, with its process.
+/// A connected client of a run, with its process and the time at which it connected.
 #[derive(Debug)]
 struct Placed<T> {
     process: Option<i32>,

@@ -23,7 +23,7 @@ pub enum RequestKind {
     Resume(Epoch),
     /// Releases the arm for this cause: commanding ends, and the arm is brought to rest.
     Release(ReleasedBy),
-    /// Acknowledges the reasons that were latched since the last acknowledgement.
+    /// Acknowledges the latched reasons, which prevent commanding until they are acknowledged.
     Acknowledge,
     /// Sets an output of the controller.
     Set(Epoch, Write),

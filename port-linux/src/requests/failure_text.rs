@@ -11,7 +11,7 @@ pub fn text<'v>(of: &'v Value, key: &str) -> &'v str {
     of.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Formats a reason in an answer as text for people, with advice.
+/// Formats a reason in a run's JSON answer to a request as text for people, with advice.
 pub fn reason(of: &Value) -> String {
     format!("{} ({}); {}", text(of, "text"), text(of, "name"), text(of, "advice"))
 }
@@ -28,7 +28,7 @@ fn by_cause(reasons: &[Value]) -> Vec<&Value> {
     reasons
 }
 
-/// Returns the error in an answer, with its kind. `None` if the request was carried out.
+/// Returns the error in a run's answer to a request, with its kind. `None` if the request was carried out.
 pub fn failure(answer: &Value) -> Option<Failure> {
     if answer.get("ok").and_then(Value::as_bool) == Some(true) {
         return None;

@@ -41,7 +41,7 @@ pub struct Decided {
     pub id: u32,
     /// The status of the run at the time when the request was decided.
     pub status: Status,
-    /// The reason why the request was not carried out, as text like that of `outrigger ctl`.
+    /// `Ok` if the request was carried out, otherwise the reason why not, as text like that of `outrigger ctl`.
     pub done: Result<(), String>,
 }
 
@@ -53,19 +53,20 @@ impl<const N: usize> Client<N> {
     }
 
     /// Requests to command, by a caller that has seen the session in the epoch `seen`, which is in
-    /// [`status`](Self::status). The request is rejected if there was a stop or a fallback since then. Returns
-    /// `false` if the request was not queued: there are too many requests, or the session is over.
+    /// [`status`](Self::status). The request is rejected if there was a stop or a fallback (end of commanding by a
+    /// fault) since then. Returns `false` if the request was not queued: there are too many requests, or the session is
+    /// over.
     pub fn request(&mut self, seen: Epoch) -> bool {
         self.pass_on(RequestKind::Request(seen), None, None).is_some()
     }
 
-    /// Releases the arm, which is stopped. Returns `false` if the session is over.
+    /// Requests the end of commanding (a release): the arm is stopped. Returns `false` if the session is over.
     pub fn release(&mut self) -> bool {
         // A release that is already queued has the same effect.
         self.shared.is_releasing() || self.pass_on(RequestKind::Release(ReleasedBy::Program), None, None).is_some()
     }
 
-    /// Acknowledges the reasons that were latched since the last acknowledgement. Returns `false` like
+    /// Acknowledges the latched reasons, which prevent commanding until they are acknowledged. Returns `false` like
     /// [`request`](Self::request).
     pub fn acknowledge(&mut self) -> bool {
         self.pass_on(RequestKind::Acknowledge, None, None).is_some()
@@ -101,7 +102,7 @@ impl<const N: usize> Client<N> {
         self.shared.moving()
     }
 
-    /// Returns the identity of this client, which motions and guidance are bound to.
+    /// Returns the identity of this client, to which its motions, freedrive and force mode are bound.
     pub const fn asker(&self) -> ClientNumber {
         self.asker
     }
@@ -116,7 +117,9 @@ impl<const N: usize> Client<N> {
         self.pass_on_for_an_answer(asked, None)
     }
 
-    /// Requests the start of a prepared motion, by a caller that has seen this epoch of the session.
+    /// Requests the start of a prepared motion, by a caller that has seen this epoch of the session (a counter of
+    /// connections and losses of authority). Returns the number that the result will have, or `None` if there are too
+    /// many requests.
     pub fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
         self.pass_on_for_an_answer(RequestKind::Move(epoch, self.asker), Some(motion))
     }
@@ -151,7 +154,7 @@ impl<const N: usize> Client<N> {
         })
     }
 
-    /// Returns the result of a request, if there is a new one.
+    /// Returns the result of one of this client's earlier requests. `None` if there is no new result.
     pub fn decided(&mut self) -> Option<Decided> {
         loop {
             match self.answers.try_recv().ok()? {

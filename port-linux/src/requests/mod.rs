@@ -93,8 +93,9 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Accepts requests to the run of the robot at `seat`, whose lock this process holds. The run has these
-    /// `sources` and `variables`. Clients of this process are always accepted; other processes only if it `listens`.
+    /// Accepts requests to the run of the robot that the address `seat` identifies, and whose lock this process holds.
+    /// The run has these `sources` and `variables`. Clients of this process are always accepted; other processes only
+    /// if it `listens`.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] with the error of the operating system, or for a directory of another user.

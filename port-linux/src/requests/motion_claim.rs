@@ -11,7 +11,8 @@ use outrigger_wire::time::Instant;
 
 use super::answer::Verdict;
 
-/// The number of challenges of one client that are valid at the same time.
+/// The number of challenges of one client that are valid at the same time. A challenge is a number that makes one later
+/// request for motion valid.
 const CHALLENGES: usize = 4;
 /// The number of requests that one client can withdraw: its newest.
 const REMEMBERED: usize = 32;
@@ -67,7 +68,8 @@ impl MotionClaim {
     }
 }
 
-/// The challenges that were issued to one client, each for one request that causes motion.
+/// The challenges that were issued to one client. Each is a number that makes one later request that causes motion
+/// valid.
 #[derive(Debug)]
 pub(super) struct Issued(Mutex<Challenges<CHALLENGES>>);
 

@@ -39,7 +39,8 @@ const WORDS: [&str; 14] = [
 ];
 
 impl Setting {
-    /// Parses an assignment. The `variables` may have names of their own.
+    /// Parses an assignment to an output or a variable. The configured `variables` of the controller's program may have
+    /// names of their own.
     ///
     /// # Errors
     /// Returns what was expected.

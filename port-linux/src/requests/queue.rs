@@ -66,7 +66,8 @@ pub(crate) struct RequestQueue<const N: usize> {
     told: bool,
     /// The time of the next update of the unmet preconditions of commanding.
     look_at: Instant,
-    /// The request whose input is about to be given to the engine, or was given since the last observation.
+    /// The request of a client whose input is about to be given to the engine, or was given since the last observation
+    /// of the engine.
     deciding: Option<(RequestKind, Reply)>,
     /// The identity of the request in `deciding`, and `true` if the arm was already commanded before it.
     requests: Option<(Named, bool)>,
@@ -169,7 +170,8 @@ impl<const N: usize> RequestQueue<N> {
         self.newest.clone()
     }
 
-    /// Returns the engine input for a queued release, before any other request.
+    /// Returns the engine input for a queued release (requested end of commanding), which precedes any other request.
+    /// `None` if none is queued.
     pub(crate) fn release(&mut self) -> Option<Input> {
         if !self.bell.is_rung() {
             return None;
@@ -178,7 +180,8 @@ impl<const N: usize> RequestQueue<N> {
         self.take(letter)
     }
 
-    /// Returns the cause of the release that is about to be given to the engine, if there is one.
+    /// Returns the cause of the release (requested end of commanding) that is about to be given to the engine, if there
+    /// is one.
     pub(crate) fn releases(&self) -> Option<ReleasedBy> {
         match self.deciding.as_ref()?.0 {
             RequestKind::Release(by) => Some(by),
@@ -396,7 +399,7 @@ impl<const N: usize> RequestQueue<N> {
         }
     }
 
-    /// Records an event of the engine. `released` is the cause if it is a release.
+    /// Records an event of the engine. `released` is the cause if the event is a release (requested end of commanding).
     pub(crate) fn event<P>(&mut self, event: &Event<P>, released: Option<ReleasedBy>) {
         match event {
             Event::Refused(refusal) if refusal.by == Channel::Message => self.refused = Some(*refusal),
@@ -431,8 +434,9 @@ impl<const N: usize> RequestQueue<N> {
         }
     }
 
-    /// Observes the engine after an input. `unmet` returns the unmet preconditions, `low` the cause of a low link
-    /// grade, and `variables` the variables of a program on the controller.
+    /// Publishes the status of the run after an input of the engine, and answers the request that the input belongs to.
+    /// `unmet` returns the unmet preconditions of commanding, `low` the cause of a low link grade, and `variables` the
+    /// variables of a program on the controller.
     pub(crate) fn observe(
         &mut self,
         now: Instant,
@@ -546,7 +550,7 @@ impl<const N: usize> RequestQueue<N> {
     }
 }
 
-/// Waits for the next request. Never returns if requests are not accepted.
+/// Waits for the next input of the engine from a client's request. Never returns if requests are not accepted.
 pub(crate) async fn next_asked<const N: usize>(desk: &mut Option<RequestQueue<N>>) -> Input {
     match desk {
         Some(desk) => desk.next().await,

@@ -29,17 +29,19 @@ pub struct Status {
     pub epoch: Epoch,
     /// The mode of the control state machine, e.g. monitor or command.
     pub mode: Mode,
-    /// The grade of the link that carries robot states.
+    /// The grade (quality) of the link that carries robot states.
     pub grade: Grade,
-    /// The first reason, other than a release, that was latched since the last acknowledgement.
+    /// The first reason that was latched since the last acknowledgement: it prevents commanding until it is
+    /// acknowledged. A release (requested end of commanding) is never latched.
     pub latch: Option<Reason>,
-    /// The reason that ended commanding last, whether it is latched or not.
+    /// The reason that ended commanding last, whether or not it is latched (prevents commanding until it is
+    /// acknowledged).
     pub left: Option<Reason>,
     /// The cause of the release, if the reason in `left` is a release.
     pub released: Option<ReleasedBy>,
-    /// The unmet preconditions, for which a request would be rejected. Empty while commanding.
+    /// The unmet preconditions, for which a request to command would be rejected. Empty while commanding.
     pub unmet: ReasonSet,
-    /// The cause of the link's low grade, if a request would be rejected because of that grade.
+    /// The cause of the link's low grade (quality), if a request to command would be rejected because of that grade.
     pub low: Option<GradeLow>,
     /// `true` if the run is about to end.
     pub ending: bool,
@@ -49,7 +51,7 @@ pub struct Status {
     pub motion: Option<MotionReport>,
     /// `true` if the next command of this process overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The reason for which the motion is held while commanding continues.
+    /// The reason why the motion is held while commanding continues. `None` if it is not held.
     pub held: Option<Reason>,
     /// The handling of the tool's contacts: watched or not, and how many were seen.
     pub contacts: Contacts,

@@ -53,7 +53,8 @@ pub enum StreamRejection {
     Motion,
     /// The streamed command is ignored while freedrive or force mode moves the arm.
     Guided,
-    /// The session's epoch has changed since the client sent the streamed command.
+    /// The session's epoch (a counter of connections and losses of authority) has changed since the client sent the
+    /// streamed command.
     Epoch,
     /// The validity of the streamed command has expired before the control loop took it.
     Late,

@@ -99,9 +99,9 @@ where
     P::Event: Send,
     P::Options: Send,
 {
-    /// Requests once, moves the arm along `motion`, and returns when it is at standstill again: at the end, after a
-    /// fallback, or after a release by SIGINT, SIGTERM or SIGHUP. The motion's time passes at the rate that the
-    /// robot's speed slider permits.
+    /// Requests commanding once, moves the arm along `motion`, and returns when it is at standstill again: at the end,
+    /// after a fallback (end of commanding by a fault), or after a release by SIGINT, SIGTERM or SIGHUP. The motion's
+    /// time passes at the rate that the robot's speed slider permits.
     ///
     /// The motion is monitored with its tolerances. Each joint must be within 0.02 rad of the start of the motion, or
     /// within its path tolerance if that is smaller. A motion whose first waypoint is due later starts at the arm's
@@ -115,10 +115,10 @@ where
         self.follow_watched(motion, |_| {}, None)
     }
 
-    /// Follows `motion` like [`follow`](Self::follow), and calls `asks` when something has stopped the arm. `asks`
-    /// may take any time. If it returns `true`, a latched reason is acknowledged, and the motion continues from where
-    /// the arm is. So `asks` must return `true` only if a person has seen the reason for the stop, and that nobody is
-    /// in the way. It is called again if resuming is not possible yet, or after another stop.
+    /// Follows `motion` like [`follow`](Self::follow), and calls `asks` when something has stopped the arm. `asks` may
+    /// take any time. If it returns `true`, the reason for the stop is acknowledged, and the motion continues from
+    /// where the arm is. So `asks` must return `true` only if a person has seen the reason for the stop, and that
+    /// nobody is in the way. It is called again if resuming is not possible yet, or after another stop.
     ///
     /// # Errors
     /// Returns the errors of [`follow`](Self::follow).
@@ -130,7 +130,8 @@ where
         self.follow_watched(motion, |_| {}, Some(&mut asks))
     }
 
-    /// Follows `motion`, and calls `watch` several times a second. Without `asks` the first stop ends the motion.
+    /// Follows `motion`, and calls `watch` several times a second. `asks` decides whether the motion continues after a
+    /// stop of the arm; without it the first stop ends the motion.
     pub fn follow_watched(
         &self,
         motion: &Motion<N>,
@@ -314,8 +315,8 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
     running.wait()
 }
 
-/// Acknowledges the reason of the stop, and resumes the motion as soon as no precondition prevents it. If that takes
-/// long, the caller's `asks` is called again.
+/// Acknowledges the reason of the stop, and resumes the motion as soon as no precondition of commanding prevents it. If
+/// that takes long, the caller's `asks` is called again.
 fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
     for _ in 0..40 {
         if running.has_ended() {

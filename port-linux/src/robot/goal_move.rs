@@ -41,9 +41,9 @@ pub struct Arrival {
 }
 
 impl Robot<6, Ur<'static>> {
-    /// Requests once, makes the controller move the arm to `target`, and returns when it is at standstill again: at
-    /// the goal, after a fallback, or after a release by SIGINT, SIGTERM or SIGHUP. The robot's speed slider slows
-    /// the move, and holds it at 0.
+    /// Requests commanding once, makes the controller move the arm to `target`, and returns when it is at standstill
+    /// again: at the goal, after a fallback (end of commanding by a fault), or after a release by SIGINT, SIGTERM or
+    /// SIGHUP. The robot's speed slider slows the move, and holds it at 0.
     ///
     /// A move to joint angles \[rad\] or to a pose of the tool \[m, rad\] is a `movej`: all joints start and stop
     /// together, and the one with the longest way reaches `speed` \[rad/s\] with `acceleration` \[rad/s²\]. A

@@ -76,7 +76,8 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Sets the time for which a request waits for unmet preconditions. The default is 60 s, the maximum an hour.
+    /// Sets the time for which a request to command waits for unmet preconditions. The default is 60 s, the maximum an
+    /// hour.
     #[must_use]
     pub fn start_within(mut self, time: std::time::Duration) -> Self {
         self.run.start_within = Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
@@ -92,7 +93,8 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Writes a recording of each fallback into this directory. `outrigger replay` runs such a recording again.
+    /// Writes a recording of each fallback (end of commanding by a fault) into this directory. `outrigger replay` runs
+    /// such a recording again.
     #[must_use]
     pub fn recording_fallbacks_to(mut self, directory: impl Into<PathBuf>) -> Self {
         self.run.recordings = Some(directory.into());
@@ -106,7 +108,7 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Makes the session accept `outrigger ctl` from other processes, like a run.
+    /// Makes the session accept requests of other processes through the command `outrigger ctl`, like `outrigger run`.
     #[must_use]
     pub const fn answering(mut self) -> Self {
         self.asked = true;
@@ -151,10 +153,10 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Requests once, moves the arm by `law` with the readings of `sensors`, and returns when the motion has ended
-    /// and the arm is at standstill: after the end of the law's motion, after a fallback, or after a release. A
-    /// release is a signal (SIGINT, SIGTERM, SIGHUP), or an input of the robot if the configuration has one. A
-    /// second request is never made.
+    /// Requests commanding once, moves the arm by `law` with the readings of `sensors`, and returns when the motion has
+    /// ended and the arm is at standstill: after the end of the law's motion, after a fallback (end of commanding by a
+    /// fault), or after a release. A release is a signal (SIGINT, SIGTERM, SIGHUP), or an input of the robot if the
+    /// configuration has one. A second request is never made.
     ///
     /// `sensors` is one [`Sensor`], an array or list of up to four, or `None`. The arm moves only while the readings
     /// of all sensors are fresh, and the law receives all of them.
@@ -175,8 +177,8 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
     }
 
     /// Runs a session in a thread of its own. Signals are not handled. The handle reports the state, and has the
-    /// functions of an operator. After a fallback or a release the session continues without motion, until the handle
-    /// requests again, stops it, or is dropped.
+    /// functions of an operator. After a fallback (end of commanding by a fault) or a release (requested end) the
+    /// session continues without motion, until the handle requests commanding again, stops it, or is dropped.
     ///
     /// # Errors
     /// Returns [`Failure::Usage`] and [`Failure::BadInput`] for arguments that are not valid. All other errors are

@@ -105,7 +105,8 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         self.tell(Key::Request(seen.epoch));
     }
 
-    /// Requests to command again, and to resume the motion that the last fallback suspended.
+    /// Requests to command again, and to resume the motion that the last fallback (end of commanding by a fault)
+    /// suspended.
     pub fn resume(&self, seen: &SessionState<N>) {
         self.tell(Key::Resume(seen.epoch));
     }
@@ -115,7 +116,8 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         self.tell(Key::Release(ReleasedBy::Program));
     }
 
-    /// Clears the latched reasons of the last fallback. The caller must have seen them.
+    /// Clears the reasons of the last fallback (end of commanding by a fault), which prevent commanding. The caller
+    /// must have seen them.
     pub fn acknowledge(&self) {
         self.tell(Key::Acknowledge);
     }

@@ -1,4 +1,4 @@
-//! The end of a run, and the causes of its releases.
+//! The end of a run, and the causes of its releases (requested ends of commanding).
 
 use std::fmt;
 
@@ -53,14 +53,14 @@ impl fmt::Display for Ending {
     }
 }
 
-/// The tracker of the cause of each release of the arm, by the input that it results from.
+/// The tracker of the cause of each release (requested end of commanding), by the input that it results from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Releases {
     /// The cause of the releasing input that is about to be given to the engine. `None` for any other input.
     waiting: Option<ReleasedBy>,
     /// The cause of the releasing input that the engine is handling. `None` for any other input.
     handled: Option<ReleasedBy>,
-    /// The cause of the last release of the arm since commanding started.
+    /// The cause of the last release (requested end of commanding) since commanding started. `None` if there was none.
     last: Option<ReleasedBy>,
 }
 
@@ -97,12 +97,14 @@ impl Releases {
         }
     }
 
-    /// Returns the cause of the last release since commanding started, if there was one.
+    /// Returns the cause of the last release (requested end of commanding) since commanding started. `None` if there
+    /// was none.
     pub(super) const fn since_commanding(&self) -> Option<ReleasedBy> {
         self.last
     }
 
-    /// Returns the cause of the last release since commanding started, otherwise the cause of the end.
+    /// Returns the cause of the last release (requested end of commanding) since commanding started, otherwise the
+    /// cause of the run's end.
     pub(super) fn last(&self, ending: Option<Ending>) -> ReleasedBy {
         self.last.or(ending.map(Ending::by)).unwrap_or(ReleasedBy::Program)
     }

@@ -10,9 +10,11 @@ use crate::show::reason_text::{self, Observer};
 /// The result of a run: its last fallback, its release, or the rejection of its request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunResult {
-    /// The last fallback, unless it was acknowledged or commanding started again since.
+    /// The reason of the last fallback (end of commanding by a fault). `None` if it was acknowledged or commanding
+    /// started again since.
     pub(crate) fallback: Option<Reason>,
-    /// The cause of the last release since commanding started, otherwise the cause of the end.
+    /// The cause of the last release (requested end of commanding) since commanding started, otherwise the cause of the
+    /// run's end.
     pub(crate) released: ReleasedBy,
     /// The unmet preconditions of the run's single request if it was never granted, and the cause of a low link
     /// grade at that time.
@@ -45,7 +47,8 @@ impl RunResult {
     }
 }
 
-/// Returns the error for a run whose last fallback was not acknowledged.
+/// Returns the error for a run whose last fallback (end of commanding by a fault) had this reason and was not
+/// acknowledged.
 fn failed_by(reason: Reason, here: bool) -> Failure {
     Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), reason_text::advice(reason, here)))
 }

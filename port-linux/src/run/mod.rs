@@ -38,7 +38,7 @@ use crate::vendor::effect_lines::open_positions;
 use crate::vendor::extra_reception::Apart;
 use crate::vendor::{Vendor, Wanted};
 
-/// Runs an engine with `law` for `controller`.
+/// Runs an engine with the control law `law` for `controller`, with the settings of the run `plan`.
 ///
 /// # Errors
 /// Returns [`Failure::BadInput`] for what the core or the operating system rejects, [`Failure::Connection`] if there
@@ -54,8 +54,8 @@ fn run<const N: usize, C: Vendor<N>>(
     despite(failures.into_iter().map(Err), finished.outcome())
 }
 
-/// Runs an engine for these `operators`, with an optional `watcher` and `task`. Returns the result, and the failures
-/// of companions and outputs.
+/// Runs an engine for these `operators`. An optional `watcher` receives its states and events, and an optional `task`
+/// is its only motion. Returns the result, and the failures of companions and outputs.
 ///
 /// # Errors
 /// Returns the errors of [`run`], except for a fallback.

@@ -54,8 +54,8 @@ pub(super) fn look<const N: usize, C: Vendor<N>>(
     despite(failures.map(Err).chain([told]), first)
 }
 
-/// Observes `controller` for these `operators`, with an optional `watcher`. The ends of its companions are added to
-/// `ends`.
+/// Observes `controller` for these `operators`. An optional `watcher` receives the states and events of the session.
+/// The functions that end its companions are added to `ends`.
 ///
 /// # Errors
 /// Returns the errors of [`look`].

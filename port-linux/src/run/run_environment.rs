@@ -69,20 +69,23 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     moves: bool,
     /// The cause of the run's end, once it was decided.
     ending: Option<Ending>,
-    /// The causes of the run's releases of the arm.
+    /// The tracker of the causes of the run's releases (requested ends of commanding).
     releases: Releases,
     /// The reason why commanding ended last, unless its end was requested.
     fell_back: Option<Reason>,
-    /// The first reason, other than a release, that was latched since the last acknowledgement.
+    /// The first reason that was latched since the last acknowledgement: it prevents commanding until it is
+    /// acknowledged. A release (requested end of commanding) is never latched.
     latch: Option<Reason>,
     /// `true` if the run's single request to command has timed out.
     lapsed: bool,
-    /// The unmet preconditions of the run's single request, if the run ends because it was not granted.
+    /// The unmet preconditions of commanding and the cause of a low link grade, if the run ends because its single
+    /// request was not granted.
     refused: Option<(ReasonSet, GradeLow)>,
-    /// The fallback that is recorded as soon as the arm is at standstill.
+    /// The reason of the fallback (end of commanding by a fault) that is recorded as soon as the arm is at standstill.
+    /// `None` if none is due.
     unrecorded: Option<Reason>,
     recordings: Option<Recordings>,
-    /// The number of fallbacks that were to be recorded so far.
+    /// The number of fallbacks (ends of commanding by a fault) that were to be recorded so far.
     recorded: u32,
     /// The progress of those companions that have not failed.
     pub(super) progress: Vec<Counting>,
@@ -205,8 +208,8 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         input
     }
 
-    /// Converts a line that an operator has entered to an input of the engine. `seen` is the epoch that the operator
-    /// had seen.
+    /// Converts a line that an operator has entered to an input of the engine. `seen` is the session's epoch (a counter
+    /// of connections and losses of authority) that the operator had seen.
     fn line(&mut self, line: &str, seen: Epoch) -> Option<Input> {
         let wish = OperatorInput::of_line(line, seen);
         if wish.is_none() && !line.is_empty() {
@@ -299,7 +302,8 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         }
     }
 
-    /// Passes the content of the engine's recorder to the writer of recordings.
+    /// Passes the content of the engine's recorder, after commanding ended for `reason`, to the thread that writes
+    /// recordings.
     fn write_recording<P: Controller<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
         let Some(recordings) = &self.recordings else { return };
@@ -315,13 +319,13 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         }
     }
 
-    /// Reports the result of writing a recording of a fallback.
+    /// Reports to the operator the result of writing a recording of a fallback (end of commanding by a fault).
     fn recorded(&mut self, report: &Report) {
         let (text, fields) = report.words();
         self.panel.say("recording", text, fields);
     }
 
-    /// Ends the display. Returns the result of the run, and a summary.
+    /// Ends the display of the run. Returns the result of the run, and a summary.
     pub(super) fn finish(mut self, format: Format) -> Result<(RunResult, String), Failure> {
         let given_back = self.pendant.take().map(LockedPendant::finish).unwrap_or_default();
         given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));

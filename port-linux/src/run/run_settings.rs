@@ -15,10 +15,11 @@ use crate::show::Format;
 
 /// The size of the engine's recorder of inputs and outputs \[B\]: several seconds of the fastest stream in each half.
 pub(super) const RECORDER: usize = 8 << 20;
-/// The maximum size of the header and the end of a fallback's recording together \[B\].
+/// The maximum size of the header and the end of the recording of a fallback (end of commanding by a fault) together
+/// \[B\].
 pub(super) const AROUND: usize = 4096;
 
-/// The settings of a run with any controller, and its companions.
+/// The settings of a run with any controller, and its companions (components that run beside it, e.g. a recording).
 pub struct Plan<const N: usize> {
     /// The name of the controller in status answers to clients.
     robot: String,
@@ -81,8 +82,8 @@ impl<const N: usize> Plan<N> {
         self.sources.iter().map(|source| source.name.clone()).collect()
     }
 
-    /// Starts to accept requests to the run of the robot at `seat`: of other processes if that is configured, and of
-    /// companions if one of them `commands`.
+    /// Starts to accept requests to the run of the robot that the address `seat` identifies: of other processes if that
+    /// is configured, and of companions if one of them `commands`.
     pub(super) fn requests(
         &self,
         seat: SocketAddr,
@@ -97,7 +98,8 @@ impl<const N: usize> Plan<N> {
         (listens || commands).then(|| Requests::start(seat, listens, &self.robot, told, moving, clock))
     }
 
-    /// Starts the thread that writes recordings of fallbacks, if it is configured.
+    /// Starts the thread that writes recordings of fallbacks (ends of commanding by a fault). `None` if it is not
+    /// configured.
     pub(super) fn recordings(&self) -> Option<Result<Recordings, Failure>> {
         let directory = self.run.recordings.as_ref()?;
         let files = usize::try_from(self.run.recordings_kept).unwrap_or(usize::MAX);

@@ -20,17 +20,18 @@ use crate::released::ReleasedBy;
 pub struct SessionState<const N: usize> {
     /// The mode of the control state machine, e.g. monitor or command.
     pub mode: Mode,
-    /// The first reason, other than a release, that was latched since the last acknowledgement.
+    /// The first reason that was latched since the last acknowledgement: it prevents commanding until it is
+    /// acknowledged. A release (requested end of commanding) is never latched.
     pub latch: Option<Reason>,
     /// The unmet preconditions, for which a request to command would be rejected.
     pub unmet: ReasonSet,
-    /// The grade of the link that carries robot states.
+    /// The grade (quality) of the link that carries robot states.
     pub grade: Grade,
     /// The newest state of the robot. `None` while there is no session.
     pub state: Option<State<N>>,
     /// `true` if the session is about to end.
     pub(crate) ending: bool,
-    /// The cause of the last release of the arm since commanding started.
+    /// The cause of the last release (requested end of commanding) since commanding started. `None` if there was none.
     pub(crate) released: Option<ReleasedBy>,
     /// The session's epoch, a counter of connections and losses of authority. A request based on this state is valid
     /// only in this epoch.
@@ -59,7 +60,8 @@ pub(crate) struct Subscriber<const N: usize, E> {
     pub(crate) states: Option<SyncSender<State<N>>>,
 }
 
-/// An application, and a second observer of its engine that publishes to a handle.
+/// An application of the control loop, and a second observer of its engine that publishes states and events to a handle
+/// in another thread.
 pub(crate) struct Tee<A, const N: usize, E> {
     pub(crate) inner: A,
     watcher: Option<Subscriber<N, E>>,
