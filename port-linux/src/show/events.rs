@@ -20,7 +20,7 @@ pub struct Surroundings<'a> {
     pub here: bool,
     /// Returns the socket address of one of the controller's ports.
     pub address: &'a dyn Fn(u16) -> SocketAddr,
-    /// The program that reports the events, such as a process or a board.
+    /// The program that reports the events: this process, a microcontroller board, or one whose recording is analysed.
     pub observer: Observer,
     /// Returns the operating system's last error of a link.
     pub trouble: &'a dyn Fn(LinkId) -> Option<String>,
@@ -139,7 +139,8 @@ pub const fn time_of<E>(event: &Event<E>) -> Option<Instant> {
     }
 }
 
-/// Replaces the general text for [`Reason::GradeLow`] in a notice by the figures of `low`.
+/// Replaces the text for a low link grade (quality), [`Reason::GradeLow`], in a notice by the figures of `low` that
+/// explain it.
 pub fn name_figures(notice: &mut Notice, low: &GradeLow, observer: Observer) {
     notice.text = notice.text.replacen(Reason::GradeLow.text(), &grade::of_link(low, observer), 1);
 }

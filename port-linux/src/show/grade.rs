@@ -1,5 +1,5 @@
-//! Descriptions of a link's grade: the figure that lowered it, its limit, and the condition for the next better
-//! grade.
+//! Descriptions of a link's grade (quality): the figure that lowered it, its limit, and the condition for the next
+//! better grade.
 //!
 //! Terminal, view, page, `doctor`, `--json`, ROS 2 diagnostics and `replay` use these texts.
 
@@ -63,7 +63,8 @@ fn moment(at: Instant) -> String {
     format!("{:.3} s", at.since(Instant::ZERO).as_secs_f64())
 }
 
-/// Describes the figure that lowered the link's grade, with the measured value and the limit that it exceeded.
+/// Describes the figure that lowered the link's grade (quality), with the measured value and the limit that it
+/// exceeded.
 pub(crate) fn fell_by(fell: &GradeChange, observer: Observer) -> String {
     let GradeCause { metric, grade, measured, limit } = fell.cause;
     let (is, most, grade) = (value(metric, measured), value(metric, limit), grade.name());
@@ -100,8 +101,8 @@ fn count(number: u32, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Describes the condition for the next better grade of a link, with the current figure. Returns `None` for the best
-/// grade.
+/// Describes the condition for the next better grade (quality) of a link, with the current figure. Returns `None` for
+/// the best grade.
 pub fn next_grade(low: &GradeLow) -> Option<String> {
     let GradeLow { grade, next, .. } = low;
     let GradeCause { metric, measured, limit, .. } = *next;
@@ -128,20 +129,20 @@ pub fn next_grade(low: &GradeLow) -> Option<String> {
     Some(format!("next grade ({}) needs {needs} {side} {}; now {is}", better.name(), value(metric, limit)))
 }
 
-/// Describes the link's grade, and, if it is too low for commanding, the grade that commanding needs.
+/// Describes the link's grade (quality), and, if it is too low for commanding, the grade that commanding needs.
 pub(crate) fn quality(low: &GradeLow) -> String {
     let GradeLow { grade, needed, .. } = low;
     let needs = if grade < needed { format!(", needs {}", needed.name()) } else { String::new() };
     format!("link quality {}{needs}", grade.name())
 }
 
-/// Describes the figure that lowered the link's grade, and when it did so.
+/// Describes the figure that lowered the link's grade (quality), and when it did so.
 pub fn fell(fell: &GradeChange, observer: Observer) -> String {
     format!("{} at {}", fell_by(fell, observer), moment(fell.at))
 }
 
-/// Describes the cause of the link's grade: the figure and the time of its newest fall, and the condition for the
-/// next better grade. Empty for the best grade.
+/// Describes the cause of the link's grade (quality): the figure and the time of its newest fall, and the condition for
+/// the next better grade. Empty for the best grade.
 pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     let Some(next) = next_grade(low) else { return String::new() };
     match &low.fell {
@@ -150,19 +151,19 @@ pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     }
 }
 
-/// Describes the link's grade and its cause, in one sentence. The best grade has no cause.
+/// Describes the link's grade (quality) and its cause, in one sentence. The best grade has no cause.
 pub fn of_link(low: &GradeLow, observer: Observer) -> String {
     let cause = cause(low, observer);
     let colon = if cause.is_empty() { "" } else { ": " };
     format!("{}{colon}{cause}", quality(low))
 }
 
-/// Describes the link's low grade with its cause and advice, in one sentence.
+/// Describes the link's low grade (quality) with its cause and advice, in one sentence.
 pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String {
     format!("{}; {}", of_link(low, observer), remedy(low, here, observer))
 }
 
-/// Returns advice about the cause of a low grade of the link.
+/// Returns advice about the cause of a low grade (quality) of the link.
 pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     match &low.fell {
         Some(fell) if low.next.is_within() || fell.cause.metric == low.next.metric => remedy_of(fell, here, observer),
@@ -170,14 +171,14 @@ pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     }
 }
 
-/// Returns advice about the cause of a fall of the link's grade.
+/// Returns advice about the cause of a fall of the link's grade (quality).
 pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &'static str {
     let own = fell.late > Duration::ZERO;
     reason_advice::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
 }
 
-/// Adds a low grade of the link to the problems of `sheet`, with the key of the limit and the additional advice
-/// `more`. A grade that has only risen, and is still rising, needs only time.
+/// Adds a low grade (quality) of the link to the problems of `sheet`, with the key of the limit and the additional
+/// advice `more`. A grade that has only risen, and is still rising, needs only time.
 pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet: &mut Sheet) {
     let low = figures.grade_low();
     if low.grade >= low.needed && !unmet.contains(Reason::GradeLow) {
@@ -202,14 +203,14 @@ fn deciding(low: &GradeLow) -> &GradeCause {
     }
 }
 
-/// Describes a change of the link's grade as one line of text.
+/// Describes a change of the link's grade (quality) as one line of text.
 pub(crate) fn of_change(change: &GradeChange, observer: Observer) -> String {
     let GradeChange { from, to, .. } = change;
     let text = format!("link {} \u{2192} {}", from.name(), to.name());
     if to > from { text } else { format!("{text}: {}", fell_by(change, observer)) }
 }
 
-/// Returns the fields for scripts that describe a fall of the link's grade. Empty for a rise.
+/// Returns the fields for scripts that describe a fall of the link's grade (quality). Empty for a rise.
 pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
     let GradeChange { from, to, cause, late, .. } = change;
     if to > from {
@@ -230,7 +231,7 @@ pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Returns the fields for scripts that describe a low grade of the link.
+/// Returns the fields for scripts that describe a low grade (quality) of the link.
 pub fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     let mut words = vec![("grade", low.grade.name().into()), ("needed", low.needed.name().into())];
     words.extend(low.fell.iter().flat_map(fields));
@@ -245,7 +246,7 @@ pub fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     words
 }
 
-/// The JSON members that describe the grade of a link, in addition to `grade`.
+/// The JSON members that describe the grade (quality) of a link, in addition to `grade`.
 #[derive(Serialize)]
 pub(crate) struct Members {
     grade_text: String,
@@ -256,7 +257,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Returns the JSON members that describe the grade of a link and its cause.
+    /// Returns the JSON members that describe the grade (quality) of a link and its cause.
     pub(crate) fn of(low: &GradeLow, observer: Observer) -> Self {
         let fields = low_fields(low).into_iter().skip(1).map(|(name, text)| {
             let of = if name.starts_with("next_") { "" } else { "grade_" };
@@ -349,7 +350,7 @@ const fn of_seconds(metric: Metric) -> &'static str {
     }
 }
 
-/// The last ten seconds of a link, from figures sampled every `LOOK`.
+/// The figures of a link in its last ten seconds, sampled every 100 ms.
 ///
 /// A board stores none of this. The receivers of its telemetry have the figures, and its memory is small.
 #[derive(Debug, Default)]
@@ -433,12 +434,12 @@ impl LastSeconds {
         std::iter::once(line(head.map(str::to_owned))).chain(rows).collect::<Vec<_>>().join("\n")
     }
 
-    /// Adds the figures of the last seconds to a notice about a low grade.
+    /// Adds the figures of the link in the last seconds to `notice`, which reports a low grade (quality) of the link.
     pub fn explain(&self, low: &GradeLow, notice: &mut Notice) {
         notice.fields.push(("last_seconds", self.of_low(low)));
     }
 
-    /// Formats the figure that causes a low grade, in each stored second.
+    /// Formats the figure that causes a low grade (quality) of the link, in each stored second.
     pub(crate) fn of_low(&self, low: &GradeLow) -> String {
         self.of(deciding(low).metric)
     }

@@ -16,9 +16,10 @@ use crate::json::Number;
 pub struct Terminals {
     /// The version of the controller's software.
     pub software: SoftwareVersion,
-    /// The levels of the digital inputs, one per bit as in `digital_bit`.
+    /// The levels of the digital inputs, one per bit: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
     pub inputs: u32,
-    /// The levels of the digital outputs, one per bit as in `digital_bit`. `None` if they are not known.
+    /// The levels of the digital outputs, one per bit: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
+    /// `None` if they are not known.
     pub outputs: Option<u32>,
     /// The analog inputs and outputs, and the power supply, of the control box.
     pub board: Option<BoardIo>,

@@ -1,4 +1,4 @@
-//! Log lines about persistent conditions: low grades of the link, and unmet preconditions.
+//! Log lines about persistent conditions: low grades (quality) of the link, and unmet preconditions of commanding.
 
 use outrigger_core::link::{Grade, GradeChange};
 use outrigger_core::mode::Mode;
@@ -12,7 +12,7 @@ use super::{Notice, Snapshot, grade};
 pub(crate) const PACE: Duration = Duration::from_secs(1);
 /// The interval at which lines about unmet preconditions of commanding are repeated.
 const AGAIN: Duration = Duration::from_secs(5);
-/// The duration after which an episode of a low link grade is reported once while it lasts.
+/// The duration after which an episode (a time with a low link grade, i.e. quality) is reported once while it lasts.
 const LONG: Duration = Duration::from_secs(5);
 
 /// Collects the times in which the link's grade was below the one that commanding needs (episodes). Each is one
@@ -23,7 +23,7 @@ pub struct Episodes {
     open: Option<Episode>,
 }
 
-/// A time in which the link's grade was below the one that commanding needs.
+/// A time (episode) in which the link's grade, i.e. quality, was below the one that commanding needs.
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     since: Instant,
@@ -35,7 +35,7 @@ struct Episode {
     told: bool,
 }
 
-/// The way in which an episode of a low link grade ended.
+/// The way in which an episode (a time with a low link grade, i.e. quality) ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Recovered,
@@ -43,7 +43,7 @@ enum End {
 }
 
 impl Episodes {
-    /// Records a change of the link's grade. `needed` is the grade that commanding needs.
+    /// Records a change of the link's grade (quality). `needed` is the grade that commanding needs.
     pub fn note(&mut self, change: &GradeChange, needed: Grade) {
         if change.to >= needed {
             if let Some(episode) = &mut self.open {
@@ -60,15 +60,15 @@ impl Episodes {
         }
     }
 
-    /// Records the end of the session at `at`. The link is unknown from then on.
+    /// Records the end of the session at `at`. The grade (quality) of the link is unknown from then on.
     pub fn disconnected(&mut self, at: Instant) {
         if let Some(episode) = &mut self.open {
             episode.end.get_or_insert((at, End::Disconnected));
         }
     }
 
-    /// Returns the line about an episode of a low link grade. `None` if none is due at `now`. `last` is `true` at the
-    /// end of the command.
+    /// Returns the line about an episode (a time with a low link grade, i.e. quality). `None` if none is due at `now`.
+    /// `last` is `true` at the end of the command.
     pub fn next(&mut self, now: Instant, last: bool, here: bool, observer: Observer) -> Option<Notice> {
         let episode = self.open.as_mut()?;
         let over = match episode.end {
@@ -106,15 +106,15 @@ impl Episode {
     }
 }
 
-/// The unmet preconditions for output without a screen: printed on change and at intervals.
+/// The unmet preconditions of commanding for output without a screen: printed on change and at intervals.
 #[derive(Debug, Default)]
 pub(crate) struct Unmet {
     said: Option<(Instant, ReasonSet)>,
 }
 
 impl Unmet {
-    /// Returns the lines about unmet preconditions that are due now, causes first: after a change, and every
-    /// [`AGAIN`].
+    /// Returns the lines about unmet preconditions of commanding that are due now, causes first: after a change, and
+    /// every [`AGAIN`].
     pub(crate) fn next(&mut self, snapshot: &Snapshot) -> Vec<String> {
         let Snapshot { at: now, mode, unmet, .. } = *snapshot;
         if mode != Mode::Monitor {

@@ -49,7 +49,7 @@ use crate::released::ReleasedBy;
 /// `true` if all details (option `--verbose`) are to be displayed to people.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 
-/// Displays all details to people from now on: each change of the grade, each histogram.
+/// Displays all details to people from now on: each change of the link's grade (quality), each histogram.
 pub fn be_verbose() {
     VERBOSE.store(true, Ordering::Relaxed);
 }
@@ -161,15 +161,17 @@ pub enum Key {
     /// A key that requests to command. Contains the session's epoch, a counter of connections and losses of
     /// authority, that the operator has seen.
     Request(Epoch),
-    /// A key that requests to resume a suspended motion. Contains the epoch that the operator has seen.
+    /// A key that requests to resume a suspended motion. Contains the session's epoch (a counter of connections and
+    /// losses of authority) that the operator has seen.
     Resume(Epoch),
     /// A key that releases the arm for this cause: it is brought to rest, and the session continues.
     Release(ReleasedBy),
-    /// A key that acknowledges a fault: clears the latched reason.
+    /// A key that acknowledges a fault: clears its reason, which was latched, i.e. prevented commanding until now.
     Acknowledge,
 }
 
-/// A message to the output thread, and the session's epoch at that time.
+/// A message to the output thread, and the session's epoch (a counter of connections and losses of authority) at that
+/// time.
 type Dated = (Epoch, Message);
 
 /// A message to the thread that writes a command's output.
@@ -198,7 +200,8 @@ impl Messages {
         next(&self.0, wait).map_err(|()| Over)
     }
 
-    /// Records that the operator has seen this epoch of the session. Later input was decided with this knowledge.
+    /// Records that the operator has seen this epoch of the session (a counter of connections and losses of authority).
+    /// Later input was decided with this knowledge.
     pub fn show(&self, epoch: Epoch) {
         seen_epoch::show(epoch);
     }
@@ -242,7 +245,8 @@ pub struct Show {
     sender: Option<SyncSender<Dated>>,
     speaker: Option<Worker>,
     format: Format,
-    /// The session's epoch, which is attached to the messages that follow.
+    /// The session's epoch (a counter of connections and losses of authority), which is attached to the messages that
+    /// follow.
     epoch: Epoch,
     lost: Arc<Lost>,
     unread: Arc<AtomicBool>,
@@ -320,7 +324,8 @@ impl Show {
         self.format
     }
 
-    /// Sets the session's epoch. A reader of later messages has seen it.
+    /// Sets the session's epoch (a counter of connections and losses of authority). A reader of later messages has seen
+    /// it.
     pub const fn epoch(&mut self, epoch: Epoch) {
         self.epoch = epoch;
     }

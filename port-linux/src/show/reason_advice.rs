@@ -1,14 +1,14 @@
-//! Advice for people about reasons of the engine and figures of the link.
+//! Advice for people about reasons of the control engine (why commanding is rejected or ended) and figures of the link.
 
 use outrigger_core::link::Metric;
 use outrigger_core::robot::Reason;
 
-/// The kind of program that observes a link and judges its grade.
+/// The kind of program that observes a link to a robot and judges its grade (quality).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observer {
     /// This process, which has the session itself.
     Process,
-    /// A board that reports about its session by telemetry.
+    /// A microcontroller board that reports about its session with the robot by telemetry.
     Board,
     /// A process or a board whose recording is analysed.
     Recorded,
@@ -30,8 +30,8 @@ const CHECK_NETWORK: &str = "check the network; see `outrigger doctor`";
 const CHECK_LOAD: &str = "controller and client share this machine: check its load";
 const SCHEDULE: &str = "give the process a core and a real-time priority; see `outrigger doctor`";
 
-/// Returns advice about `reason`. `here` is `true` if the controller runs on this machine, without a network in
-/// between.
+/// Returns advice about `reason`, for which commanding is rejected or ended. `here` is `true` if the controller runs on
+/// this machine, without a network in between.
 #[must_use]
 pub const fn advice(reason: Reason, here: bool) -> &'static str {
     match reason {
@@ -46,7 +46,7 @@ pub const fn advice(reason: Reason, here: bool) -> &'static str {
     }
 }
 
-/// Returns advice about a low grade of the link that the figure `metric` keeps low.
+/// Returns advice about a low grade (quality) of the link that the figure `metric` keeps low.
 #[must_use]
 pub const fn of_metric(metric: Metric, here: bool, observer: Observer) -> &'static str {
     match metric {

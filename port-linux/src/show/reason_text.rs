@@ -1,4 +1,5 @@
-//! Descriptions of reasons, of holds of a motion, and of outputs of the controller.
+//! Descriptions of reasons (why commanding is rejected or ended), of holds of a motion, and of outputs of the
+//! controller.
 
 use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteOutcome, WriteRefusal,
@@ -64,7 +65,7 @@ pub(crate) fn of_unmet(unmet: ReasonSet, low: Option<&GradeLow>, observer: Obser
     causes_first(unmet).into_iter().map(line).collect()
 }
 
-/// Formats lines that follow a colon: a single one in the same line, several below it.
+/// Formats lines of text that follow a colon: a single one in the same line, several below it.
 pub(crate) fn one_per_line(lines: &[String]) -> String {
     match lines {
         [only] => format!(" {only}"),
@@ -72,7 +73,8 @@ pub(crate) fn one_per_line(lines: &[String]) -> String {
     }
 }
 
-/// Describes a reason, with the figures of `low` if it is the grade of the link.
+/// Describes a reason, for which commanding is rejected or ended. If it is the low grade of the link, the figures of
+/// `low` explain it.
 pub fn of_reason(reason: Reason, low: Option<&GradeLow>, observer: Observer) -> String {
     match low {
         Some(low) if reason == Reason::GradeLow => grade::of_link(low, observer),

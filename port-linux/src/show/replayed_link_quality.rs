@@ -1,4 +1,4 @@
-//! The history of a link's grades, with the causes of low ones, from a replayed engine.
+//! The history of a link's grades (quality), with the causes of low ones, from a replayed engine.
 
 use outrigger_core::engine::{Controller, Engine, Event};
 use outrigger_core::law::Law;
@@ -7,7 +7,8 @@ use outrigger_wire::time::Instant;
 use super::grade::{LastSeconds, of_change, of_link};
 use super::reason_text::Observer;
 
-/// The reports of an engine about its link: each change of the grade, and the causes of grades that were too low.
+/// The reports of an engine about its link: each change of the grade (quality), and the causes of grades that were too
+/// low.
 #[derive(Debug, Default)]
 pub struct LinkHistory {
     last_seconds: LastSeconds,

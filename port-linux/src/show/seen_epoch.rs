@@ -10,12 +10,14 @@ use outrigger_core::mode::Epoch;
 
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
-/// Records that output about the session in this `epoch` was written.
+/// Records that output about the session in this `epoch` (a counter of connections and losses of authority) was
+/// written.
 pub(super) fn show(epoch: Epoch) {
     SEEN.store(epoch.number(), Ordering::Release);
 }
 
-/// Returns the newest epoch of the session about which output was written.
+/// Returns the newest epoch of the session (a counter of connections and losses of authority) about which output was
+/// written.
 #[must_use]
 pub fn seen() -> Epoch {
     Epoch::from_number(SEEN.load(Ordering::Acquire))

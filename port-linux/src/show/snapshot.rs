@@ -21,7 +21,8 @@ pub struct Snapshot {
     pub robot: String,
     /// `true` if the controller runs on this machine, without a network in between.
     pub here: bool,
-    /// The program that judges the link: a command, a board or a recorded process.
+    /// The program that judges the link: a command, a microcontroller board, or one of them whose recording is
+    /// analysed.
     pub observer: Observer,
     /// The identity of the controller, e.g. `ur5e, software 5.15.0`. `None` until it was reported.
     pub identity: Option<String>,
@@ -29,11 +30,13 @@ pub struct Snapshot {
     pub mode: Mode,
     /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The first reason other than a release since the last acknowledgement. `None` if there is none.
+    /// The first reason that was latched since the last acknowledgement: it prevents commanding until it is
+    /// acknowledged. A release (requested end of commanding) is never latched. `None` if there is none.
     pub latch: Option<Reason>,
-    /// The reason that was latched last, even if it was acknowledged since.
+    /// The reason that was latched last (prevented commanding until acknowledged), even if it was acknowledged since.
+    /// `None` if there was none.
     pub last_fallback: Option<Reason>,
-    /// The unmet preconditions of commanding the arm.
+    /// The unmet preconditions of commanding the arm. Empty while commanding.
     pub unmet: ReasonSet,
     /// The arm in the newest robot state. `None` without a state.
     pub state: Option<Arm>,
@@ -45,8 +48,8 @@ pub struct Snapshot {
     pub intervals: Vec<Bin>,
     /// The number of robot states per second since the previous snapshot.
     pub rate: f32,
-    /// The reason why there is no session with the controller or no data from the board. `None` if there is none or it
-    /// is not known.
+    /// The reason why there is no session with the controller or no data from the microcontroller board. `None` if
+    /// there is none or it is not known.
     pub trouble: Option<String>,
     /// Further named values of the session, for people.
     pub values: Vec<(String, String)>,
@@ -231,8 +234,8 @@ impl Arm {
 }
 
 impl Snapshot {
-    /// Returns the text of a reason for which a request would be rejected, with figures if it is the link, and
-    /// advice.
+    /// Returns the text of a reason for which a request to command would be rejected, with figures if it is the low
+    /// grade of the link, and advice.
     pub fn why(&self, reason: Reason) -> (String, String) {
         let (here, observer) = (self.here, self.observer);
         match self.figures {
@@ -260,7 +263,7 @@ impl Snapshot {
         self.figures.and_then(|figures| figures.age)
     }
 
-    /// Returns the name of the link's grade. `-` without a link.
+    /// Returns the name of the link's grade (quality). `-` without a link.
     #[must_use]
     pub fn grade(&self) -> &'static str {
         self.figures.map_or("-", |figures| figures.grade.name())

@@ -75,7 +75,8 @@ pub fn complain(what: &str) {
     let _ = write_within(Standard::Error, format!("outrigger: {what}\n"));
 }
 
-/// Writes `text` to a standard stream. Returns `None` if it was not written in time.
+/// Writes `text` to a standard stream within the time limit for last messages. Returns `None` if it was not written in
+/// time.
 fn write_within(standard: Standard, text: String) -> Option<io::Result<()>> {
     let (tell, told) = std::sync::mpsc::channel();
     within(PATIENCE, move || drop(tell.send(Straight::new(standard).write_all(text.as_bytes()))));

@@ -5,7 +5,8 @@ use outrigger_core::command::Limits;
 /// A line about a configuration's effect: a name, and a text.
 pub type Line = (&'static str, String);
 
-/// Returns a warning if the position limits of the joints are the defaults, which fit no cell. `None` otherwise.
+/// Returns a warning if the position limits of the joints are the defaults, which are too wide for any robot cell.
+/// `None` otherwise.
 pub(crate) fn open_positions<const N: usize>(limits: &Limits<N>) -> Option<String> {
     let default = Limits::<N>::default();
     let open = limits.position_min == default.position_min && limits.position_max == default.position_max;

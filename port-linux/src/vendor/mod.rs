@@ -99,9 +99,11 @@ pub struct SessionStatus<S> {
     pub(crate) here: bool,
     pub(crate) mode: Mode,
     pub(crate) overrides_pendant: bool,
-    /// The first reason other than a release since the last acknowledgement. `None` if there is none.
+    /// The first reason that was latched since the last acknowledgement: it prevents commanding until it is
+    /// acknowledged. A release (requested end of commanding) is never latched. `None` if there is none.
     pub(crate) latch: Option<Reason>,
-    /// The reason that was latched last, even if it was acknowledged since.
+    /// The reason that was latched last (prevented commanding until acknowledged), even if it was acknowledged since.
+    /// `None` if there was none.
     pub(crate) last_fallback: Option<Reason>,
     /// The unmet preconditions of commanding the arm. Empty while commanding.
     pub(crate) unmet: ReasonSet,
@@ -187,7 +189,7 @@ pub trait Vendor<const N: usize>:
     /// The type of the counters of a run that only this kind of controller has.
     type Tally: Summary<Event = Self::Event> + for<'m> Tally<N, Self::Controller<'m>>;
 
-    /// The number of feed entries that are kept for slow readers.
+    /// The number of entries of a feed (traffic and events of a session) that are kept for slow readers.
     const ENTRIES: usize = CAPACITY;
     /// The link that [`apart`](Self::apart) receives over a connection of its own.
     const APART: Option<LinkId> = None;
@@ -219,7 +221,8 @@ pub trait Vendor<const N: usize>:
     /// Returns the errors of [`Net::listening`].
     fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> impl Future<Output = Result<Net, Failure>>;
 
-    /// Runs an engine until the application has shut it down, with a recorder of `recorder` bytes.
+    /// Runs an engine until the application has shut it down. `recorder` is the size of the recorder of the engine's
+    /// inputs and outputs \[B\].
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] for a configuration that the core rejects.
@@ -291,38 +294,40 @@ pub struct VendorFacts {
     pub variables: Option<Variables>,
 }
 
-/// The state of a session that a board reports.
+/// The state of the session that a board (a microcontroller that commands a robot) reports.
 #[derive(Clone, Debug)]
 pub struct BoardSession {
-    /// The mode of the control state machine on the board.
+    /// The mode of the control state machine on the microcontroller board, e.g. monitor or command.
     pub mode: Mode,
-    /// `true` if the next command overrides a stop at the pendant.
+    /// `true` if the next command of the board overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The first reason other than a release since the last acknowledgement. `None` if there is none.
+    /// The first reason that was latched since the last acknowledgement: it prevents commanding until it is
+    /// acknowledged. A release (requested end of commanding) is never latched. `None` if there is none.
     pub latch: Option<Reason>,
-    /// The reasons for which a request would be rejected. Empty while commanding.
+    /// The reasons for which a request to command would be rejected. Empty while commanding.
     pub unmet: ReasonSet,
-    /// The figures of the board's link that carries states.
+    /// The figures of the link that carries robot states to the board, such as losses and intervals.
     pub link: Figures,
     /// `true` if the board is connected to the real-time link (30003), which it also keeps with states by RTDE, or
     /// receives the KRC's measurements.
     pub has_states: bool,
-    /// `true` if the board has a session with the controller.
+    /// `true` if the microcontroller board has a session with the controller.
     pub has_session: bool,
-    /// The identity of the controller, as the board reports it.
+    /// The identity of the controller, as the microcontroller board reports it. `None` if it does not report it.
     pub identity: Option<String>,
     /// The modes that the controller reports, such as its safety mode.
     pub words: Vec<ReportedState>,
-    /// The reason why there is no session, if the board is reporting none.
+    /// The reason to display while the microcontroller board has no session with the controller. `None` if none can be
+    /// given.
     pub silence: Option<&'static str>,
-    /// Further named counters of the board for scripts, with their JSON keys.
+    /// Further named counters of the microcontroller board for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
-    /// The number of events that were lost because the board's memory was full.
+    /// The number of events that were lost because the microcontroller board's memory was full.
     pub events_lost: u32,
 }
 
 impl BoardSession {
-    /// Returns the part of a board's report that is the same for all kinds of controllers.
+    /// Returns the part of a microcontroller board's report that is the same for all kinds of controllers.
     fn of<S>(status: &Status<S>) -> Self {
         let Status { mode, overrides_pendant, latch, unmet, link, events_lost, .. } = *status;
         // The reasons for a rejection are relevant only while nothing is commanded.
@@ -344,16 +349,16 @@ impl BoardSession {
     }
 }
 
-/// The report of a board with `N` joints about one kind of controller.
+/// The report of a board (a microcontroller that commands a robot with `N` joints) about one kind of controller.
 pub trait OnBoard<const N: usize>: ControllerStatus {
-    /// Returns the state of the board's session with the controller.
+    /// Returns the state of the session of a microcontroller board with the controller, from the board's `status`.
     fn standing(status: &Status<Self>) -> BoardSession;
 
-    /// Returns the state of the arm that the board reports, without the controller's modes.
+    /// Returns the state of the arm that a microcontroller board reports, without the controller's modes.
     fn arm(motion: &Motion<N>) -> Arm;
 
-    /// Returns the robot's address and a description of the settings in force, decoded from `bytes`. `None` if they
-    /// are for another kind of controller.
+    /// Returns the robot's address and a description of the settings in force on a microcontroller board, decoded from
+    /// `bytes`. `None` if they are for another kind of controller.
     fn settings(bytes: &[u8]) -> Option<(Ipv4Addr, String)>;
 }
 
@@ -374,7 +379,7 @@ pub trait Summary: Default {
     /// The type of events that only this kind of controller reports.
     type Event;
 
-    /// Counts an event of the run.
+    /// Counts an event of the run in the counters that only this kind of controller has.
     fn event(&mut self, event: &Event<Self::Event>);
 
     /// Counts a command that was written in reply to a robot state. `turnaround` is the time since the state was read.

@@ -1,4 +1,4 @@
-//! The report of a board about its session with a KRC.
+//! The report of a board (a microcontroller that commands a robot) about its session with a KRC.
 
 use std::net::Ipv4Addr;
 

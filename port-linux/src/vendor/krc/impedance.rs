@@ -32,7 +32,7 @@ pub(super) fn with(asked: &Impedance, control: &Control) -> Result<Control, Impe
     Ok(changed)
 }
 
-/// Converts the engine's reason for rejecting a control scheme to the reason that a client receives.
+/// Converts the engine's reason for rejecting a control scheme to the reason that a client receives for its request.
 pub(super) const fn refused(refusal: ControlRefusal) -> ImpedanceRefusal {
     match refusal {
         ControlRefusal::BadValue(value) => ImpedanceRefusal::BadValue(value),

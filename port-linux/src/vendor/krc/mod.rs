@@ -34,7 +34,8 @@ use crate::show::events::{Surroundings, notice};
 use crate::show::replayed_link_quality::LinkHistory;
 use crate::show::{Arm, Notice, ReportedState, Variables};
 
-/// Runs an engine for a KRC until the application has shut it down, with a recorder of `recorder` bytes.
+/// Runs an engine for a KRC until the application has shut it down. `recorder` is the size of the recorder of the
+/// engine's inputs and outputs \[B\].
 ///
 /// # Errors
 /// Returns [`Failure::BadInput`] for a configuration that the core rejects.
@@ -73,7 +74,7 @@ pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
     Ok(KrcConfig { peer, ..KrcConfig::default() })
 }
 
-/// Runs the engine again from a recording, and reports the history of its link to `link`.
+/// Runs the engine again from `dump`, a recording of its inputs, and reports the history of its link to `link`.
 ///
 /// # Errors
 /// Returns [`ReplayError`].
@@ -192,7 +193,8 @@ impl Vendor<7> for KrcController {
     type Examined = KrcExamined;
     type Tally = KrcTally;
 
-    /// The number of feed entries of a KRC: those of some four seconds at 1 kHz.
+    /// The number of feed entries (traffic and events) that are kept for slow readers with a KRC: those of some four
+    /// seconds at 1 kHz.
     const ENTRIES: usize = 1 << 14;
 
     fn seat(&self) -> SocketAddr {

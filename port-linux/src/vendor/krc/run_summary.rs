@@ -21,9 +21,11 @@ pub struct KrcTally {
     answered: bool,
     commands: u64,
     commanding: u64,
-    /// The number of commands to the KRC at each grade of the link, as this process judges it, the best grade first.
+    /// The number of commands to the KRC at each grade (quality) of the link, as this process judges it, the best grade
+    /// first.
     ours: [u64; 4],
-    /// The number of commands to the KRC at each grade of the link, as the KRC judges it, the best grade first.
+    /// The number of commands to the KRC at each grade (quality) of the link, as the KRC judges it, the best grade
+    /// first.
     krcs: [u64; 4],
     fallbacks: Vec<(Reason, u64)>,
     end: End,
@@ -169,7 +171,7 @@ struct Members {
     histograms: Vec<(String, Quantiles)>,
 }
 
-/// The numbers of commands at the four grades of the link, as JSON members.
+/// The numbers of commands at the four grades (quality) of the link, as JSON members.
 #[derive(Serialize)]
 struct ByGrade {
     perfect: u64,

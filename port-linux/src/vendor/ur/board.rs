@@ -1,4 +1,5 @@
-//! The report of a board about its session with a controller of Universal Robots.
+//! The report of a board (a microcontroller that commands a robot) about its session with a controller of Universal
+//! Robots.
 
 use std::net::Ipv4Addr;
 

@@ -45,8 +45,8 @@ use crate::show::reason_text::Observer;
 use crate::show::replayed_link_quality::LinkHistory;
 use crate::show::{Arm, Notice, ReportedState, Terminals};
 
-/// Runs an engine for a Universal Robots controller until the application has shut it down, with a recorder of
-/// `recorder` bytes.
+/// Runs an engine for a Universal Robots controller until the application has shut it down. `recorder` is the size of
+/// the recorder of the engine's inputs and outputs \[B\].
 ///
 /// # Errors
 /// Returns [`Failure::BadInput`] for a configuration that the core rejects.
@@ -89,7 +89,7 @@ pub fn judging_as(engine: UrConfig) -> UrConfig {
     }
 }
 
-/// Runs the engine again from a recording, and reports the history of its link to `link`.
+/// Runs the engine again from `dump`, a recording of its inputs, and reports the history of its link to `link`.
 ///
 /// # Errors
 /// Returns [`ReplayError`].
