@@ -66,7 +66,7 @@ impl Companion<6> for Timekeeper {
     }
 }
 
-/// A law that holds the arm at its position.
+/// A control law that commands zero velocity, so that the arm stays at its position.
 struct Still;
 
 impl Checkpoint for Still {}

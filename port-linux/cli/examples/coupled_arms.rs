@@ -37,19 +37,19 @@ use outrigger_wire::time::{Duration, Instant};
 
 use self::krc::{Arm, Trouble};
 
-/// The speed of the leader's joints per distance between hand and target \[1/s\].
+/// The speed of a joint of the leader per angle by which a hand holds the joint away from its target \[1/s\].
 const YIELDING: f32 = 5.0;
 /// The largest speed of the leader's joints \[rad/s\].
 const YIELDING_LIMIT: f32 = 0.4;
-/// The distance between hand and target below which no hand counts as holding the leader \[rad\].
+/// The angle between a joint of the leader and its target up to which no hand counts as holding the joint \[rad\].
 const DEAD_BAND: f32 = 5e-4;
-/// The speed of the follower's joints per distance from the leader's \[1/s\].
+/// The speed of a joint of the follower per angle by which it lags behind the leader's motion \[1/s\].
 const COPYING: f32 = 8.0;
 /// The age up to which the leader's newest motion is copied.
 const OLDEST: Duration = Duration::from_millis(200);
-/// The largest force that is passed on to the hand at the leader \[N\].
+/// The largest force along each axis that is passed on to the hand at the leader \[N\].
 const SHOWN: f32 = 20.0;
-/// The force of the simulated hand \[N\].
+/// The force of the simulated hand on the leader's flange, along the base's axes \[N\].
 const HAND: Vec3 = [0.0, 0.0, -8.0];
 /// The height of the follower above its table in the simulation \[m\].
 const ABOVE: f64 = 0.02;
@@ -66,7 +66,7 @@ struct Args {
     follower: Option<SocketAddr>,
 }
 
-/// The leader's law: its target moves to where a hand holds the arm.
+/// The leader's control law: its target moves to where a hand holds the arm.
 struct Yield {
     begin: Rc<Cell<bool>>,
 }
@@ -86,7 +86,7 @@ impl Law<7> for Yield {
     }
 }
 
-/// The follower's law: it moves as far from its start as the leader did.
+/// The follower's control law: it moves as far from its start as the leader did.
 #[derive(Default)]
 struct Copying {
     from: JointPositions<7>,
@@ -141,7 +141,8 @@ fn table() -> Options {
     Options { arm: ArmOptions { contact: Some(contact), ..options.arm }, ..options }
 }
 
-/// Returns the follower's force, limited to the largest one that is passed on to the hand.
+/// Returns the follower's force without its torque, limited to [`SHOWN`] along each axis, as the hand at the leader is
+/// to feel it.
 fn shown(force: Wrench) -> Wrench {
     Wrench { force: force.force.map(|part| part.clamp(-SHOWN, SHOWN)), torque: [0.0; 3] }
 }
@@ -154,8 +155,8 @@ struct Story {
 }
 
 impl Story {
-    /// Advances the simulation by moving the simulated hand; `since` is the time since both arms began. Returns
-    /// `true` when the simulation is over.
+    /// Advances the simulation by moving the simulated hand; `since` is the time since both arms began to be commanded.
+    /// Returns `true` when the simulation is over.
     fn go_on(&mut self, leader: &Arm<Yield>, force: f32, since: Duration) -> bool {
         let seconds = since.as_secs_f32();
         leader.push(if (0.5..6.0).contains(&seconds) { HAND } else { [0.0; 3] });

@@ -1,4 +1,5 @@
-//! Runs a custom law beside a KRC: the last joint of an LWR turns until a distance sensor reads 50 mm.
+//! Moves a KUKA arm through its KRC by a custom control law: the last joint of an LWR turns until a distance sensor
+//! reads 50 mm.
 //!
 //! ```text
 //! cargo run --release -- sim krc --remote 127.0.0.1:49938       or a real KRC, and 0.0.0.0:49938 behind the --

@@ -1,4 +1,4 @@
-//! Runs a custom law beside a UR: the last joint turns until a distance sensor reads 50 mm.
+//! Moves a UR by a custom control law: the last joint turns until a distance sensor reads 50 mm.
 //!
 //! ```text
 //! cargo run --release -- sim ur                                  a controller; or use the address of a real one below

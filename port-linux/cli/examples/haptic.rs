@@ -34,9 +34,10 @@ use self::krc::{Arm, Trouble};
 
 /// The ratio of the arm's motion to that of the device.
 const SCALE: f32 = 0.5;
-/// The number of the device as a sensor.
+/// The number by which the engine knows the haptic device, whose readings it receives as those of a sensor.
 const DEVICE: SourceId = SourceId(0);
-/// The interval between two readings from which on no speed is computed from them \[µs\].
+/// The interval between two readings of the haptic device from which on they give no speed, because there was a pause
+/// \[µs\].
 const PAUSE: u64 = 100_000;
 
 /// Leads an arm by a haptic device.
@@ -50,7 +51,7 @@ struct Args {
     device: SocketAddr,
 }
 
-/// One datagram of the device.
+/// One datagram of the haptic device: its time, its position, and the state of pedal and trigger.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Reading {
     micros: u64,
@@ -76,7 +77,8 @@ impl Reading {
         words.next().is_none().then_some(Self { micros, position, pedal, trigger })
     }
 
-    /// Returns the speed of the tool that copies the device between two of its readings; zero while the pedal is up.
+    /// Returns the speed of the tool that copies the haptic device's motion since the reading `before` \[m/s\]; zero
+    /// while the pedal is up, without a previous reading, and after a pause.
     fn speed(&self, before: Option<&Self>) -> [f32; 3] {
         let Some(before) = before.filter(|before| self.pedal && before.pedal) else { return [0.0; 3] };
         let span = self.micros.wrapping_sub(before.micros);

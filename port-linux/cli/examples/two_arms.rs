@@ -33,7 +33,7 @@ use self::krc::{Arm, Trouble};
 
 /// The longest time for both arms to become ready and to finish; longer than any motion of the file.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time for which the arms are held at the end.
+/// The time for which the arms are held at the end of the motion, before their positions are checked.
 const SETTLING: Duration = Duration::from_millis(500);
 /// The largest permitted distance of a joint from its goal at the end \[degrees\].
 const CLOSE: f32 = 0.2;
@@ -53,7 +53,8 @@ struct Args {
     file: Option<PathBuf>,
 }
 
-/// A servo that waits for the other arm.
+/// A control law that follows a trajectory by a joint servo, and holds the arm until the other arm is commanded as
+/// well.
 struct Together {
     servo: JointServo<7>,
     begin: Rc<Cell<bool>>,
@@ -123,7 +124,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Describes which of the arms did not begin to command, with reasons and remedies.
+/// Returns a text about the arms that could not be commanded, each with the reason and its remedy.
 fn never_began(arms: &[&Arm<Together>]) -> String {
     let reasons = arms.iter().filter_map(|arm| arm.fell_back.map(|reason| (arm.name, reason)));
     let told: Vec<_> =

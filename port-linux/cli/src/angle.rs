@@ -7,7 +7,8 @@ use outrigger::exit::Failure;
 /// The suffixes that mark a number on the command line as degrees.
 const DEGREES: [&str; 2] = ["deg", "°"];
 
-/// Splits a unit of degrees off `text`, and `per` behind it, as in `deg/s`. `None` if there is no such unit.
+/// Splits a unit of degrees off the end of `text`, and behind it the suffix `per`, as `/s` in `deg/s`. `None` if `text`
+/// has no such unit.
 fn without_degrees<'t>(text: &'t str, per: &str) -> Option<&'t str> {
     let text = text.strip_suffix(per)?;
     DEGREES.iter().find_map(|unit| text.strip_suffix(unit))

@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     /// A controller of Universal Robots, which Outrigger connects to.
     #[default]
     Ur,
-    /// KUKA's KRC, which sends to Outrigger.
+    /// A robot controller (KRC) of KUKA, which sends its measurements to Outrigger.
     Krc,
 }
 
@@ -272,7 +272,8 @@ fn parse_socket(text: &str, host: Ipv4Addr) -> Result<SocketAddr, String> {
     })
 }
 
-/// The address of a live page in a browser: `None` for the default one.
+/// The argument of `--web`: the address of the page that shows a run live in a browser. `None` selects the default
+/// address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Web(pub Option<SocketAddr>);
 

@@ -111,8 +111,8 @@ impl Lines {
         }
     }
 
-    /// Adds the source that moves an axis of the tool, the speed per error of its reading, and the limits of the
-    /// motion.
+    /// Adds a line about one axis of the tool: the sensor that moves it, its speed per error of the reading, and the
+    /// limits of its motion. Without `config` the axis is held at its position.
     fn axis(&mut self, (word, axis): (&str, ToolAxis), config: Option<&AxisConfig>, sources: &[&str]) {
         let (at, unit) = if axis.turns() { ("about", "rad") } else { ("along", "m") };
         let Some(AxisConfig { source, value, target, slope, range, proportional, speed_limit, reach, .. }) = config
@@ -315,7 +315,7 @@ fn described(source: &SourceSettings) -> String {
     format!("{input}, {}", kept(source))
 }
 
-/// Returns a text with the limits on a sensor's readings: the number of values and the largest age.
+/// Returns a text about the readings that are accepted of a sensor: the number of values and the largest age.
 fn kept<I>(source: &SourceSettings<I>) -> String {
     format!("{} value(s), at most {} s old", source.values, source.judged.max_age.as_secs_f32())
 }

@@ -125,7 +125,7 @@ fn flush(output: &mut impl Write) -> Outcome {
     output.flush().or_else(|error| output_closed(&error))
 }
 
-/// The messages of one recorded stream, with the byte offset of the next.
+/// A decoder of the messages in one recorded stream of bytes, with the byte offset of the next message.
 struct Messages<'m> {
     stream: WireFormat,
     assembler: Assembler<'m>,

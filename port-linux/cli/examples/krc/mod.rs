@@ -34,15 +34,17 @@ pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 /// The longest time for one write to a socket; datagrams never wait.
 const WRITE_LIMIT: Span = Span::from_millis(100);
 
-/// A change to an engine that is not one of its inputs.
+/// A change that the program makes to an engine directly, for example to its impedance, because no input of the engine
+/// makes it.
 type Change<L> = Box<dyn FnOnce(&mut KrcEngine<'_, L>)>;
 
-/// The state shared by an arm's loop and its program.
+/// The state shared by an arm's control loop and the example program: inputs and changes on the way in, events and the
+/// engine's newest state on the way out.
 struct Shared<L> {
     inputs: VecDeque<Input>,
     changes: Vec<Change<L>>,
     events: VecDeque<Event<KrcEvent>>,
-    /// `true` if the engine handled an input since the program last evaluated its state.
+    /// `true` if the engine has handled an input since the example program last waited in [`Arm::turn`].
     news: bool,
     seen: Seen,
 }
@@ -56,7 +58,7 @@ pub(crate) struct Seen {
     pub(crate) counts: KrcCounts,
     pub(crate) krl: Option<KrlVariables>,
     epoch: Epoch,
-    /// `true` if a request would be granted.
+    /// `true` if the engine would grant a request to command the arm now.
     ready: bool,
 }
 
@@ -74,7 +76,7 @@ impl Seen {
     }
 }
 
-/// The program's side of an arm's control loop.
+/// The example program as the control loop sees it: it supplies the engine's inputs and receives its events.
 struct Program<L>(Rc<RefCell<Shared<L>>>);
 
 impl<L: Law<7>> Application<7, Peer, L> for Program<L> {
@@ -102,7 +104,8 @@ impl<L: Law<7>> Application<7, Peer, L> for Program<L> {
 /// One arm of an example program, real or simulated.
 pub(crate) struct Arm<L> {
     pub(crate) name: &'static str,
-    /// The last reason for which commanding ended without a release.
+    /// The last reason for which arming or commanding ended other than by a release, which an operator makes. `None` if
+    /// there was none.
     pub(crate) fell_back: Option<Reason>,
     shared: Rc<RefCell<Shared<L>>>,
     driving: Pin<Box<dyn Future<Output = ()>>>,
@@ -158,7 +161,7 @@ impl<L: Law<7> + 'static> Arm<L> {
         self.seen().mode
     }
 
-    /// Waits until the engine has handled an input.
+    /// Runs this arm's control loop until its engine has handled an input.
     pub(crate) async fn turn(&mut self) {
         poll_fn(|context| {
             let ended = self.driving.as_mut().poll(context).is_ready();
@@ -168,17 +171,18 @@ impl<L: Law<7> + 'static> Arm<L> {
         .await;
     }
 
-    /// Queues an input of the operator or of a sensor for the next turn.
+    /// Queues an input of the operator or of a sensor for this arm's engine, which handles it in a later
+    /// [`turn`](Self::turn).
     pub(crate) fn give(&self, input: Input) {
         self.shared.borrow_mut().inputs.push_back(input);
     }
 
-    /// Applies a change to the engine after its next input.
+    /// Queues a change to this arm's engine, which is applied after the engine's next input.
     pub(crate) fn change(&self, change: impl FnOnce(&mut KrcEngine<'_, L>) + 'static) {
         self.shared.borrow_mut().changes.push(Box::new(change));
     }
 
-    /// Requests to command once a request would be granted.
+    /// Requests to command the arm if the engine would grant the request now. Otherwise nothing happens.
     pub(crate) fn request_when_ready(&mut self) {
         let Seen { ready, epoch, .. } = self.seen();
         if ready {
@@ -186,7 +190,7 @@ impl<L: Law<7> + 'static> Arm<L> {
         }
     }
 
-    /// Prints the changes of mode since the last call.
+    /// Prints this arm's changes of mode since the last call, and stores the reason if commanding ended.
     pub(crate) fn tell(&mut self) {
         let events = std::mem::take(&mut self.shared.borrow_mut().events);
         for event in events {
@@ -200,7 +204,7 @@ impl<L: Law<7> + 'static> Arm<L> {
         }
     }
 
-    /// Returns the state of the simulated arm; `None` for a real one.
+    /// Returns the true state of the simulated arm; `None` for a real one.
     pub(crate) fn truth(&self) -> Option<Truth> {
         self.simulated.as_ref().map(|running| running.krc().truth())
     }

@@ -1,10 +1,10 @@
-//! Formats the answers of a run to the requests of `outrigger ctl` as text.
+//! Formats as text the JSON answers that a run (a process of `outrigger run`) gives to the requests of `outrigger ctl`.
 
 use serde_json::Value;
 
 use outrigger::requests::failure_text::{reason, text};
 
-/// Formats an answer of a run as text for people, with a line end.
+/// Formats a run's JSON answer to a request as text for people, with a line end.
 pub(super) fn of(answer: &Value) -> String {
     let mode = text(answer, "mode");
     let epoch = answer.get("epoch").and_then(Value::as_u64).unwrap_or_default();
@@ -33,8 +33,8 @@ pub(super) fn of(answer: &Value) -> String {
     }
 }
 
-/// Returns a line that names the process that answers, for requests that show which process commands: its number, if
-/// the kernel reports it, and its user.
+/// Returns a line that names the process that sent `answer`: its number, if the kernel reports it, and its user. `None`
+/// for answers to requests other than for the status, a start or a stop.
 pub(super) fn answered_by(answer: &Value, (process, user): (Option<i32>, u32)) -> Option<String> {
     let names = matches!(text(answer, "do"), "status" | "request" | "resume" | "release");
     let process = process.map_or_else(|| "a process".to_owned(), |number| format!("process {number}"));

@@ -104,26 +104,28 @@ pub(crate) enum AskCommand {
     Dashboard,
 }
 
-/// A request described by the arguments, without its epoch, which is added later.
+/// A request of `outrigger ctl` to a run or a board, as the arguments describe it. The epoch, by which the receiver
+/// rejects outdated requests, is added later.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wanted {
     Plain(AskCommand),
     Set(Vec<String>),
-    /// New values of stiffness and damping, in the form that a run parses.
+    /// A request to change stiffness and damping of an arm in impedance control, as text in the form that a run parses.
     Impedance(String),
     Sample {
         source: String,
         values: Vec<f32>,
         seq: Option<u32>,
     },
-    /// Freedrive (if `hand` is `true`) or force mode, with its parameters and the interval of renewals.
+    /// A request for freedrive (if `hand` is `true`) or for force mode, with its parameters as text and the interval at
+    /// which it must be renewed.
     Guide {
         hand: bool,
         how: String,
         every: Duration,
     },
     ToolContact(String),
-    /// A motion to one target, in the form that a run parses.
+    /// A request to move the arm to one target, as text in the form that a run parses.
     Move(String),
     /// A request to move the arm along the motion in the file with this path.
     Along(PathBuf),
@@ -217,7 +219,7 @@ impl AskArgs {
         }
     }
 
-    /// Returns the request for a motion: from a file, or to a target.
+    /// Returns the request to move the arm: along the motion in a file, or to one target.
     fn motion(&self, rest: &[String]) -> Result<Wanted, Failure> {
         let usage = |text: String| Err(Failure::Usage(format!("move: {text}")));
         match (rest, &self.to) {

@@ -35,9 +35,11 @@ pub(super) struct Board {
     /// The session's epoch, a counter of connections and losses of authority, in the board's last answer.
     epoch: Epoch,
     lines: VecDeque<String>,
-    /// The id of the watch request and its last line; `None` unless a watch is active.
+    /// The id of the request to watch the board's status, and the last status line returned; `None` unless the status
+    /// is watched.
     watched: Option<(u32, String)>,
-    /// The id and the counter of the newest request of this session that causes motion.
+    /// The id on the command line's side, and the counter in the protocol, of this session's newest request that causes
+    /// motion. They are needed to withdraw it.
     asked: Option<(u32, u32)>,
 }
 
@@ -58,8 +60,8 @@ impl Board {
         Ok(board)
     }
 
-    /// Opens the session with a status request. A status changes nothing, so the request can be repeated in another
-    /// session if this one is lost.
+    /// Opens the session by requesting the board's status. A status changes nothing, so the request can be repeated in
+    /// another session if this one is lost.
     fn open(&mut self, until: Instant) -> Result<Reply, Failure> {
         loop {
             if let Some(Event::Open(epoch)) = self.until_event(until, &mut None)? {
@@ -86,7 +88,7 @@ impl Board {
         Ok(())
     }
 
-    /// Sends one request, and waits for its answer. Returns `None` if no answer arrived before `until`.
+    /// Sends one request to the board, and waits for its answer. Returns `None` if no answer arrived before `until`.
     ///
     /// # Errors
     /// [`Failure::Interrupted`] if a signal arrived before the answer, and other failures of the connection.
@@ -169,8 +171,8 @@ impl Board {
         Ok(())
     }
 
-    /// Returns the board's next answer as a line. While a watch is active, waits for a line that differs from the
-    /// last. Returns `None` if there is none before `until`.
+    /// Returns the board's next answer as a line of JSON. While the status is watched, requests it again until the line
+    /// differs from the last one. Returns `None` if there is no line before `until`.
     pub(super) fn line(
         &mut self,
         until: Option<Instant>,

@@ -14,7 +14,7 @@ use outrigger::host::clock::std_duration;
 use outrigger::host::os::local::connect;
 use outrigger_wire::time::Duration;
 
-/// The longest wait for a run's answer to the question for its status.
+/// The longest wait for a run's answer to a request for its status.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Checks that no run on this machine commands the robot. A run that only watches it is permitted.

@@ -29,11 +29,11 @@ use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{causes_motion, failure_text};
 
-/// The longest answer of a run that is read \[B\].
+/// The longest line that a run may send as an answer \[B\]; a longer one is an error.
 const LONGEST_ANSWER: usize = 1 << 20;
 
-/// The longest time for which a request is repeated after the run has given this client's place to another one, and
-/// the pause between two attempts.
+/// The longest time for which the requests are repeated if the run closes this client's connection in favour of another
+/// client, and the pause between two attempts.
 const NO_PLACE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
 
 /// The interval at which signals to this process are checked while an answer is awaited.
@@ -146,7 +146,7 @@ impl Conversation<'_> {
     }
 }
 
-/// A connection to a run, with the state of the request in progress.
+/// A connection of `outrigger ctl` to a run or a board, with the state of the request in progress.
 struct Conversation<'a> {
     args: &'a AskArgs,
     clock: Clock,
@@ -158,26 +158,28 @@ struct Conversation<'a> {
     next_id: u32,
     /// The beginning of a line received from the run that is not complete yet.
     begun: String,
-    /// The lines received before the answer that was waited for, which are returned later.
+    /// The lines that were received while the answer to another request was awaited. They are returned next.
     passed_over: VecDeque<String>,
-    /// The challenge in the newest status, and the time when that status was requested.
+    /// The challenge in the run's newest status, and the time when that status was requested. A request that causes
+    /// motion must contain a recent challenge, which proves that it was not delayed.
     challenge: Option<(Challenge, Instant)>,
-    /// The `id` of the request that is withdrawn if this command gives up.
+    /// The `id` of the request that is withdrawn if this command stops waiting for its answer.
     withdrawable: Option<u32>,
     /// The signals to this process, if they are handled by this command.
     signals: Option<Signals>,
-    /// `true` once a request that must not be repeated has been sent.
+    /// `true` once a request has been sent that must not be sent a second time.
     acted: bool,
-    /// `true` once the run has given this client's place to another client.
+    /// `true` once the run has closed this connection in favour of another client, because the number of clients is
+    /// limited.
     gave_way: bool,
-    /// `true` once the reader of the output has closed it (`| head`).
+    /// `true` once the program that reads this command's output has closed the pipe (`| head`).
     unread: Cell<bool>,
 }
 
 /// The result of waiting for the next line of a run.
 enum LineResult {
     Line(String),
-    /// No line of the run arrived within the time.
+    /// No line of the run or the board arrived within the time.
     Nothing,
     /// The run has ended the connection.
     Gone,
@@ -185,7 +187,7 @@ enum LineResult {
 
 /// The connection to a run or a board over which requests are sent.
 enum RequestConnection {
-    /// A connection to a run, with its process and user as the kernel reports them.
+    /// A connection to a run, with the number of the run's process and its user as the kernel reports them.
     Run(BufReader<Client>, (Option<i32>, u32)),
     Board(Box<Board>),
 }
@@ -232,7 +234,7 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// Returns the epoch for a request: the one given on the command line, or that of a new status.
+    /// Returns the session's epoch for a request: the one given on the command line, or that of a status requested now.
     fn epoch(&mut self) -> Result<Epoch, Failure> {
         match self.args.epoch {
             Some(epoch) => Ok(Epoch::from_number(epoch)),
@@ -240,7 +242,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Requests the run's status. Returns the session's epoch in it, and stores the challenge in it for later requests.
+    /// Requests the run's status. Returns the session's epoch in it, and stores the challenge in it for the next
+    /// request that causes motion.
     fn look(&mut self) -> Result<Epoch, Failure> {
         let (id, asked) = (self.next_id, self.clock.now());
         self.send(ClientRequest::Status)?;
@@ -257,8 +260,8 @@ impl<'a> Conversation<'a> {
         number(&status, "epoch").map(Epoch::from_number).ok_or_else(|| odd(&status))
     }
 
-    /// Returns a challenge that is recent enough for a request sent now. `None` for a board, whose challenges belong
-    /// to its session.
+    /// Returns a challenge of the run that is recent enough to be sent in a request now; the status is requested if
+    /// there is none. `None` for a board, whose challenges belong to its session.
     fn challenge(&mut self) -> Result<Option<Challenge>, Failure> {
         let young = |asked: Instant, now: Instant| now.since(asked) + now.since(asked) <= FRESH_FOR;
         if matches!(self.way, RequestConnection::Run(..))
@@ -269,8 +272,8 @@ impl<'a> Conversation<'a> {
         Ok(self.challenge.take().map(|(challenge, _)| challenge))
     }
 
-    /// Sends a request and returns its answer. A request refused as late is repeated once, if this command was
-    /// started a moment ago.
+    /// Sends a request and returns its answer. If the answer is that the request arrived too late to be executed, it is
+    /// repeated once, provided that this command was started within the last two seconds.
     fn exchange(&mut self, ask: ClientRequest<'_>) -> Result<(String, Value), Failure> {
         for last in [false, true] {
             self.send(ask)?;
@@ -352,8 +355,9 @@ impl<'a> Conversation<'a> {
         failure
     }
 
-    /// With --wait, waits until `over` returns a value for the mode: `Some(true)` is the awaited mode, `Some(false)`
-    /// a failure, `None` neither.
+    /// With `--wait`, watches the run's mode until `over` returns a value for it: `Some(true)` if the mode is the
+    /// awaited one, `Some(false)` if it cannot be reached any more. `None` continues to wait. `what` names it in
+    /// errors.
     fn wait_for(&mut self, what: &str, over: impl Fn(&str) -> Option<bool>) -> Outcome {
         if !self.args.wait {
             return Ok(());
@@ -390,7 +394,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Returns the failure with the reason why commanding ended; `None` if commanding has not ended.
+    /// Requests the run's status. Returns the failure with the reason why commanding ended; `None` if it has not ended,
+    /// or the reason is unknown.
     fn end_of_commanding(&mut self) -> Option<Outcome> {
         self.send(ClientRequest::Status).ok()?;
         let (_, status) = self.answer().ok()?;
@@ -474,7 +479,7 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// Returns the time at which waiting for the answer to a request sent now ends.
+    /// Returns the time up to which the answer to a request sent now is awaited, by `--timeout`.
     fn patience(&self) -> Instant {
         self.clock.now() + Duration::from_secs(self.args.timeout)
     }
@@ -490,12 +495,13 @@ impl<'a> Conversation<'a> {
         Ok((line, answer))
     }
 
-    /// Returns `true` if the run has given this client's place to another one, and all requests may be sent again.
+    /// Returns `true` if the run has closed the connection in favour of another client, and no request was sent that
+    /// must not be sent a second time.
     const fn may_be_repeated(&self) -> bool {
         self.gave_way && !self.acted
     }
 
-    /// Returns the next line of the run with its line end; `None` if the run has closed the connection.
+    /// Returns the next line of the run or the board with its line end; `None` if the run has closed the connection.
     fn line(&mut self) -> Result<Option<String>, Failure> {
         if let Some(line) = self.passed_over.pop_front() {
             return Ok(Some(line));
@@ -518,7 +524,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Returns the next line of the run, if one arrives before `until`.
+    /// Returns the next line of the run or the board, if one arrives before `until`.
     fn hear(&mut self, until: Option<Instant>) -> Result<LineResult, Failure> {
         let failed = |error: std::io::Error| Failure::Connection(format!("cannot read the run's answer: {error}"));
         let patience = until.map(|until| until.since(self.clock.now()));
@@ -554,7 +560,7 @@ fn number(of: &Value, key: &str) -> Option<u32> {
     of.get(key).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
 }
 
-/// Returns the failure for a wait that was ended by the signal `who`.
+/// Returns the failure for a wait that was ended by the process signal with the name `who`.
 fn interrupted(who: &'static str) -> Failure {
     let by = ReleasedBy::of_signal(who);
     let text = format!("{by}: stopped waiting for the answer");
@@ -565,7 +571,8 @@ fn parsed(line: &str) -> Result<Value, Failure> {
     serde_json::from_str(line).map_err(|_| odd(&Value::String(line.into())))
 }
 
-/// Returns the failure for a line that cannot be read, because the run is another version of the software.
+/// Returns the failure for an answer of the run that this program does not understand, probably because their versions
+/// differ.
 fn odd(answer: &Value) -> Failure {
     Failure::Connection(format!("the run sent an unknown answer: {answer}; is it of the same version?"))
 }

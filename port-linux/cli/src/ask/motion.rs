@@ -14,7 +14,8 @@ use outrigger::released::ReleasedBy;
 use outrigger::requests::failure_text;
 use outrigger::show::{Progress, eprintln_lossy};
 
-/// The number of sent pieces of a motion after which the client checks for a refusal, and the longest wait for one.
+/// The number of pieces of a motion file after which the sender checks for a refusal by the run, and the longest wait
+/// for one.
 const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 
 impl Conversation<'_> {

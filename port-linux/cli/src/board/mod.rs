@@ -80,7 +80,7 @@ fn default(line: &LineArgs) -> Outcome {
     say("the board runs its compiled-in settings, and stores no others")
 }
 
-/// Returns the image of the settings in a board's configuration file, as it is sent to the board.
+/// Returns the settings in a board's configuration file as bytes, in the form in which the board receives them.
 fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
     if !AnyConfiguration::load(file)?.is_for_a_board() {
         let what = "expected a board's file, with a table [device]; this file is for a host";
@@ -89,8 +89,8 @@ fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
     Ok(compile(file)?.image())
 }
 
-/// Returns the reason for which the board would reject the settings, if it can be determined without the board. So
-/// it is reported before anything is sent.
+/// Returns the reason for which the board would refuse the settings in `image`, so that it is reported before anything
+/// is sent. `None` if its description of itself gives no such reason.
 fn refused_beforehand(here: &BootInfo<'_>, image: &[u8]) -> Option<Refusal> {
     let Fingerprint { length: found, .. } = Fingerprint::of(image);
     let parts = Image::from_bytes(image)?;
@@ -112,7 +112,7 @@ fn say(text: &str) -> Outcome {
     writeln!(stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
-/// The description that a board has sent of itself: its name, and the settings that it runs.
+/// The description that a board has sent of itself: its name and build, and the origin of the settings that it runs.
 struct Found {
     board: String,
     build: String,
@@ -215,7 +215,8 @@ impl Bench {
         })
     }
 
-    /// Exchanges messages with the board until `each` returns a result, or the board no longer answers.
+    /// Exchanges messages with the board, and passes each event to `each` until that returns a result. The board's
+    /// refusal, and a board that does not answer, are failures.
     fn talk<T>(
         &mut self,
         mut caller: Caller<'_>,

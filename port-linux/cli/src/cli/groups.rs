@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Command;
 
-/// The groups, in the order of the help text, each with its commands.
+/// The titles of the groups in `outrigger --help`, in their order, each with the names of its commands.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Without a robot", &["demo", "sim", "example"]),
     ("Observe a robot; nothing moves", &["monitor", "view", "doctor", "record"]),

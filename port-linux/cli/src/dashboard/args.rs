@@ -221,7 +221,7 @@ impl Command {
     }
 }
 
-/// Returns the request with this argument, which was validated when the command line was read.
+/// Returns the dashboard request with the argument `text`, which was validated when the command line was read.
 fn with<'t>(request: impl FnOnce(Argument<'t>) -> Request<'t>, text: &'t str) -> Option<Request<'t>> {
     Argument::new(text).ok().map(request)
 }

@@ -1,4 +1,4 @@
-//! Executes one command, from the query for the software version to the final message.
+//! Executes one command of `outrigger dashboard`, from the query for the software version to the final message.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -18,7 +18,7 @@ use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 use outrigger::json;
 
-/// The queries of the overview: the name shown, the key in JSON, and the request.
+/// The queries by which `outrigger dashboard` shows every value: the name shown, the key in JSON, and the request.
 const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
     ("software", "software", Request::PolyscopeVersion),
     ("model", "model", Request::RobotModel),
@@ -69,14 +69,14 @@ struct Answer {
 }
 
 impl<'a, T: Transport> Conversation<'a, T> {
-    /// Creates a conversation with a controller. Queries the software version first, because the supported requests
-    /// depend on it.
+    /// Creates the exchange with a controller, over `transport`. Queries the software version first, because the
+    /// supported requests depend on it.
     pub(super) async fn begin(mut transport: T, clock: Clock, args: &'a DashboardArgs) -> Result<Self, Failure> {
         let software = software(&mut transport).await?;
         Ok(Self::with(transport, software, clock, args))
     }
 
-    /// Creates a conversation with a controller whose software version is known.
+    /// Creates the exchange with a controller whose software version is known.
     pub(super) fn with(transport: T, software: SoftwareVersion, clock: Clock, args: &'a DashboardArgs) -> Self {
         Self { transport, software, clock, args, output: Ok(()) }
     }
@@ -251,8 +251,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// Shows why the robot is stopped. If `acknowledged`, or if the user acknowledges, clears the stop and brings
-    /// the robot up.
+    /// Executes `outrigger dashboard recover`: shows why the robot is stopped. If `acknowledged`, or if the user
+    /// acknowledges now, clears the stop, powers the arm on and releases its brakes.
     async fn recover(&mut self, acknowledged: bool) -> Outcome {
         let mut diagnosis = Diagnosis::new(self.software);
         self.carry_out(&mut diagnosis).await?;
@@ -280,7 +280,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// Returns `true` if the person at the terminal acknowledges; `false` without a terminal.
+    /// Asks the person at the terminal to acknowledge the stop in `finding`. Returns `false` for any other reply, and
+    /// without a terminal.
     fn asked_person(&mut self, finding: &Finding) -> Result<bool, Failure> {
         if self.args.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Ok(false);

@@ -9,12 +9,13 @@ use outrigger_wire::rtde::{
 
 use outrigger::json::fields::Fields;
 
-/// The state of one recorded RTDE connection.
+/// A decoder of one recorded RTDE connection, with the names and types of its output variables as far as they are
+/// known.
 ///
 /// The protocol version is not in the bytes of a recording: it is recognized by the form of the packages.
 pub(super) struct Exchange {
     protocol: Option<Protocol>,
-    /// The names of RTDE output variables that the user has given.
+    /// The names of RTDE output variables that the user has given with `--recipe`.
     given: Vec<String>,
     /// The types in the controller's last reply to a request for outputs.
     answered: Option<Vec<String>>,
@@ -59,8 +60,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// Returns the protocol version that the form of a package suggests, as long as the conversation has not shown
-    /// it.
+    /// Returns the protocol version of the RTDE connection; until a reply has shown it, the version that the form of
+    /// this package suggests.
     fn protocol_of(&self, package: &Package<'_>) -> Protocol {
         let is_first = |payload: &[u8]| match (package.package_type, payload) {
             (PackageType::SetupOutputs, list) => {
@@ -79,7 +80,8 @@ impl Exchange {
         }
     }
 
-    /// Stores the types in the controller's reply to a request for outputs.
+    /// Stores the types in the controller's reply to a request for outputs, and relates them to the names that the user
+    /// gave.
     fn learn(&mut self, types: TypeList<'_>) -> Result<(), String> {
         let words: Vec<_> = NameList(types.0).iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         let found = |(name, word): (&String, &String)| (word != "NOT_FOUND").then(|| name.clone());
@@ -159,7 +161,7 @@ impl Exchange {
     }
 }
 
-/// A visitor that prints every field of a package except the field with its values.
+/// A visitor that prints every field of an RTDE package except the field with the bytes of its values.
 struct WithoutValues<'j>(&'j mut Fields);
 
 impl FieldVisitor for WithoutValues<'_> {
@@ -176,7 +178,8 @@ impl FieldVisitor for WithoutValues<'_> {
     }
 }
 
-/// Returns the length of a text package of version 2 that these bytes would be the length bytes of.
+/// Returns the length that a text package of protocol version 2 with this content must have, according to the length
+/// bytes in it. `None` if `text` is too short to contain them.
 fn counted_texts(text: &[u8]) -> Option<usize> {
     let message = usize::from(*text.first()?);
     let source = usize::from(*text.get(message.saturating_add(1))?);

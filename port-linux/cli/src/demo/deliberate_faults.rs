@@ -24,7 +24,7 @@ pub(crate) enum Broken {
     StaleSensor,
     /// Commanding ends for another reason than the one that is reported.
     WrongReason,
-    /// No request to command after the first one reaches the engine.
+    /// No request of the operator to command the arm, except the first one, reaches the engine.
     NoReArming,
     /// After a fallback commanding begins again without a request of the operator.
     ResumesByItself,
@@ -41,7 +41,8 @@ pub(crate) enum Broken {
 }
 
 impl Broken {
-    /// Returns the arm's behaviour at the end of a command, if the fault changes it.
+    /// Returns the behaviour of the simulated arm after the time of its last speed command, if this fault changes it;
+    /// `None` otherwise.
     pub(super) const fn after_t(self) -> Option<AfterT> {
         match self {
             Self::KeepsMoving => Some(AfterT::KeepsMoving),
@@ -72,7 +73,8 @@ impl Broken {
         }
     }
 
-    /// Returns `true` if the fault drops this input of the scenario, after `requests` earlier requests.
+    /// Returns `true` if this fault drops `input`, an input of the simulated operator, who has made `requests` requests
+    /// to command before.
     pub(super) const fn loses(self, input: &Input, requests: usize) -> bool {
         match (self, input) {
             (Self::NoReArming, Input::Request(_)) => requests > 0,
@@ -81,7 +83,8 @@ impl Broken {
         }
     }
 
-    /// Returns the reason that is reported in place of `reason`, if the fault changes it.
+    /// Returns the reason that is reported for an end of commanding in place of its true `reason`; the same if this
+    /// fault does not change it.
     pub(super) fn told(self, reason: Reason) -> Reason {
         if self == Self::WrongReason && !reason.is_release() { Reason::ProgramStopped } else { reason }
     }

@@ -17,15 +17,15 @@ use outrigger::host::clock::{Clock, std_now};
 const THREADS: usize = 3;
 /// The period in which each measuring thread is to be woken.
 const EVERY: StdDuration = StdDuration::from_millis(1);
-/// The work of each thread while a limit is determined, equal to that of a loop that answers a robot. A thread that
-/// works is delayed for longer than one that does nothing.
+/// The computation of each measuring thread per wake-up while limits are determined, equal to that of a control loop
+/// that answers a robot. A thread that computes is delayed for longer than one that does nothing.
 const WORK: StdDuration = StdDuration::from_micros(60);
 /// The shortest pause of this machine that is recorded.
 const LEAST: Duration = Duration::from_millis(2);
 /// The largest number of pauses of this machine that are recorded.
 const KEPT: usize = 1 << 16;
 
-/// A time in which this machine ran no thread that was due, by the clock of the session.
+/// A period in which this machine did not run a thread of the demo that was due, by the clock of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pause {
     pub(super) from: Instant,
@@ -85,7 +85,8 @@ struct Shared {
 }
 
 impl Watch {
-    /// Starts to measure, with as much work per wake-up as a control loop has.
+    /// Starts threads that measure the pauses of this machine, with as much computation per wake-up as a control loop
+    /// has.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the system provides no thread.
@@ -107,8 +108,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Ends the work of the measuring threads, and starts to read the waiting time of this process's first thread and
-    /// of those with these names, if the kernel counts it.
+    /// Ends the computation of the measuring threads, and starts to read from the kernel how long this process's first
+    /// thread and those with these names wait for a processor, if the kernel counts it.
     pub(super) fn look_at(&self, names: &[&str]) {
         self.shared.works.store(false, Ordering::Relaxed);
         let own = std::process::id().to_string();

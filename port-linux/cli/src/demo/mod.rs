@@ -55,7 +55,7 @@ use outrigger::vendor::Vendor as _;
 use outrigger::vendor::ur::{self, UrController};
 
 const DISTANCE: f32 = 0.05;
-/// The longest interval between two steps of the script, which also advances at every state.
+/// The longest interval between two steps of the demo's script, which also advances at every robot state.
 const GLANCE: Duration = Duration::from_millis(10);
 /// The longest time for writing the report or the picture of the demo to disk, each.
 const DISK: StdDuration = StdDuration::from_secs(10);
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     }
 }
 
-/// Measures how long this machine pauses programs.
+/// Measures how long this machine pauses programs, and returns the limits for the demo that follow from it.
 ///
 /// # Errors
 /// [`Failure::Interrupted`] if an operator ends it.
@@ -154,7 +154,8 @@ fn verdict(checks: &[Check], program: &str) -> String {
     )
 }
 
-/// Plays the demo's whole scenario, and checks the results.
+/// Plays the demo's whole scenario, and checks the results. Returns the contents of its report and of its moving
+/// picture.
 async fn play(
     args: &DemoArgs,
     operators: Operators,
@@ -241,7 +242,7 @@ fn page(args: &DemoArgs, world: &World) -> Option<Arc<dyn Companion<6>>> {
     Some(Arc::new(OnPage::new("demo", at).with_workpiece(world.workpiece())))
 }
 
-/// Returns the settings of a sensor with one value, by UDP in binary form, on a free port.
+/// Returns the settings of the demo's distance sensor: one value per reading, by UDP in binary form, on a free port.
 fn sensor_settings(allowance: &Allowance) -> SourceSettings {
     SourceSettings {
         name: "distance".into(),

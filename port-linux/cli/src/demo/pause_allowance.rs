@@ -10,7 +10,8 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The software of the demo's controller; limits are multiples of its period.
+/// The software version of the demo's simulated controller. It determines the period of states, and the link limits are
+/// multiples of that period.
 pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// The number of the demo's distance sensor in the engine.
 pub(super) const SENSOR: SourceId = SourceId(0);
@@ -18,22 +19,22 @@ pub(super) const SENSOR: SourceId = SourceId(0);
 /// The longest measured pause with which the default limits are used, because they allow several such pauses in a
 /// row.
 const QUIET: Duration = Duration::from_millis(6);
-/// The reserve for pauses longer than the longest one in two seconds, which occur in the minute after them; longer
-/// ones than this are rare \[%\].
+/// The part of the longest measured pause that the limits must cover \[%\]: more than all of it, because the minute
+/// after the measurement may have longer pauses than its two seconds.
 const RESERVE: u64 = 250;
-/// The widest link limit that is normally used, because checks with wider limits prove little. Longer pauses are
-/// compensated by slower time.
+/// The link limit that is used on a machine with pauses, because checks with wider limits prove little. Pauses beyond
+/// it are compensated by slower time.
 const WIDEST: Duration = Duration::from_millis(100);
 /// The largest factor by which time is slowed; the demo then takes minutes.
 const SLOWEST: u32 = 8;
 /// The least factor by which time is slowed if the machine was measured as quiet, so that the default limits are used,
 /// but pauses the demo for too long.
 const BECAME_BUSY: u32 = 4;
-/// The link limit that is used only if slower time does not suffice either.
+/// The link limit that is used if the pauses are too long for [`WIDEST`] even at the slowest time.
 const HOPELESS: Duration = Duration::from_millis(150);
 /// The fastest motion of the workpiece in a second \[mm\], from its heave of 8 mm every 9 s.
 const FASTEST: f64 = 5.6;
-/// The largest standoff error once the arm has settled, on a quiet machine \[mm\].
+/// The largest error of the distance from tool to workpiece once the arm has settled, on a quiet machine \[mm\].
 const ERROR: f64 = 1.0;
 
 /// The link limits, check bounds and pace of time that the demo uses on this machine.
@@ -80,12 +81,13 @@ impl Allowance {
         self.stale_after
     }
 
-    /// Returns the time by which the limits are wider than on a machine without long pauses.
+    /// Returns the time by which the limits for the age of robot states and readings exceed their defaults; zero on a
+    /// quiet machine.
     pub(super) fn extra(&self) -> Duration {
         self.stale_after - default_link().stale_after
     }
 
-    /// Returns the age up to which a reading of the sensor is used.
+    /// Returns the age up to which a reading of the distance sensor is used.
     pub(super) fn source_age(&self) -> Duration {
         Duration::from_millis(100) + self.extra()
     }
@@ -95,8 +97,9 @@ impl Allowance {
         Duration::from_millis(300) + self.extra().times(4)
     }
 
-    /// Returns the largest accepted standoff error once the arm has settled \[mm\]: that of a quiet machine, plus
-    /// twice the distance that the workpiece moves within the time by which the limits are widened.
+    /// Returns the largest accepted error of the distance from tool to workpiece once the arm has settled \[mm\]: that
+    /// of a quiet machine, plus twice the distance that the workpiece moves within the time by which the limits are
+    /// widened.
     pub(super) fn error(&self) -> f64 {
         ERROR + 2.0 * FASTEST * self.extra().as_secs_f64()
     }
@@ -172,7 +175,7 @@ fn whole(span: Duration, of: Duration) -> u32 {
     span.whole(of).and_then(|count| u32::try_from(count).ok()).unwrap_or(u32::MAX)
 }
 
-/// Returns `span` in units of `limit`, rounded up and within the factors by which time can be slowed.
+/// Returns the factor by which time must be slowed so that a pause of `span` is within `limit`, from 1 to [`SLOWEST`].
 fn times(span: Duration, limit: Duration) -> u32 {
     let count = span.as_micros().div_ceil(limit.as_micros().max(1));
     u32::try_from(count).unwrap_or(SLOWEST).clamp(1, SLOWEST)

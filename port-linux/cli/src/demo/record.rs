@@ -51,8 +51,8 @@ impl Record {
         self.truths.get(self.truths.partition_point(|truth| truth.at < at)).or(self.truths.last())
     }
 
-    /// Returns the moving picture, from just before commanding begins until the arm has settled again after the first
-    /// fault, at the original speed.
+    /// Returns the demo's moving picture, which shows the run at its original speed from just before commanding begins
+    /// until the arm has settled again after the first fault.
     pub(super) fn picture(&self, script: &Script, world: &World) -> Picture {
         let begins =
             script.armed.map_or(Instant::ZERO, |at| Instant::from_micros(at.as_micros().saturating_sub(1_500_000)));

@@ -22,7 +22,8 @@ use super::simulated_cell;
 /// The period of a deliberate fault that the scenario does not announce.
 const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
 
-/// The period in which a session with a deliberate fault tries to resume without the operator.
+/// The period in which the deliberate fault [`Broken::ResumesByItself`] tries to resume commanding without the
+/// operator.
 const SOON: Duration = Duration::from_millis(100);
 
 /// A change that the demo's scenario makes to the surroundings of the session.
@@ -57,7 +58,8 @@ pub(super) struct Scenario {
 }
 
 impl Scenario {
-    /// Creates a scenario of `seconds` by the system's clock that begins at `now`.
+    /// Creates a scenario that begins at `now`, takes `seconds` by the system's clock, and holds the tool at `distance`
+    /// \[m\].
     pub(super) fn new(now: Instant, seconds: u64, distance: f32, allowance: Allowance, broken: Option<Broken>) -> Self {
         Self {
             script: Script::new(now, seconds, allowance.slowed()),
@@ -100,7 +102,8 @@ impl Scenario {
         }
     }
 
-    /// Reads the session and advances the scenario. `pauses` returns the pauses measured so far.
+    /// Records the present state of the session, and advances the scenario. Returns the changes that it makes to the
+    /// surroundings of the session. `pauses` returns the pauses of this machine measured so far.
     pub(super) fn observe<L: Law<6>>(
         &mut self,
         engine: &Engine<'_, 6, Ur<'_>, L>,
@@ -184,7 +187,8 @@ impl Scenario {
         self.record.events.push((now, text));
     }
 
-    /// Applies a deliberate fault that acts by itself; `by_itself` is the input that an operator could make now.
+    /// Returns the effects of a deliberate fault that occurs without a step of the scenario. `by_itself` is the input
+    /// by which an operator could resume commanding now; the fault may make that input.
     fn spoil(&mut self, now: Instant, mode: Mode, by_itself: Option<Input>) -> Vec<Effect> {
         let due = now.since(self.secret) >= SECRETLY_EVERY;
         let begun = self.script.armed.is_some();

@@ -15,14 +15,14 @@ const PAUSE: Duration = Duration::from_millis(2_500);
 const LEAST_PAUSE: Duration = Duration::from_millis(900);
 /// The time from standstill to the acknowledgement if commanding or arming ended without an injected fault.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
-/// The largest number of times that the arm is re-armed after this machine paused a program for too long.
+/// The largest number of times that the arm is commanded again after commanding ended without an injected fault.
 pub(super) const RE_ARMINGS: usize = 3;
-/// The time after arming in which the error does not count yet, because the tool approaches from a distance.
+/// The time after the beginning of commanding in which the error of the distance does not count yet, because the tool
+/// approaches the workpiece.
 pub(super) const SETTLING: Duration = Duration::from_secs(4);
 /// The time for which the arm works before the next fault, or the end.
 const WORKING: Duration = Duration::from_secs(5);
-/// The shortest duration of a scenario in slowed time, by the session's clock, because its steps take as long as they
-/// take.
+/// The shortest duration of a scenario whose time is slowed, by the session's clock: its steps cannot be shortened.
 const LEAST: Duration = Duration::from_secs(16);
 
 /// A fault that the scenario injects into the simulated arm's surroundings.
@@ -35,8 +35,8 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Returns the reasons with which commanding may end. A stalled stream is noticed by its age and by its missing
-    /// states, whichever limit is reached first.
+    /// Returns the reasons for which commanding may end after this fault. A stalled link is noticed by the age of the
+    /// newest state or by missing states, whichever limit is reached first.
     pub(super) const fn expected(self) -> &'static [Reason] {
         match self {
             Self::LinkStall => &[Reason::StateStale, Reason::StatesMissed],
@@ -44,7 +44,7 @@ impl Fault {
         }
     }
 
-    /// Returns a short text about the fault for a picture.
+    /// Returns a short name of the fault for the report and the moving picture.
     pub(super) const fn short(self) -> &'static str {
         match self {
             Self::LinkStall => "network stall",
@@ -72,7 +72,7 @@ pub(super) enum Ask {
     Inject(Fault),
     /// Repair this fault in the simulated arm's surroundings.
     Repair(Fault),
-    /// Slow the time if that helps, because this machine paused a program for this long.
+    /// Slow the session's time if that helps, because this machine paused a program for this long.
     Slow(Duration),
     /// End the scenario.
     End,
@@ -90,7 +90,8 @@ pub(super) struct View {
     pub(super) moves: bool,
 }
 
-/// A function that returns the pause of this machine that explains why commanding ended at that time for that reason.
+/// A function that returns the length of the pause of this machine that explains why commanding ended at that time for
+/// that reason; `None` if no pause explains it.
 pub(super) type Paused<'a> = &'a dyn Fn(Instant, Reason) -> Option<Duration>;
 
 /// An end of commanding or of arming that the scenario did not cause.
@@ -98,7 +99,7 @@ pub(super) type Paused<'a> = &'a dyn Fn(Instant, Reason) -> Option<Duration>;
 pub(super) struct Stop {
     pub(super) at: Instant,
     pub(super) reason: Reason,
-    /// The pause of this machine that explains the stop; `None` if there was none.
+    /// The length of the pause of this machine that explains the stop; `None` if no pause explains it.
     pub(super) paused: Option<Duration>,
     pub(super) at_rest: Option<Instant>,
 }
@@ -159,8 +160,8 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Creates a scenario of `seconds` by the system's clock that begins at `now`. It is longer if time is slowed so
-    /// far that nothing could happen within them.
+    /// Creates the script of a demo that begins at `now` and takes `seconds` by the system's clock. It takes longer if
+    /// time is slowed so far that its steps do not fit into them.
     pub(super) fn new(now: Instant, seconds: u64, slowed: u32) -> Self {
         let whole =
             Duration::from_micros(Duration::from_secs(seconds).as_micros() / u64::from(slowed.max(1))).max(LEAST);
@@ -182,7 +183,7 @@ impl Script {
         }
     }
 
-    /// Slows the time from `now` on, and makes the remaining steps due without waiting.
+    /// Slows the session's time from `now` on, and makes the remaining faults and the end due at once.
     pub(super) fn slow(&mut self, now: Instant, slowed: u32) {
         self.slowed = slowed;
         self.end = self.end.min(now);
@@ -201,7 +202,8 @@ impl Script {
         self.stops.iter().filter_map(|stop| Some((stop, stop.paused?)))
     }
 
-    /// Records the end of commanding or of arming at `at`, because of `reason`.
+    /// Records the end of commanding or of arming at `at`, because of `reason`. A release by the operator is expected
+    /// and not recorded, except directly after an injected fault.
     pub(super) fn fell_back(&mut self, at: Instant, reason: Reason) {
         match self.rounds.get_mut(self.current).filter(|_| self.step == Step::FallingBack) {
             Some(round) => {
@@ -218,7 +220,8 @@ impl Script {
         }
     }
 
-    /// Returns the next action of the script, one at a time; `None` if none is due.
+    /// Returns the next action that the scenario requires, one at a time; `None` if none is due. `paused` finds the
+    /// pause of this machine that explains an end of commanding.
     pub(super) fn next(&mut self, sight: View, paused: Paused<'_>) -> Option<Ask> {
         let View { now, mode, epoch, latch, unmet, .. } = sight;
         if !matches!(self.step, Step::Working | Step::Over) && now.since(self.since) > PATIENCE {
@@ -294,8 +297,9 @@ impl Script {
         None
     }
 
-    /// Determines the cause of a stop, now that all facts are known. Without a fault of the scenario the arm is
-    /// re-armed a few times, whatever the cause: an unexplained stop fails its check anyway.
+    /// Determines the cause of an end of commanding, once the arm rests and the pauses of this machine are recorded. If
+    /// no fault of the scenario caused it, the arm is commanded again a few times whatever the cause: an unexplained
+    /// end fails its check anyway.
     fn review(&mut self, now: Instant, paused: Paused<'_>) -> Option<Ask> {
         if let Some(round) = self.rounds.get_mut(self.current)
             && let (Some((at, reason)), Some(_)) = (round.fell_back, round.at_rest)

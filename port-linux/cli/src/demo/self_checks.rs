@@ -19,7 +19,8 @@ const REST: f32 = 1e-3;
 const AT_REST_FOR: Duration = Duration::from_millis(50);
 /// The longest time from the operator's request to the beginning of commanding.
 const ARMING_BOUND: Duration = Duration::from_secs(8);
-/// The longest time in which the arm stops, as seen by an observer of the mode.
+/// The time within which the arm must be at standstill after the session's mode has changed to one that permits no
+/// motion.
 const STOPPING: Duration = Duration::from_millis(100);
 
 /// The way in which the arm came to standstill after a fault.
@@ -29,8 +30,8 @@ struct Rest {
     took: Duration,
     /// The speed of the fastest joint between the fault and standstill \[rad/s\].
     speed: f32,
-    /// The farthest travel of a joint after the beginning of standstill \[rad\], caused by text that was queued in
-    /// the network and arrives late.
+    /// The farthest travel of a joint after the beginning of standstill \[rad\], caused by commands that were queued in
+    /// the network and arrive late.
     later_travel: f32,
 }
 
@@ -47,15 +48,16 @@ impl Bounds<'_> {
         self.allowance.config()
     }
 
-    /// Returns the longest time from a fault at `from` to rest. It begins when the fault is noticed or the last
-    /// command expires, whichever is later; then the arm brakes, and its drives follow with their lag until the speed
-    /// counts as rest. A pause of the machine that exceeded the limits, before the arm was seen at rest, is added.
+    /// Returns the longest permitted time from a fault at `from` until the arm is at rest. The arm brakes once the
+    /// fault is noticed or the last command has expired, whichever is later, and its drives follow with their lag. A
+    /// pause of the machine beyond the limits, before `until`, is added.
     fn rest(&self, fault: Fault, speed: f32, from: Instant, until: Instant) -> Duration {
         let seen = self.seen(fault).max(self.config().peer.text.hold + period());
         seen + self.slack().max(self.paused_between(from, until)) + self.braking(speed)
     }
 
-    /// Returns the longest time from a fault to the moment at which a limit of the session is exceeded.
+    /// Returns the longest time from a fault to the moment at which a limit of the session is exceeded, so that the
+    /// fault is noticed.
     fn seen(&self, fault: Fault) -> Duration {
         match fault {
             Fault::LinkStall => self.allowance.stale_after() + period(),
@@ -64,20 +66,22 @@ impl Bounds<'_> {
         }
     }
 
-    /// Returns the longest time from a fault at `from` to the end of commanding at `until`. A loop that is woken
-    /// late, within the limits, notices the fault late.
+    /// Returns the longest permitted time from a fault at `from` to the end of commanding, which was at `until`. A
+    /// control loop that is woken late, within the limits, notices the fault late.
     fn fallback(&self, fault: Fault, from: Instant, until: Instant) -> Duration {
         let late = self.allowance.stale_after().percent(50);
         self.seen(fault) + late + self.slack().max(self.paused_between(from, until))
     }
 
-    /// Returns the longest pause of the machine that exceeded the limits; zero if there was none.
+    /// Returns the longest pause of the machine between `from` and `until` that exceeded the limits; zero if there was
+    /// none.
     fn paused_between(&self, from: Instant, until: Instant) -> Duration {
         let paused = self.pauses.longest(from, until);
         if paused > self.allowance.stale_after().percent(50) { paused } else { Duration::ZERO }
     }
 
-    /// Returns the longest time from the end of commanding to rest, after a pause of the machine.
+    /// Returns the longest permitted time from the end of commanding until the arm is at rest, if a pause of the
+    /// machine of length `paused` ended commanding. `speed` is that of the fastest joint \[rad/s\].
     fn rest_from_stop(&self, speed: f32, paused: Duration) -> Duration {
         self.config().peer.text.hold + period() + self.slack() + paused + self.braking(speed)
     }
@@ -89,21 +93,23 @@ impl Bounds<'_> {
         braking + lag.times(5) + period().times(2)
     }
 
-    /// Returns the time that a pause within the limits may add, on either side of the link.
+    /// Returns the time by which pauses of the machine within the limits may delay the arm's standstill, for both sides
+    /// of the link.
     fn slack(&self) -> Duration {
         self.allowance.extra().times(2)
     }
 
-    /// Returns the farthest travel of a joint \[rad\] when text arrives that was queued while the link was stalled.
-    /// All of it arrives at once, so that one command is in force for at most two cycles before the zero velocity
-    /// after it.
+    /// Returns the farthest travel of a joint \[rad\] when the commands arrive that were queued while the link was
+    /// stalled. All of them arrive at once, so that one command is in force for at most two cycles before the zero
+    /// velocity after it.
     fn late_travel(&self, speed: f32) -> f32 {
         let lag = self.options.drive.lag.as_secs_f32();
         speed * (2.0 * period().as_secs_f32() + 2.0 * lag + self.allowance.extra().as_secs_f32())
     }
 
-    /// Returns the pause of this machine that explains why commanding ended at `at` for `reason`: directly before the
-    /// end, and longer than half of the limit in force. Pauses of a tenth of it count together.
+    /// Returns the length of the pause of this machine that explains why commanding ended at `at` for `reason`:
+    /// directly before that, and longer than half of the limit in force. Pauses longer than a tenth of the limit are
+    /// added up. `None` if no pause explains it.
     pub(super) fn paused(pauses: &Pauses, allowance: &Allowance, at: Instant, reason: Reason) -> Option<Duration> {
         let limit = match reason {
             Reason::LocalStall | Reason::StateStale | Reason::StatesMissed | Reason::GradeLow | Reason::NotAtRest => {
@@ -126,13 +132,13 @@ impl Record {
         (truth.distance - self.wanted_distance) * 1e3
     }
 
-    /// Returns the time at which the session's mode that begins at `from` ends.
+    /// Returns the time at which the session's mode that begins at `from` ends; the end of time for the last mode.
     fn mode_ends(&self, from: Instant) -> Instant {
         self.modes.iter().map(|(at, _)| *at).find(|at| *at > from).unwrap_or(Instant::from_micros(u64::MAX))
     }
 
-    /// Returns the errors of the distance while the arm was commanded and had settled, without the pauses of this
-    /// machine that ended commanding.
+    /// Returns the errors of the distance from tool to workpiece \[mm\] while the arm was commanded and had settled.
+    /// The time directly before a pause of this machine ended commanding is left out.
     pub(super) fn settled_errors(&self, script: &Script) -> Vec<f64> {
         let paused = |end: Instant| {
             let stop = script.by_this_machine().find(|(stop, _)| stop.at == end);
@@ -183,8 +189,8 @@ impl Record {
         Some(rest)
     }
 
-    /// Returns the fastest joint speed while the mode permits no motion, apart from the time for stopping. Returns
-    /// `None` without a reading.
+    /// Returns the speed of the fastest joint \[rad/s\] while the session's mode permits no motion, apart from the time
+    /// that the arm has for stopping. Returns `None` without a reading in that time.
     fn unasked_speed(&self, bounds: &Bounds<'_>) -> Option<f32> {
         let mut fastest = None;
         for (from, mode) in &self.modes {
@@ -231,8 +237,8 @@ impl Record {
         checks
     }
 
-    /// Returns the number of times that arming began, and the number of those that a request explains; each request
-    /// explains one.
+    /// Returns the number of times that arming began, and the number of those that had a request of the operator as
+    /// their cause; each request is the cause of one at most.
     fn begun(&self) -> (usize, usize) {
         let arming: Vec<_> = self.modes.iter().filter(|(_, mode)| *mode == Mode::Arming).map(|(at, _)| *at).collect();
         let (mut requests, mut causes) = (self.requests.iter().peekable(), 0);
@@ -244,8 +250,8 @@ impl Record {
         (arming.len(), causes)
     }
 
-    /// Checks the stops after pauses of this machine, which are counted openly: each is judged, and the arm is
-    /// re-armed only a limited number of times.
+    /// Checks the ends of commanding that pauses of this machine caused: they must be few, and the arm must have
+    /// stopped in time after each. If so, the verdict is [`Verdict::Counted`]. Returns `None` if there was no such end.
     fn machine_stops(&self, script: &Script, bounds: &Bounds<'_>) -> Option<Check> {
         let mut good = true;
         let lines: Vec<_> = script
@@ -355,8 +361,8 @@ fn nothing_measured() -> String {
     "not measured: no readings".into()
 }
 
-/// Describes how the arm came to rest after a stop, with the bound; `rest` needs readings between the stop and
-/// `at_rest`.
+/// Describes how the arm came to rest after an unexpected end of commanding, with the permitted time. `rest` is `None`
+/// without readings up to `at_rest`.
 fn stopped(at_rest: Option<Instant>, rest: Option<(Rest, Duration)>) -> String {
     match (at_rest, rest) {
         (None, _) => "no standstill".into(),

@@ -60,10 +60,10 @@ const HEAVE: (f64, f64) = (0.008, 9.0);
 /// be nearly at rest and stop at once.
 const BRISK: f64 = 0.6;
 
-/// The names of the threads that must not be delayed, as the system shows them.
+/// The names of the simulator's threads that must not be delayed, as the operating system shows them.
 pub(super) const THREADS: [&str; 2] = ["controller", "distance-sensor"];
 
-/// The clock of the simulator, which the session uses, too.
+/// The clock of the simulator, which the session uses as well, so that both are slowed together.
 #[derive(Debug, Default)]
 pub(super) struct OneClock(pub(super) tcp::Clock);
 
@@ -87,7 +87,7 @@ pub(super) fn moves(at: Instant) -> bool {
     (std::f64::consts::TAU * at.since(Instant::ZERO).as_secs_f64() / period).cos().abs() >= BRISK
 }
 
-/// Returns the options of the simulated controller, with the deliberate fault `broken`.
+/// Returns the options of the simulated controller, with the effect of the deliberate fault `broken` on it.
 pub(super) fn options(broken: Option<Broken>) -> Options {
     let options = Options::new(MODEL, SOFTWARE);
     Options { after_t: broken.and_then(Broken::after_t).or(options.after_t), ..options }
@@ -136,7 +136,8 @@ pub(super) struct World {
 }
 
 impl World {
-    /// Starts the controller and the sensor, which sends to `to`, in the time of `pace`.
+    /// Starts the simulated controller and the distance sensor, which sends its readings to the address `to`. Both use
+    /// the clock `pace`; `broken` is the deliberate fault.
     pub(super) fn start(pace: &'static OneClock, to: SocketAddr, broken: Option<Broken>) -> Result<Self, Failure> {
         let clock = Clock::paced(pace);
         let options = options(broken);
@@ -260,7 +261,7 @@ fn no_socket(error: std::io::Error) -> Failure {
     Failure::BadInput(format!("cannot open a UDP socket on the loopback: {error}"))
 }
 
-/// The sensor on its own thread, like a device on the network.
+/// The simulated distance sensor of the demo, which runs on its own thread, like a device on the network.
 struct Sensor {
     clock: Clock,
     socket: UdpSocket,
@@ -292,7 +293,8 @@ impl Sensor {
         }
     }
 
-    /// Records the true states of the simulation, and returns the distance that the sensor reads \[m\].
+    /// Records the true states of the simulation so far, and returns the distance that the sensor reads \[m\]; `None`
+    /// if it measures no surface.
     fn read(&mut self) -> Option<f32> {
         let (course, tool, now) = {
             let mut controller = self.controller.controller();

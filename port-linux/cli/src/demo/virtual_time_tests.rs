@@ -31,14 +31,16 @@ use outrigger::vendor::ur::Windows;
 const LONGEST: Duration = Duration::from_secs(200);
 const READING_EVERY: Duration = Duration::from_millis(2);
 
-/// A simulated machine: a function that returns which of the two sides is paused at a time, and until when.
+/// A machine that pauses programs, for tests: a function that returns which of session and controller is paused at a
+/// time, and until when.
 type Machine = fn(Instant) -> Held;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Held {
     /// The time until which the session does not run; `None` if it is not paused.
     session: Option<Instant>,
-    /// The time until which the controller does not run; it then catches up at once.
+    /// The time until which the simulated controller does not run; it then catches up at once. `None` if it is not
+    /// paused.
     controller: Option<Instant>,
     /// `true` if the threads that measure pauses notice this pause.
     noticed: bool,
@@ -48,7 +50,8 @@ fn quiet(_: Instant) -> Held {
     Held::default()
 }
 
-/// Pauses the session and the controller in turn, every `every` ms, for `length` ms.
+/// Pauses the session and the controller alternately, every `every` ms, for `length` ms. `noticed` is `true` if the
+/// threads that measure pauses notice it.
 fn paused_by(now: Instant, every: u64, length: u64, noticed: bool) -> Held {
     let millis = now.as_micros() / 1_000;
     let (turn, into) = (millis / every, millis % every);
@@ -247,8 +250,8 @@ impl Rig<'_> {
     }
 }
 
-/// The longest pause of each of three computers within two seconds \[ms\]. The first calls for the usual limits,
-/// the second for the widest limits, and the third for time slowed as far as possible.
+/// The longest pause of each of three machines within two seconds \[ms\]. The first calls for the usual limits, the
+/// second for the widest limits, and the third for time slowed as far as possible.
 const MACHINES: [u64; 3] = [4, 30, 10_000];
 
 #[test]
