@@ -40,7 +40,7 @@ use outrigger::vendor::ur::{self, UrController};
 
 const NO_ROBOT_OF_A_KRC: &str = "--robot is for a controller that is connected to: a KRC sends by itself";
 
-/// A controller that is only observed, with the configuration of its engine.
+/// A controller that a command only observes, with the configuration of the engine that receives its states.
 enum ReadOnly {
     Ur(UrController, UrConfig),
     Krc(KrcController, KrcConfig),
@@ -185,8 +185,8 @@ fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
     }
 }
 
-/// Adds the session to `sheet`, and with `--ros2` the check of the domain, which is also reported if there is no
-/// session.
+/// Adds to `sheet` the findings about the link and the controller. With `--ros2` it also adds those about the ROS 2
+/// domain, even if there was no session with the controller.
 #[cfg(feature = "ros2")]
 fn examined<const N: usize, C: Vendor<N>>(
     controller: C,
@@ -252,7 +252,8 @@ fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
     }
 }
 
-/// Returns the companions that a run needs: a recording, readers over TCP, a ROS 2 node, a page in a browser.
+/// Returns the companions of a run, which work beside its control loop: a recording, readers over TCP, a ROS 2 node, a
+/// page in a browser, as far as they are requested.
 fn companions<const N: usize, C: Vendor<N>>(
     run: &RunSettings,
     (serve, ros): (&ServeSettings, &RosSettings),
@@ -286,7 +287,8 @@ fn companions<const N: usize, C: Vendor<N>>(
     Ok(companions)
 }
 
-/// Returns the settings of the run that `outrigger run` starts.
+/// Returns the settings of `outrigger run` other than those of engine and law: sensors, recordings, host, output format
+/// and duration.
 fn plan<const N: usize>(
     robot: String,
     sources: Vec<SourceSettings>,
@@ -387,7 +389,8 @@ fn law<const N: usize>(law: Result<BoxedLaw<N>, BadValue>, file: &Path) -> Resul
     law.map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
 }
 
-/// Returns the address that identifies the run of a robot. `of` names the robot by an address or a configuration.
+/// Returns the address by which the run of a robot is found on this machine. `of` names the robot by its address or a
+/// configuration.
 ///
 /// # Errors
 /// [`Failure::Usage`] if `of` names no robot, [`Failure::BadInput`] for the configuration, [`Failure::Connection`]
@@ -399,7 +402,8 @@ pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failur
     }
 }
 
-/// Reads the motion in a file, for the robot that `of` names, and splits it into the pieces that a run receives.
+/// Reads the motion in `file`, for the robot that `of` names by its address or a configuration, and splits it into the
+/// pieces in which it is sent to a run.
 ///
 /// # Errors
 /// The errors of [`seat`], and [`Failure::BadInput`] for the file.
@@ -411,7 +415,7 @@ pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pie
     pieces.map_err(|wrong| Failure::BadInput(wrong).at(file))
 }
 
-/// The robot that a run commands, by the address that identifies the run.
+/// The robot that a run commands, as named on the command line: by the address that identifies the run.
 enum Named {
     Ur(RobotAddress),
     /// A KRC, identified by the local address to which it sends its measurements.

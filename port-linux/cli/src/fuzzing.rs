@@ -1,5 +1,5 @@
-//! The readers of the host program for the fuzz targets in `fuzz/host`. Compiled by cargo-fuzz only; not part of the
-//! API.
+//! The fuzz targets for the parts of the host program that read files, used by `fuzz/host`. Compiled by cargo-fuzz
+//! only; not part of the API.
 //!
 //! Each function takes any bytes, and panics if the reader violates a guarantee. The targets limit memory.
 
@@ -36,7 +36,8 @@ impl<'a> Bytes<'a> {
         self.array().map(|[byte]| byte)
     }
 
-    /// Returns as many bytes as the next two bytes specify, or the remaining ones if there are fewer.
+    /// Takes the next two bytes as a length, and returns as many bytes, or the remaining ones if there are fewer.
+    /// `None` without two bytes.
     pub(crate) fn counted(&mut self) -> Option<&'a [u8]> {
         let count = usize::from(u16::from_le_bytes(self.array()?)).min(self.0.len());
         let (bytes, rest) = self.0.split_at(count);
@@ -54,7 +55,7 @@ fn assert_outcome(outcome: Outcome, path: &Path) {
     }
 }
 
-/// Reads a configuration.
+/// Reads `bytes` as a configuration file.
 ///
 /// Asserts that problems are in the order of the document, each of one line and with a line of the document; that the
 /// engine accepts each configuration that the reader accepts, with its law; that settings of a board read back as the
@@ -174,7 +175,8 @@ fn assert_table(text: &str) {
     assert!(text.lines().count() > 1 && lines.all(|line| cells(line) == names), "{text:.1000}");
 }
 
-/// Returns a recording with messages. Each message is given by its topic, its length, and its bytes.
+/// Returns a recording whose messages are given by `bytes`: each by its topic, its length, and its content. `form`
+/// selects a complete or a truncated file.
 fn recorded(bytes: &[u8], form: u8) -> Vec<u8> {
     let ports = [30_001, 30_002, 30_003, 30_004, FRI, VARIABLES];
     let topics = ports.into_iter().flat_map(|port| [raw_topic(port), sent_topic(port)]);

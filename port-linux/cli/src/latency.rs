@@ -11,12 +11,13 @@ use outrigger::host::clock::{Clock, std_duration};
 /// The period of the wake-ups that are measured, which is also the period of states of the fastest UR controllers.
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// The delays between the times at which this thread was to be woken and those at which it ran.
+/// The wake-up delays of this host: the times from when a thread was to be woken until it ran.
 #[derive(Clone, Debug)]
 pub(crate) struct Latency {
-    /// The delays of wake-ups by a timer, after the time at which a sleep was to end.
+    /// The delays of a thread that sleeps until a time, counted from that time.
     pub timer: Histogram,
-    /// The delays of wake-ups by a socket, after bytes were written to the other end of a loopback connection.
+    /// The delays of a thread that waits for a socket, counted from the writing of bytes to the other end of a loopback
+    /// connection.
     pub socket: Histogram,
 }
 

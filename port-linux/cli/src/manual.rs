@@ -57,7 +57,8 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|part| !part.is_hide_set())
 }
 
-/// Returns one page. Indented lines of the text below the options, such as tables and examples, are kept as they are.
+/// Returns the manual page of `command`, called `name`, as roff. Indented lines of the text below the options, such as
+/// tables and examples, are kept as they are.
 fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
     let man = Man::new(command.clone())
         .title(name)
@@ -84,8 +85,8 @@ fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Converts text of `--help` to roff. Indented lines are kept as they are; the others are filled up to a line that
-/// ends a sentence.
+/// Converts text of `--help` to roff. Indented lines are kept as they are; the others are joined to paragraphs, with a
+/// line break after a line that ends with a period or a colon.
 fn as_roff(text: &str) -> String {
     let mut roff = String::new();
     let (mut indented, mut ended) = (false, false);

@@ -17,7 +17,8 @@ use outrigger::feed::recorded::{ENGINE, LARGEST, LOG, each_message, is_recording
 use outrigger::show::replayed_link_quality::LinkHistory;
 use outrigger::show::tell;
 
-/// A function that runs an engine again from a dump, for the kind of controller that the dump was made with.
+/// A function that runs the engine again from one dump of its recorder, for the kind of controller that the dump was
+/// made with, and compares its behaviour.
 type Again = fn(&[u8], &mut LinkHistory) -> Result<Replayed, ReplayError>;
 
 /// The topic of engine inputs in recordings that earlier versions wrote, which cannot be replayed.
@@ -25,11 +26,11 @@ const FIRST_FORM: &str = "/engine/inputs";
 
 /// The longest line of a recording's log that is read \[bytes\].
 const LONGEST_LINE: usize = 64 << 10;
-/// The largest number of transitions in a recording's log that wait for their replayed counterparts.
+/// The largest number of mode transitions in a recording's log that are stored until they are replayed.
 const MOST_LOGGED: usize = 1 << 16;
 
-/// Runs the engine `again` from each recording. One recording is shown with its transitions, several with a verdict
-/// each.
+/// Runs `outrigger replay`, with `again` to run the engine. One recording is shown with its mode transitions, several
+/// with a verdict each.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that is not a recording, [`Failure::Fault`] with the first difference. For
@@ -100,7 +101,7 @@ impl Verdicts {
     }
 }
 
-/// Replays the recording of a fallback, which is one dump of the engine's recorder.
+/// Replays a recording that was written after a fault: one dump of the engine's recorder.
 fn fallback_of(path: &Path, story: &mut ReplayResults) -> Outcome {
     let dump = files::read(path, LARGEST).map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
     story.replay(&dump)
@@ -118,8 +119,8 @@ fn run_of(path: &Path, story: &mut ReplayResults) -> Outcome {
     }
 }
 
-/// The part of a recorded run that was read: the contents of the engine's recorder in halves, each of which begins
-/// with a checkpoint.
+/// The part of a recorded run that was read. The run is recorded in parts (halves of the recorder's memory), each of
+/// which begins with a checkpoint from which the engine can start.
 struct Run<'s> {
     story: &'s mut ReplayResults,
     header: Vec<u8>,
@@ -143,7 +144,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Replays the half of the recorder's content that was read completely.
+    /// Replays the part of the recorded run that was read last, from its checkpoint.
     fn replay(&mut self) -> Outcome {
         let entries = std::mem::take(&mut self.half);
         if entries.is_empty() {
@@ -153,8 +154,8 @@ impl Run<'_> {
         self.story.replay(&[self.header.as_slice(), &entries, &end].concat())
     }
 
-    /// Ends where the file cannot be read any further, for the reason `failure`. Everything before that position is
-    /// replayed.
+    /// Ends the replay where the file cannot be read any further, for the reason `failure`. Everything before that
+    /// position is replayed.
     ///
     /// # Errors
     /// The error `failure`, or the difference that was found before that position.
@@ -193,8 +194,8 @@ struct ReplayResults {
     again: Again,
     text: String,
     link: LinkHistory,
-    /// The transitions in the recording's log that have not been matched to replayed ones, in order and with the
-    /// texts of that time.
+    /// The mode transitions in the recording's log that have not been matched to replayed ones yet, in order and with
+    /// the texts of that time.
     logged: VecDeque<String>,
     from: Option<Instant>,
     total: Replayed,
@@ -227,8 +228,8 @@ impl ReplayResults {
         Ok(())
     }
 
-    /// Returns a transition as text. A release has the text of the log, which names its cause, if it is the next one
-    /// there.
+    /// Returns a mode transition as text. A release has the text of the log, which names its cause, if it is the next
+    /// one there.
     fn words_of(&mut self, transition: &Transition) -> String {
         let text = format!("{} → {}", transition.from.name(), transition.to.name());
         let is_same = |logged: &mut String| {
@@ -270,8 +271,8 @@ impl ReplayResults {
         }
     }
 
-    /// Adds the recorded transitions to the output, and between them the changes of the link that the replayed
-    /// engine reports.
+    /// Adds the recorded mode transitions to the output, and between them the changes of the link's quality that the
+    /// replayed engine reports.
     fn transitions(&mut self, dump: &[u8]) {
         let mut lines = std::mem::take(&mut self.link.lines);
         for transition in recorded_transitions(dump) {

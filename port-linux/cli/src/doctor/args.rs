@@ -79,7 +79,8 @@ impl DoctorArgs {
         }
     }
 
-    /// Returns `true` if the robot to check is the one that the configuration names.
+    /// Returns `true` if the argument for the robot is a configuration, so that the robot to check is the one named in
+    /// it.
     pub(crate) fn is_of_file(&self) -> bool {
         self.named().is_some()
     }

@@ -34,8 +34,8 @@ const HOST_SPAN: Duration = Duration::from_secs(2);
 /// same 2 ms cycle.
 const WAKE_UP: Duration = Duration::from_micros(750);
 
-/// Runs the command: measures this host, lets `examine` add the session, and shows the verdict first. `sources` are
-/// those of the configuration, if there is one.
+/// Runs `outrigger doctor`: measures this host, lets `examine` add the findings about robot and link, and prints all
+/// findings with the verdict first. `sources` are the sensors of the configuration, if there is one.
 ///
 /// # Errors
 /// [`Failure::Connection`] if there never was a session; [`Failure::Fault`] if something is to be fixed.
@@ -62,9 +62,9 @@ pub(crate) fn run(
     }
 }
 
-/// Adds to `sheet` the link to `controller`, and the controller, judged for commanding by the configuration
-/// `judged`, after observing them for this many seconds. `tapped` may give another reader access to the sockets'
-/// data; the value that it returns is dropped at the end.
+/// Observes `controller` for this many seconds, and adds to `sheet` the findings about the link and the controller,
+/// judged for commanding by the configuration `judged`. `tapped` may give another reader access to the sockets' data;
+/// the value that it returns is dropped at the end.
 ///
 /// # Errors
 /// [`Failure::Connection`] if there never was a session; those of `tapped`.
@@ -133,7 +133,7 @@ fn judge_host(latency: &Latency, sheet: &mut Sheet) {
     }
 }
 
-/// An application that observes a session until its operator or its time ends it, and sends nothing.
+/// An application that observes the session with a robot until its operator or its time ends it, and sends nothing.
 pub(crate) struct Examination<M, S> {
     panel: Panel<M>,
     seen: Option<S>,
@@ -148,7 +148,8 @@ impl<M: VendorUi, S> Examination<M, S> {
         Self { panel, seen: None, falls, needed: Grade::Ok, last_seconds }
     }
 
-    /// Returns the last observation, the falls of the link's grade, and the link's figures of the last seconds.
+    /// Returns the last observation of the robot, the falls of the link's grade, and the link's figures of the last
+    /// seconds.
     ///
     /// # Errors
     /// [`Failure::Connection`] if there was no session to observe.

@@ -30,7 +30,8 @@ impl<W: Write> Table<W> {
         self.rows
     }
 
-    /// Returns the number of values that had no column, because the first state did not have them.
+    /// Returns the number of values that were left out of the table, because the first state did not have them and so
+    /// determined no column.
     pub(super) const fn unplaced(&self) -> u64 {
         self.unplaced
     }
@@ -98,10 +99,10 @@ impl Cell<'_> {
     }
 }
 
-/// A visitor that passes every number on, with the name of its column.
+/// A visitor of a robot state that passes every number and text on, with the name of its column.
 struct Columns<'e> {
     each: &'e mut dyn FnMut(&str, Cell<'_>),
-    /// The names of the enclosing groups, each with the number of the next item if it is a list.
+    /// The names of the enclosing groups of values, each with the index of the next item if the group is a list.
     open: Vec<(String, Option<usize>)>,
 }
 

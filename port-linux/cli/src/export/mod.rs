@@ -101,12 +101,12 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
     Ok(())
 }
 
-/// Returns `true` if the stream with this number in a recording contains states.
+/// Returns `true` if the stream with this number in a recording has a format that contains robot states.
 fn has_format_with_states(port: u16) -> bool {
     WireFormat::of(port).is_some_and(|format| format.ports().contains(&port) && format.states().is_some())
 }
 
-/// Returns `true` if the readable part of a recording has a state of `port`.
+/// Returns `true` if the readable part of a recording has at least one robot state that was received on `port`.
 fn has_states(path: &Path, port: u16) -> bool {
     let mut memory = stream_memory();
     let Some(mut streams) = Streams::new(&mut memory) else { return false };

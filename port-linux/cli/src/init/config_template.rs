@@ -14,21 +14,21 @@ pub(super) struct First {
     /// The robot's address in the form HOST[:PORT-BASE].
     pub robot: String,
     pub model: RobotModel,
-    /// The other models that a controller would report in the same way.
+    /// The other models of the arm that a controller would report in the same way as `model`.
     pub others: Vec<RobotModel>,
     pub software: SoftwareVersion,
     /// The present joint positions \[rad\], around which the limits are chosen; `None` if they are unknown.
     pub joints: Option<[f32; 6]>,
     pub task: Task,
-    /// `true` if states are received by RTDE, or are assumed to be because the software supports it.
+    /// `true` if the robot's states are received by RTDE, or are assumed to be because the software supports it.
     pub by_rtde: bool,
-    /// The choice about stops at the pendant, for software that does not report them.
+    /// The choice about commanding the arm although its software does not report a stop at the pendant.
     pub pendant_stop: PendantStop,
     /// The sensor of the arm's task; `None` for a task without one.
     pub sensor: Option<Sensor>,
     /// The distance from the surface that the arm is to hold for [`Task::Standoff`] \[m\].
     pub distance: f64,
-    /// `true` for a run that requests to command by itself at the start, which is only used for a simulated arm.
+    /// `true` if the run requests to command the arm by itself at its start, which is used only for a simulated arm.
     pub at_once: bool,
 }
 
@@ -42,7 +42,8 @@ pub(super) struct Sensor {
     pub scale: f64,
 }
 
-/// The distance that each joint may move from its present position \[rad\].
+/// The distance that the limits in a first configuration permit each joint to move from its present position, in both
+/// directions \[rad\].
 const ROOM: f32 = 0.8;
 
 impl First {
@@ -196,7 +197,8 @@ impl First {
     }
 }
 
-/// The speed of the tool per force on it \[m/s/N\], and its angular speed per torque \[rad/s/(N·m)\].
+/// The gain of hand guiding in a first configuration: the speed of the tool per force on it \[m/s/N\], and its angular
+/// speed per torque \[rad/s/(N·m)\].
 const YIELDING: f64 = 0.001;
 
 #[cfg(test)]

@@ -18,12 +18,13 @@ use outrigger::show::say;
 
 /// The first port base that is tried when free ports are searched for.
 const FIRST_BASE: u16 = 40_000;
-/// The time in which the dry run must start and stop the arm, in addition to its own duration.
+/// The time that the dry run's process has to start and to stop the simulated arm, in addition to its own duration.
 const ENDING: Duration = Duration::from_secs(10);
-/// The additional distance of the surface from the tool at the start \[m\].
+/// The distance by which the simulated surface is farther from the tool at the start than the distance to hold \[m\].
 const FARTHER: f64 = 0.02;
 
-/// Runs the configuration for this many seconds. The output is that of the run.
+/// Runs the first configuration with a simulated robot for this many seconds, as a process of `outrigger run` whose
+/// output is shown.
 ///
 /// # Errors
 /// The errors of [`run`](crate::beside::run); [`Failure::Connection`] if nothing can be simulated.
@@ -124,11 +125,12 @@ fn end(process: &mut Child) -> Outcome {
     Ok(())
 }
 
-/// A simulated sensor's process, which is ended when this is dropped.
+/// The process of a simulated sensor for a dry run, which is ended when this is dropped.
 struct Companion(Child);
 
 impl Companion {
-    /// Starts a simulated sensor that sends the readings that the configuration expects.
+    /// Starts a process that sends simulated readings as the configuration `file` expects them. `how` are further
+    /// arguments of `outrigger sim sensor`.
     fn sensor(file: &Temporary, how: &[&str]) -> Result<Self, Failure> {
         let mut command = Command::new(program()?);
         command.args(["sim", "sensor", "--config"]).arg(&file.0).args(how);

@@ -140,7 +140,7 @@ struct Known {
     models: Vec<RobotModel>,
     software: SoftwareVersion,
     joints: Option<[f32; 6]>,
-    /// `true` if states are received by RTDE, or are assumed to be because the software supports it.
+    /// `true` if the robot's states are received by RTDE, or are assumed to be because the software supports it.
     by_rtde: bool,
 }
 
@@ -155,7 +155,8 @@ impl Observed<6, Ur<'_>> for Known {
     }
 }
 
-/// Observes the robot for some seconds, and sends nothing. Returns the facts learned.
+/// Observes the robot for some seconds, and sends nothing. Returns its model, its software and its joint positions, as
+/// far as it reports them.
 fn look(args: &InitArgs) -> Result<Known, Failure> {
     say!("reading {} for {LOOK} s; nothing is commanded", args.robot);
     let clock = Clock::start();

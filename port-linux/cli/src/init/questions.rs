@@ -11,12 +11,12 @@ use crate::args::parse_model;
 use crate::terminal;
 use outrigger::exit::Failure;
 
-/// The number of wrong answers to one question after which the command gives up.
+/// The number of invalid answers to one question after which `outrigger init` gives up.
 const ATTEMPTS: usize = 5;
 /// The duration of a dry run that the user agreed to \[s\].
 const DRY_RUN: u64 = 60;
 
-/// A dialogue with the user. Without a terminal, no question is asked.
+/// A dialogue of `outrigger init` with the user. Without a terminal, no question is asked.
 pub(super) struct Questions {
     somebody: bool,
 }

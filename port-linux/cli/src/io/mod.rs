@@ -33,10 +33,10 @@ pub(crate) use self::args::IoArgs;
 
 /// The longest wait for a session with the robot to begin.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
-/// The longest wait for the primary link, which reports most terminals ten times a second. Without it, the values in
-/// the states suffice.
+/// The longest wait for the connection to the primary interface, which reports most inputs and outputs ten times a
+/// second. Without it, the values in the robot's states suffice.
 const PRIMARY_PATIENCE: Duration = Duration::from_millis(1_500);
-/// The shortest interval of the live display; most terminals are not reported faster.
+/// The shortest interval between two updates of `outrigger io --live`; most inputs and outputs are not reported faster.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Runs `outrigger io`.
@@ -83,7 +83,7 @@ struct IoSession {
     /// The outputs for which there is a result, each with that result.
     done: Vec<(Write, WriteOutcome)>,
     established: Option<Instant>,
-    /// `true` once enough is known to show the terminals, or to set an output.
+    /// `true` once enough is known of the robot to show its inputs and outputs, or to set an output.
     ready: bool,
     end: Option<Instant>,
     last_down: Option<String>,
@@ -139,7 +139,8 @@ impl IoSession {
         done || self.page.error.is_some()
     }
 
-    /// Records and prints the result of setting an output of the robot.
+    /// Records and prints the result of setting an output of the robot. Intermediate news and a second result are
+    /// ignored.
     fn finish(&mut self, write: Write, news: WriteOutcome) {
         let ours = !self.done.iter().any(|(done, _)| *done == write);
         if ours && !matches!(news, WriteOutcome::Sent | WriteOutcome::Overwritten) {

@@ -9,7 +9,7 @@ use outrigger_wire::time::Duration;
 
 use outrigger::motion::Motion;
 
-/// Returns the output for a motion of the file at `path` that is within the limits.
+/// Returns the output of `outrigger move --check` for a motion of the file at `path` that is within the limits.
 pub(super) fn of_check<const N: usize>(path: &Path, motion: &Motion<N>) -> String {
     let (points, seconds) = (motion.waypoints().len(), motion.duration().as_secs_f64());
     format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n{}\n", path.display(), start(motion))

@@ -42,7 +42,7 @@ pub(crate) struct GoalArgs {
 }
 
 impl GoalArgs {
-    /// Returns the move to this target with the requested speed, acceleration and duration.
+    /// Returns the move to this target with the speed, acceleration and duration that the arguments request.
     ///
     /// # Errors
     /// [`Failure::Usage`] for a speed or an acceleration of the tool in degrees.
@@ -115,7 +115,7 @@ impl FromStr for Goal {
     }
 }
 
-/// Moves the arm to the target.
+/// Runs `outrigger move --to`: lets the controller move the arm to the target `goal`.
 ///
 /// # Errors
 /// The errors of [`Robot::move_to`], and [`Failure::Fault`] if the arm did not reach the target.

@@ -106,7 +106,7 @@ impl By {
         }
     }
 
-    /// Returns the name of the way as given on the command line.
+    /// Returns the word by which this way of moving the arm is selected on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
@@ -146,13 +146,13 @@ fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
     motion.with_tolerances(tolerances)
 }
 
-/// The delay from which on a motion is reported as late \[s\].
+/// The delay of a motion against its plan from which on its progress line shows the delay \[s\].
 const LATE: f64 = 0.1;
 
 /// The longest time for writing the HTML page about a motion to disk.
 const DISK: Duration = Duration::from_secs(10);
 
-/// Runs the command with a controller of Universal Robots, given by its address or by the configuration in `file`.
+/// Runs `outrigger move` with a controller of Universal Robots, given by its address or by the configuration in `file`.
 ///
 /// # Errors
 /// The errors of [`follow`].
@@ -178,10 +178,12 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
 
 /// A callback that receives the progress of a motion while the arm follows it.
 pub(crate) type Watch<'w, const N: usize> = &'w mut dyn FnMut(&Trace<N>);
-/// A function that queries the user whether a stopped motion is to continue; `None` without a terminal.
+/// A function that asks the user whether a stopped motion is to continue, and returns `true` if it is; `None` without a
+/// terminal.
 pub(crate) type ResumePrompt<'a> = Option<&'a mut dyn FnMut(&Stopped) -> bool>;
 
-/// Moves the arm along the motion by commands in each cycle.
+/// Moves the arm along the motion by commands in each cycle of the controller. `watch` receives the progress, and
+/// `asks` decides whether a stopped motion continues.
 ///
 /// # Errors
 /// The errors of [`Robot::follow`].
@@ -198,8 +200,8 @@ where
     robot.follow_watched(motion, |trace| watch(&trace.lock().unwrap_or_else(PoisonError::into_inner)), asks)
 }
 
-/// Moves the arm that `robot` creates along the motion, by the function `made`. `name` is the arm's name, and `sent`
-/// describes what is sent to its controller.
+/// Moves an arm along the motion in the file that the arguments name. `robot` creates the connection to the arm, `made`
+/// executes the motion, `name` is the arm's name, and `sent` describes what is sent to its controller.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a fault of the file, and the errors of [`Robot::follow`].
@@ -262,7 +264,7 @@ where
     despite([page, told], result::outcome_of_motion(&followed, motion.tolerances(), total))
 }
 
-/// Queries the person at the terminal whether a stopped motion is to continue.
+/// Asks the person at the terminal whether a stopped motion is to continue. Returns `true` for the answer `resume`.
 fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     let why = match (stopped.released, stopped.reason) {
         (Some(by), _) => by.to_string(),
@@ -311,7 +313,7 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
     Failure::BadInput(format!("cannot write {}: {error}", path.display()))
 }
 
-/// Returns the robot's address, and its configuration as far as it is known.
+/// Returns the robot's address, and the engine's configuration: that of the file if one is given, else the defaults.
 fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAddress, UrConfig), Failure> {
     let Some(file) = file else {
         if args.other.is_some() {

@@ -34,7 +34,8 @@ struct Moved {
     begun: bool,
     fallback: Option<&'static str>,
     ended_by: &'static str,
-    /// The largest tracking error \[rad\]. `null` if the arm had no setpoint yet.
+    /// The largest tracking error of a joint \[rad\]. `null` if the motion did not begin, and absent for a move to one
+    /// target.
     #[serde(skip_serializing_if = "Option::is_none")]
     worst_error: Option<Option<Number<f32>>>,
     end_error: Option<Number<f32>>,
@@ -69,7 +70,8 @@ pub(super) fn progress(seconds: f64, total: f64) -> String {
     format!("{share:3.0} %  {}", position(seconds, total))
 }
 
-/// Returns the end of a progress line, for a motion that is `held` for this reason. Empty if it is not held.
+/// Returns the end of a progress line, for a motion that is held for this reason, such as the robot's speed slider or a
+/// paused program. Empty if it is not held.
 pub(super) fn held(held: Option<Reason>) -> String {
     held.map_or_else(String::new, |reason| format!(", {}", reason_text::of_hold(reason)))
 }
@@ -80,7 +82,7 @@ pub(super) fn progress_at_end<const N: usize>(followed: &Followed<N>, total: f64
     followed.has_begun().then(|| progress(seconds, total))
 }
 
-/// Formats the completed part of a motion that takes `total` seconds at full speed.
+/// Formats the completed part of a motion, `seconds` of `total`, both at full speed.
 fn position(seconds: f64, total: f64) -> String {
     format!("{seconds:.1} of {total:.1} s")
 }
@@ -161,14 +163,15 @@ pub(super) fn outcome_of_move(arrival: &Arrival) -> Outcome {
     }
 }
 
-/// Returns the remark that there is no recording at `path`: an arm that is already at the goal has no session to
-/// record.
+/// Returns the remark that no recording was written to `path`, because the arm was at the goal already and no session
+/// took place. `None` if there was one.
 pub(super) fn of_no_recording(path: &Path, is_done: bool, has_begun: bool) -> Option<String> {
     (is_done && !has_begun)
         .then(|| format!("{} is not written: nothing moved, so nothing was recorded", path.display()))
 }
 
-/// Returns the failure for a motion that was stopped before its end, for the cause `ended`.
+/// Returns the failure for a motion that was stopped before its end, for the cause `ended`. The text `stands` describes
+/// how far it came.
 fn unfinished(ended: Ended, stands: &str) -> Failure {
     let why = format!("{ended}; {stands}");
     match ended {
@@ -177,7 +180,8 @@ fn unfinished(ended: Ended, stands: &str) -> Failure {
     }
 }
 
-/// Returns the reason of a fallback if there was one, and the name of the kind of end.
+/// Returns the name of the reason if commanding ended by a fault (a fallback), and the name of the cause of the end in
+/// any case.
 const fn end(ended: Ended) -> (Option<&'static str>, &'static str) {
     match ended {
         Ended::Fallback(reason) => (Some(reason.name()), reason.name()),

@@ -4,7 +4,8 @@ use outrigger_core::kinematics::KinematicChain;
 use outrigger_wire::math::{Vector3, add, cross, dot, scale, subtract};
 use outrigger_wire::robot::JointPositions;
 
-/// Returns the base, a point on each joint's axis, and the tool centre point, in the base frame \[m\].
+/// Returns the points through which an arm is drawn as a line: the base, a point on each joint's axis, and the tool
+/// centre point, in the base frame \[m\].
 ///
 /// The point of an axis is the one nearest to that of the axis before. The origins of the kinematic parameters are
 /// unsuitable for a picture, because calibration moves them many metres along axes that are nearly parallel.

@@ -21,7 +21,7 @@ use outrigger::json::{self, Number};
 use outrigger::show::values::{ScriptValue, named};
 use outrigger::show::{Arm, Notice, Snapshot, reason_text};
 
-/// The number of events that are stored for readers that connect later.
+/// The number of events that are stored for browsers that open the live page later.
 const REMEMBERED: usize = 128;
 
 /// The number of points along each side of the square over which a workpiece's heights are given.
@@ -40,7 +40,7 @@ pub(crate) struct Workpiece {
     pub(crate) heights: [[f64; SIDE]; SIDE],
 }
 
-/// A message for the live page in a browser, and its number among the messages of its kind.
+/// A message for the live page in a browser, and its number among the messages of its kind (states or events), from 1.
 #[derive(Clone, Debug)]
 pub(super) struct Numbered {
     pub(super) number: u64,
@@ -49,13 +49,15 @@ pub(super) struct Numbered {
 
 /// A source of messages for the live page: a description of the session, states and events.
 pub(super) trait Messages: Send {
-    /// Returns the first message for the page, which describes the session.
+    /// Returns the first message for a browser that opens the live page, which describes the session.
     fn about(&self) -> Arc<str>;
 
-    /// Returns the newest state, if there is a new one. No state is produced unless `watched` is `true`.
+    /// Returns the newest state of the session for the live page, if there is a new one. No state is produced unless
+    /// `watched` is `true`.
     fn state(&mut self, watched: bool) -> Option<Numbered>;
 
-    /// Returns the number of states that were not produced because another one was being read.
+    /// Returns the number of robot states for which no message was produced, because an earlier one was still being
+    /// read.
     fn left_out(&self) -> u64;
 
     /// Returns the next event of the session for the live page; `None` if there is none yet.
@@ -64,7 +66,7 @@ pub(super) trait Messages: Send {
     /// Returns `true` if the session is over, after which there are no more messages.
     fn is_over(&self) -> bool;
 
-    /// Returns the events that are stored for readers that connect later, oldest first.
+    /// Returns the events that are stored for browsers that open the live page later, oldest first.
     fn remembered(&self) -> &VecDeque<Numbered>;
 }
 
@@ -75,7 +77,7 @@ pub(super) struct Lines<const N: usize> {
     reader: Reader,
     states: u64,
     events: u64,
-    /// `true` if the robot's controller runs on this machine, on which the advice for a reason depends.
+    /// `true` if the robot's controller runs on this machine. The advice for a stop or refusal depends on that.
     here: bool,
     remembered: VecDeque<Numbered>,
 }
@@ -158,7 +160,8 @@ pub(super) fn lost(text: &str) -> String {
     json::text(&Lost { kind: "events-lost", text })
 }
 
-/// Returns an event as `monitor --json` prints it, with the remedy for its reason.
+/// Returns an event of the session as `monitor --json` prints it, and adds to an end of commanding the remedy for its
+/// reason.
 fn event(mut notice: Notice, here: bool) -> Notice {
     let named = |name: &str| Reason::ALL.iter().copied().find(|reason| reason.name() == name);
     let reason = notice.fields.iter().find(|(key, _)| *key == "reason").and_then(|(_, name)| named(name));
@@ -169,7 +172,8 @@ fn event(mut notice: Notice, here: bool) -> Notice {
     notice
 }
 
-/// The values of a state that only the picture of the arm needs. Members that are `None` are left out.
+/// The values of a robot state that only the live page needs, beside those of `monitor --json`, as a JSON object.
+/// Members that are `None` are left out.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "live")]
 struct Live<'l> {

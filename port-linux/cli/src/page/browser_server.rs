@@ -23,18 +23,20 @@ const MOST_WATCHING: usize = 64;
 /// The largest number of connections at once, including those that only load the page; further ones are closed
 /// unread.
 const MOST_CONNECTIONS: usize = 128;
-/// The time within which a request must be complete, and an answer read.
+/// The time within which a browser's request must be complete, and the answer to it be read.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The time without reading after which a browser page counts as asleep. Its connection is closed, and it opens a
-/// new one when it wakes.
+/// The time without reading after which a browser page counts as inactive, because the browser has suspended it. Its
+/// connection is closed, and it opens a new one when it continues.
 const ASLEEP: Duration = Duration::from_secs(10);
-/// The size of the kernel's send buffer for a slow reader \[B\].
+/// The size of the kernel's send buffer for each connection of a browser \[B\], so that little is queued for one that
+/// reads slowly.
 const KEPT_BY_THE_KERNEL: usize = 64 * 1024;
-/// The interval at which the server checks whether there is a new state for the pages.
+/// The interval at which the server checks whether there is a new robot state for the open pages.
 const PACE: Duration = Duration::from_micros(16_667);
-/// The interval at which the counters are sent if there is no state, so that a page sees that it is connected.
+/// The interval at which the server's counters are sent if there is no robot state, so that a page sees that it is
+/// connected.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
-/// The largest number of events that a slow reader may have outstanding.
+/// The largest number of events that may be queued for a slow browser; older ones are dropped.
 const EVENTS_BEHIND: usize = 64;
 
 const PAGE: &str = include_str!("web/index.html");
@@ -48,8 +50,8 @@ const STYLE: &str = concat!(
     include_str!("web/view.css")
 );
 
-/// The headers of every answer. By them the browser loads the page's parts from this server only, and does not embed
-/// the page in another one.
+/// The HTTP headers of every answer. By them the browser loads the page's parts from this server only, and no other
+/// page can embed the page.
 const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
                      X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
@@ -85,7 +87,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Returns the counters of the page's server as a line for people.
+    /// Returns these counters as a line of text for people.
     pub(crate) fn text(&self) -> String {
         let Self { opened, sent, dropped, refused, asleep } = self;
         format!(
@@ -94,7 +96,7 @@ impl Counts {
         )
     }
 
-    /// Returns the counters of the page's server as a JSON object for scripts.
+    /// Returns these counters as a JSON object for scripts.
     pub(crate) fn json(&self) -> String {
         json::text(self)
     }
@@ -123,7 +125,8 @@ impl Shared {
     }
 }
 
-/// A slot for one of the [`MOST_WATCHING`] readers, which is free again when this is dropped.
+/// A slot for one of the [`MOST_WATCHING`] browser pages that may show the session at once. It is free again when this
+/// is dropped.
 pub(super) struct ReaderSlot(Arc<Shared>);
 
 impl ReaderSlot {
@@ -149,7 +152,7 @@ struct Broadcast {
     events: broadcast::Sender<Numbered>,
 }
 
-/// The first text for a new reader of the page, and the channels of later states and events.
+/// The first text for a browser that has opened the page, and the channels that bring it later states and events.
 struct Hearing {
     first: String,
     /// The number of the newest event that the first text contains.
@@ -207,7 +210,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// Returns the text of the stored messages for a new reader, and subscribes it to later states and events.
+/// Returns the stored messages as the first text for a browser, and subscribes it to later states and events.
 fn hearing(messages: &dyn Messages, told: &Broadcast) -> Hearing {
     let (states, events) = (told.states.subscribe(), told.events.subscribe());
     let mut first = messages.about().to_string();
@@ -261,7 +264,7 @@ fn refused(shared: &Shared, refusal: Refusal) -> (&'static str, &'static str, &'
     (status, "text/plain", what)
 }
 
-/// Reads the head of a request. Returns `None` if the connection is closed before its end.
+/// Reads the head of a browser's HTTP request from `from`. Returns `None` if the connection is closed before its end.
 async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<HttpRequest> {
     let mut head = Vec::with_capacity(1024);
     let mut piece = [0; 1024];
@@ -276,7 +279,7 @@ async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<HttpRequest
     }
 }
 
-/// Sends new states and events to one reader, until it disconnects or the session ends. A reader that sends further
+/// Sends new states and events to one browser, until it disconnects or the session ends. A browser that sends further
 /// data is disconnected.
 async fn watch(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
     let mut ignored = [0; 16];
@@ -356,7 +359,7 @@ fn missed(count: u64) -> String {
     format!("data: {}\n\n", lost(&format!("{count} events dropped: this browser reads too slowly")))
 }
 
-/// Sends `text` to a browser. Returns `false` if the browser did not read it in time.
+/// Sends `text` to a browser. Returns `false` if the browser did not read it within [`ASLEEP`], or has disconnected.
 async fn send(to: &mut OwnedWriteHalf, shared: &Shared, text: &str) -> bool {
     match timeout(ASLEEP, to.write_all(text.as_bytes())).await {
         Ok(sent) => sent.is_ok(),

@@ -36,7 +36,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the status line of the answer, and a text with advice.
+    /// Returns the status line of the HTTP response to a refused request, and its body: a text with advice.
     pub(super) const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::NotHttp => ("400 Bad Request", "not an HTTP/1.1 request"),

@@ -42,13 +42,13 @@ pub(crate) struct OnPage {
 type Look = Box<dyn FnMut() -> Option<Workpiece> + Send>;
 
 impl OnPage {
-    /// Creates the page of this command at `wanted`, else at [`ADDRESS`] or, if another process uses that, on a free
-    /// port of the loopback.
+    /// Creates the live page of this command. It is served at `wanted`, else at [`ADDRESS`] or, if another process uses
+    /// that, on a free port of the loopback.
     pub(crate) const fn new(command: &'static str, wanted: Option<SocketAddr>) -> Self {
         Self { wanted, command, workpiece: Mutex::new(None) }
     }
 
-    /// Adds a function that returns the surface in front of the tool, which the page of one session draws.
+    /// Adds a function that returns the surface in front of the tool, which the live page then draws.
     pub(crate) fn with_workpiece(self, look: impl FnMut() -> Option<Workpiece> + Send + 'static) -> Self {
         Self { workpiece: Mutex::new(Some(Box::new(look))), ..self }
     }
@@ -76,12 +76,12 @@ impl<const N: usize> Companion<N> for OnPage {
 struct About {
     /// The name of the command of `outrigger` that shows the page.
     command: &'static str,
-    /// The names of the session's sensors, by the numbers of their sources.
+    /// The names of the session's sensors, in the order of their numbers in the engine.
     sources: Vec<String>,
     workpiece: Option<Look>,
 }
 
-/// The server of a page. It ends with the session, or with the session's feed.
+/// The running server of a live page. It ends with the session, or with the feed of events that it reads.
 #[derive(Debug)]
 struct Page {
     address: SocketAddr,
@@ -90,8 +90,8 @@ struct Page {
 }
 
 impl Page {
-    /// Starts the page at `wanted`, else at [`ADDRESS`] or, if another process uses that, on a free port of the
-    /// loopback. Events are read from `reader`, states from `views`.
+    /// Starts to serve the live page at `wanted`, else at [`ADDRESS`] or, if another process uses that, on a free port
+    /// of the loopback. Events are read from `reader`, states from `views`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the address is not available.
@@ -142,7 +142,7 @@ impl Page {
         }
     }
 
-    /// Returns the text that announces the address of the page at the start.
+    /// Returns the text that announces the address of the live page when its server has started.
     fn announced(&self) -> String {
         let open = if self.address.ip().is_loopback() {
             "reachable from this machine only"

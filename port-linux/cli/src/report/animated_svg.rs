@@ -33,7 +33,7 @@ const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 470.0;
 /// The position of the plot of the distance: left, top, right, bottom.
 const PLOT: [f64; 4] = [470.0, 308.0, 850.0, 426.0];
-/// The lowest and highest distance of the plot, relative to the target distance \[m\].
+/// The lowest and highest distance in the plot, relative to the distance that is to be held \[m\].
 const SHOWN: [f64; 2] = [-0.006, 0.022];
 
 const STYLE: &str = "\
@@ -107,7 +107,8 @@ impl Picture {
         );
     }
 
-    /// Draws each stretch of frames for which `of` returns the same text, shown while it lasts.
+    /// Draws by `draw` the text that `of` returns for the frames, visible during the frames to which it belongs.
+    /// Consecutive frames with the same text share a drawing; an empty text is not drawn.
     fn shown_while(&self, svg: &mut String, of: impl Fn(&Frame) -> String, draw: impl Fn(&mut String, &str)) {
         let texts: Vec<_> = self.frames.iter().map(of).collect();
         let count = texts.len() as f64;

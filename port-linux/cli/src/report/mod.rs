@@ -31,9 +31,10 @@ pub(crate) struct Check {
 pub(crate) enum Verdict {
     /// The checked property was measured within its bound.
     Holds,
-    /// The property was measured outside its bound, or not measured at all.
+    /// The checked property was measured outside its bound, or could not be measured.
     Failed,
-    /// The machine disturbed the run. The consequences were as they should be, and such disturbances are counted.
+    /// Pauses of the machine ended commanding. The consequences were within their bounds, and such ends are counted
+    /// openly.
     Counted,
 }
 
@@ -333,7 +334,8 @@ impl Report {
     }
 }
 
-/// Adds a chart with its caption, drawn for each kind of paper; the style sheet shows one of them.
+/// Adds a chart with its title to the page. It is drawn for each medium, and the style sheet shows the drawing that
+/// fits the screen.
 pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(ChartMedium) -> String) {
     let _ = write!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>", escape(title));
     for (paper, class) in ChartMedium::ALL {
@@ -357,7 +359,8 @@ pub(crate) fn key(class: &str, name: &str) -> String {
     format!("<span class=\"key\"><i class=\"{class}\"></i>{}</span>", escape(name))
 }
 
-/// Returns the period in which each value applied, up to the next value or the end.
+/// Returns a coloured band for each value in `changes`, from the time of the change up to the next one or to `end`.
+/// `look` returns the CSS class and the name for a value.
 fn stretches<'a, T: Copy>(changes: &[(f64, T)], end: f64, look: impl Fn(T) -> (&'a str, &'a str)) -> Vec<Band<'a>> {
     let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([end]);
     let stretch = |((from, value), to): (&(f64, T), f64)| {

@@ -17,10 +17,10 @@ pub(crate) struct Scene {
     pub looks: [f64; 3],
 }
 
-/// A point of a picture: the distances to the right and down from its corner, in units of the picture.
+/// A point of a picture: its distances from the upper left corner, to the right and down, in units of the picture.
 type Spot = [f64; 2];
 
-/// A section of the vertical plane of the arm, as a part of a picture.
+/// A section of the vertical plane through arm and tool, and the part of a picture in which it is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     /// The position of the view's upper left corner in the whole picture.
@@ -53,7 +53,8 @@ impl Scene {
         [(x * tool_x + y * tool_y) / away, z]
     }
 
-    /// Returns the tool's position in the vertical plane that is drawn, along the ground and up \[m\].
+    /// Returns the tool's position in the vertical plane that is drawn: its distance from the base along the ground,
+    /// and its height \[m\].
     pub(crate) fn tool_from_the_side(&self) -> [f64; 2] {
         self.side(self.tool())
     }
@@ -132,7 +133,8 @@ impl Scene {
 const MOMENT: Spot = [330.0, 250.0];
 
 impl View {
-    /// Returns the position in the picture of a point of the plane \[m\].
+    /// Returns the position in the picture of a point of the vertical plane, given by its position along the ground and
+    /// its height \[m\].
     pub(crate) fn spot(&self, [along, up]: [f64; 2]) -> Spot {
         let [[x, y], [width, height]] = [self.corner, self.size];
         [x + width / 2.0 + (along - self.middle[0]) * self.scale, y + height / 2.0 - (up - self.middle[1]) * self.scale]
@@ -148,7 +150,7 @@ impl View {
         );
     }
 
-    /// Returns the outline of the area below a line, down to the lower edge of the view.
+    /// Returns the outline of the area between `line` and the lower edge of the view, to be filled.
     pub(crate) fn filled(&self, line: &[Spot]) -> Vec<Spot> {
         let below = self.corner[1] + self.size[1] + 4.0;
         let (Some([first, _]), Some([last, _])) = (line.first(), line.last()) else { return Vec::new() };

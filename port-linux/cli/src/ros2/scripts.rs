@@ -25,16 +25,16 @@ use outrigger::show::say;
 
 /// The interval at which the thread that connects scripts to ROS 2 wakes.
 const PACE: Duration = Duration::from_millis(1);
-/// The longest wait for the end of the thread that serves the endpoints.
+/// The longest wait, at the end, for the thread that serves the scripts' ROS 2 endpoints.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time for which an endpoint is kept after a script has closed it, because its last message may not have
+/// The time for which a ROS 2 endpoint is kept after a script has closed it, because its last message may not have
 /// arrived yet.
 const LINGERS: time::Duration = time::Duration::from_millis(500);
 /// The interval at which announcements of other ROS 2 nodes are read.
 const NEIGHBOURS: time::Duration = time::Duration::from_secs(1);
 /// The first controller software whose scripts use ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
 const SINCE: SoftwareVersion = SoftwareVersion::new(10, 7);
-/// The name of the node. The name that a real controller uses is unknown.
+/// The name of the ROS 2 node of the simulated controller. The name that a real controller uses is unknown.
 const NAME: &str = "controller";
 
 /// The options by which the scripts of a simulated controller use ROS 2.
@@ -129,7 +129,8 @@ impl Drop for Scripts {
     }
 }
 
-/// An endpoint of ROS 2 that a script of the simulated controller has opened.
+/// A ROS 2 endpoint that a script of the simulated controller has opened: of a topic to send or to receive, or of a
+/// service to call.
 enum Opened {
     Publishing(TopicPublisher),
     Hearing(TopicSubscriber),
@@ -140,7 +141,7 @@ struct ScriptEndpoints {
     dds: Dds,
     controller: Arc<Running>,
     ends: BTreeMap<End, Opened>,
-    /// The service clients whose service had a server when that was last checked.
+    /// The scripts' service clients for which a server of the service was present when that was last checked.
     served: BTreeSet<End>,
     /// The endpoints that scripts have closed, with the time until which each is kept.
     closed: Vec<(Instant, Opened)>,
@@ -289,7 +290,8 @@ impl ScriptEndpoints {
         self.dds.announce_all("", NAME, readers, writers);
     }
 
-    /// Reports mismatches of quality of service, each once, and messages of the DDS transport.
+    /// Reports topics whose quality of service does not match that of another node, each once, and messages of the DDS
+    /// transport.
     fn tell(&mut self) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {

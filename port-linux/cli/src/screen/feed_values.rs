@@ -6,9 +6,10 @@ use outrigger_wire::time::{Duration, Instant};
 
 use outrigger::feed::{EntryContent, Item, Message, Reader, Streams};
 
-/// The largest number of entries read before the screen is drawn again; it exceeds the number that arrives meanwhile.
+/// The largest number of feed entries that are read before the screen is drawn again; it exceeds the number that
+/// arrives meanwhile.
 const ENTRIES: usize = 1_000;
-/// The age up to which a value is used; the slowest connection reports ten times a second.
+/// The age up to which a motor temperature is shown; the slowest connection reports ten times a second.
 const FRESH: Duration = Duration::from_secs(2);
 
 /// A reader of the motors' temperatures from a session's feed, if there is one.
@@ -24,7 +25,7 @@ impl<'m> TemperatureReader<'m> {
         Self { streams, reader: None, temperatures: None }
     }
 
-    /// Sets the session's feed from which temperatures are read from now on.
+    /// Sets the feed of a session from which temperatures are read from now on.
     pub(super) fn listen(&mut self, reader: Reader) {
         self.reader = Some(reader);
     }

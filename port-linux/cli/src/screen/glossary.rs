@@ -14,7 +14,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// Returns the meaning of the term; for the reason of a stop, also advice.
+    /// Returns the meaning of the term; if it is the reason of a stop, also the advice for that reason.
     pub(super) fn meaning(&self) -> Cow<'static, str> {
         match Reason::ALL.iter().find(|reason| reason.name() == self.word) {
             Some(reason) => format!("{}; {}", reason.text(), reason.advice()).into(),
@@ -249,8 +249,8 @@ pub(super) fn find(rows: &[String]) -> Found {
     }
 }
 
-/// Returns the text of each panel as one text, and the text around the panels as another. A phrase may continue in
-/// the next row of its panel.
+/// Returns the text of each panel of the screen as one text, and the text around the panels as another. So a phrase is
+/// found even if it continues in the next row of its panel.
 fn texts(rows: &[String]) -> Vec<String> {
     let mut texts = BTreeMap::<usize, String>::new();
     for row in rows {

@@ -13,9 +13,9 @@ use crate::screen::page_state::ScrollState;
 /// The width of the column of explained words, if there is space beside the meanings \[characters\].
 const WORD: usize = 24;
 
-/// Draws over `area` the glossary, then the explanation of what else is in the whole `buffer`: that of the `page`
-/// first, then of names in the events below it, and of the rows around both. The address `url` of the live page in a
-/// browser, if given, precedes them.
+/// Draws over `area` the help for the page: first the glossary, then the explanation of what else is in the whole
+/// `buffer`: of the `page`, of names in the events below it, and of the rows around both. The address `url` of the live
+/// page in a browser, if given, precedes them.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &ScrollState, url: Option<&str>) {
     let symbols: Vec<_> = buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect();
     let rows: Vec<_> = symbols.chunks(usize::from(buffer.area.width).max(1)).map(<[&str]>::concat).collect();

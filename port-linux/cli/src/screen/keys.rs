@@ -60,8 +60,8 @@ fn tell(press: KeyAction, keys: &UnboundedSender<Key>, place: &ScrollState) {
 /// The action that a key pressed in the full-screen view causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyAction {
-    /// End the command, for the cause with this name. Ctrl-C has the effect of SIGINT, because a terminal in raw
-    /// mode does not send that signal.
+    /// End the command, for the cause with this name. Ctrl-C also arrives as a key, because a terminal in raw mode does
+    /// not send SIGINT.
     End(&'static str),
     /// Hide the explanation of the words on the page, or end the command if none is shown.
     Escape,
@@ -69,8 +69,9 @@ enum KeyAction {
     Turn(Turn),
 }
 
-/// Returns the keys in the bytes of one read, pressed by a user who has seen this epoch. Of the keys that send a
-/// sequence, only those that turn pages have a meaning.
+/// Returns the actions of the keys in `bytes`, the result of one read. `seen` is the session's epoch on the screen,
+/// which a request of the user contains. Of the keys that send an escape sequence, only those that change the view have
+/// an action.
 fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = KeyAction> + '_ {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -102,8 +103,8 @@ fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = KeyAction> + '_ {
     })
 }
 
-/// Returns the effect of a key that sends a sequence, given without its escape character: the arrows, backward tab,
-/// page up and page down.
+/// Returns the effect on the view of a key that sends an escape sequence, given without its escape character: the
+/// arrows, backward tab, page up and page down. `None` for any other sequence.
 fn by_sequence(sequence: &[u8]) -> Option<Turn> {
     match sequence {
         b"[C" | b"OC" => Some(Turn::Next),
@@ -116,8 +117,8 @@ fn by_sequence(sequence: &[u8]) -> Option<Turn> {
     }
 }
 
-/// Returns the bytes after the sequence that an escape character begins: `[`, parameters and a last letter; `O` and a
-/// letter; or one key that was pressed together with Alt.
+/// Returns the bytes after the first escape sequence in `bytes`, which begin after its escape character. A sequence is
+/// `[`, parameters and a last letter; `O` and a letter; or one key that was pressed together with Alt.
 fn after_sequence(bytes: &[u8]) -> &[u8] {
     let length = match bytes {
         [b'[', parameters @ ..] => {

@@ -41,11 +41,13 @@ const PAGES: u16 = Page::ALL.len() as u16;
 
 /// The largest number of events that the full-screen view keeps, the newest ones.
 const EVENTS: usize = 100;
-/// The smallest number of rows of the panel of events. With fewer rows on the screen, the panel has one row less.
+/// The number of rows that the page leaves to the panel of events. On a screen with fewer than [`SMALL`] rows it is one
+/// less.
 const EVENTS_LEAST: u16 = 4;
-/// The number of rows for page and events from which on the panel of events has [`EVENTS_LEAST`] rows.
+/// The number of rows for page and events together from which on the panel of events has at least [`EVENTS_LEAST`]
+/// rows.
 const SMALL: u16 = 16;
-/// The command in whose view the user may request, release and acknowledge by keys.
+/// The name of the command in whose view the user may start, continue, stop and reset by keys.
 const OPERATED: &str = "run";
 /// The kind of the event that names the live page in a browser.
 const PAGE: &str = "page";

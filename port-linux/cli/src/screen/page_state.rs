@@ -4,8 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
-/// The selected page and the scroll position of the explanation. The value is shared between threads, because a
-/// clone would be independent.
+/// The selected page of the full-screen view, and the scroll position of the explanation of its words. The threads for
+/// keys and for drawing share one value.
 #[derive(Debug, Default)]
 pub(super) struct ScrollState {
     page: AtomicU16,

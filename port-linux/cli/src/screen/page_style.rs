@@ -82,7 +82,7 @@ pub(super) fn wrapped(lines: Vec<Line<'_>>) -> Paragraph<'_> {
     Paragraph::new(lines).wrap(Wrap { trim: true })
 }
 
-/// Returns `true` if the lines, wrapped at its width, fit into the area `room`.
+/// Returns `true` if the lines, wrapped at the width of the area `room`, fit into it.
 pub(super) fn is_within(lines: &[Line<'_>], room: Rect) -> bool {
     let mut buffer = Buffer::empty(Rect::new(0, 0, room.width, room.height.saturating_add(1)));
     wrapped(lines.to_vec()).render(buffer.area, &mut buffer);
@@ -118,7 +118,8 @@ pub(super) struct Quantities<'a> {
     /// The titles of the table's columns: the name of a quantity, and each value.
     pub(super) titles: &'a [&'a str],
     pub(super) rows: Vec<Quantity<'a>>,
-    /// The change of a quantity below which its plot is drawn flat.
+    /// The smallest range of values that fills the height of a plot, in the unit of the quantities. Smaller changes are
+    /// drawn with a part of the height.
     pub(super) span: f32,
 }
 
@@ -176,8 +177,8 @@ impl Quantities<'_> {
 }
 
 impl Course {
-    /// Draws the plot of the last columns, from the lowest to the highest value in them. A constant value is drawn
-    /// at the bottom.
+    /// Draws a plot of the newest columns, from the lowest value in them up to the highest, or to `span` above the
+    /// lowest if that is more. A constant value is drawn at the bottom.
     pub(super) fn draw(&self, span: f32, area: Rect, buffer: &mut Buffer) {
         let steps = u64::from(area.height) * 8;
         let bars = self.levels(usize::from(area.width), span, steps);

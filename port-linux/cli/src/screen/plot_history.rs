@@ -57,8 +57,8 @@ impl Course {
         self.columns.iter().any(Option::is_some)
     }
 
-    /// Returns the last columns as levels 1 … `steps` of a plot. Values that differ by less than `span` are drawn as
-    /// if they differed by `span`.
+    /// Returns the newest `columns` columns as levels 1 … `steps` of a plot; `None` for a column without a value. The
+    /// highest level is that of the highest value, or of `span` above the lowest if that is more.
     pub(super) fn levels(&self, columns: usize, span: f32, steps: u64) -> Vec<Option<u64>> {
         let shown = || self.columns.iter().skip(self.columns.len().saturating_sub(columns)).copied();
         let known = || shown().flatten();
@@ -87,7 +87,8 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Adds the values in `snapshot`. While the link is down every quantity is unknown, whatever was seen last.
+    /// Adds the values in `snapshot`. While the link is down every quantity counts as unknown, whatever value it had
+    /// last.
     pub(super) fn note(&mut self, snapshot: &Snapshot) {
         let at = snapshot.at;
         let arm = snapshot.state.as_ref().filter(|_| snapshot.figures.is_some());

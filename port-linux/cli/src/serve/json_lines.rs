@@ -19,7 +19,7 @@ pub(super) struct Lines<'m> {
     fields: Fields,
 }
 
-/// A JSON line that is neither a message of the controller nor an event.
+/// A JSON line for the clients of `[serve]` that is neither a message of the controller nor an event.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line {
@@ -103,8 +103,8 @@ impl<'m> Lines<'m> {
         Self { streams, origin, fields: Fields::with_nulls() }
     }
 
-    /// Passes the JSON lines for an entry of the feed to `tell`. Unless they are `wanted`, only the state of the
-    /// decoder is updated.
+    /// Passes the JSON lines for an entry of the feed to `tell`. Unless they are `wanted`, messages of the controller
+    /// only update the decoder's state and give no line.
     pub(super) fn make(&mut self, item: &Item, wanted: bool, tell: &mut dyn FnMut(&str)) {
         let Self { streams, origin, fields } = self;
         let entry = match item {
@@ -139,8 +139,8 @@ impl<'m> Lines<'m> {
     }
 }
 
-/// Writes the JSON members that describe a message of the controller into `line`. Returns `false` for a message that is
-/// not sent.
+/// Writes the JSON members that describe a message of the controller into `line`. Returns `false` for a kind of message
+/// that clients do not receive.
 fn message_line(message: &Message<'_>, port: u16, arrival_time: f64, line: &mut Fields) -> bool {
     match message {
         Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {

@@ -60,7 +60,7 @@ impl<const N: usize> Companion<N> for Readers {
     }
 }
 
-/// A running TCP server. It ends with the feed that it reads.
+/// A running TCP server. It ends with the session's feed of states and events, which it reads.
 #[derive(Debug)]
 struct Server {
     address: SocketAddr,
@@ -157,7 +157,7 @@ fn refusal(most: usize) -> String {
     format!("{}\n", json::text(&Refused { readers: most }))
 }
 
-/// The JSON line that replaces the lines that a reader was too slow for.
+/// The JSON line that a client receives in place of lines that were dropped because it reads too slowly.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "dropped")]
 struct Dropped {
@@ -165,7 +165,7 @@ struct Dropped {
     total: u64,
 }
 
-/// Sends lines to one reader until it disconnects or the feed ends. Data that the reader sends is ignored.
+/// Sends lines to one client until it disconnects or the session's feed ends. Data that the client sends is ignored.
 async fn attend(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, mut lines: Receiver<Arc<str>>) {
     let gone = async {
         let mut ignored = [0; 256];

@@ -102,7 +102,7 @@ pub(crate) struct SimUrArgs {
 /// The default duration of writing a flight report, on the simulated controller \[s\].
 const REPORT_SECONDS: f64 = 60.0;
 
-/// Reads a port base that leaves room for every port of a controller; 0 requests one to be chosen.
+/// Parses the port base of a simulated controller, which must leave room for every port; 0 requests one to be chosen.
 fn parse_port_base(text: &str) -> Result<u16, String> {
     let above = Port::ALL.iter().filter_map(|port| port.at_base(0)).max().unwrap_or_default();
     let highest = u16::MAX - above;
@@ -138,8 +138,8 @@ fn parse_state(text: &str) -> Result<StartState, String> {
     })
 }
 
-/// Reads the host of External Control, which must be an address or localhost, because the simulator resolves no
-/// names.
+/// Parses the host of the URCap External Control, which must be an address or localhost, because the simulator resolves
+/// no names.
 fn parse_external_control(text: &str) -> Result<ExternalControl, String> {
     let found: ExternalControl = text.parse()?;
     let callable = found.host.eq_ignore_ascii_case("localhost") || found.host.parse::<IpAddr>().is_ok();

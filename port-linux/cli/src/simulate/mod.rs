@@ -98,14 +98,15 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     told
 }
 
-/// Starts the output of a simulator on standard output, or on standard error if standard output has the JSON line
-/// for scripts (`ready`).
+/// Starts the output of a simulator: on standard output, or on standard error if standard output is to have only the
+/// JSON line for scripts (`ready`).
 fn show(ready: bool) -> Show {
     let (keys, _) = unbounded_channel();
     Show::start(if ready { Format::Remarks } else { Format::Lines }, "sim", keys)
 }
 
-/// Calls `look` every 50 ms until a signal requests the end or the time is over, and once more at the end.
+/// Calls `look`, which prints the events of a simulator, every 50 ms until a signal ends the command or the time is
+/// over, and once more at the end.
 async fn attend(seconds: Option<u64>, mut look: impl FnMut()) -> Outcome {
     let mut signals = Signals::listen(OnSignal::Nothing)?;
     let end = async {
@@ -148,8 +149,8 @@ fn robot(listen: IpAddr, base: u16) -> String {
     RobotAddress::new(&host.to_string(), base).map_or_else(|_| host.to_string(), |robot| robot.to_string())
 }
 
-/// Returns the JSON line by which scripts learn that clients can connect. Its member `ports` has the actual number
-/// of each port of a real controller.
+/// Returns the JSON line for scripts that is printed once clients can connect to the simulated controller. Its member
+/// `ports` has the actual number of each port of a real controller.
 fn ready(options: &Options, robot: &str, running: &Running, served: &[Port]) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "ready")]

@@ -9,7 +9,7 @@ use outrigger_sim::time::SimTime;
 
 use outrigger::show::Show;
 
-/// The length of the period in which lines are limited \[s\]. At its end the omitted lines are reported.
+/// The length of the period in which output lines are limited \[s\]. At its end the omitted lines are reported.
 const SPAN: u64 = 10;
 /// The largest number of output lines in a period of ten seconds, whatever their text.
 const LINES: u32 = 30;
@@ -59,7 +59,7 @@ impl Journal {
         fits
     }
 
-    /// Displays the events of a simulated controller since the last call, within the limit on lines.
+    /// Displays the events of a simulated controller since the last call, within the limit on output lines.
     pub(super) fn of_controller(&mut self, running: &Running, show: &mut Show) {
         let (now, (events, lost)) = {
             let mut controller = running.controller();
@@ -71,17 +71,18 @@ impl Journal {
         self.due(now).into_iter().for_each(|line| show.text(line));
     }
 
-    /// Counts output lines that the simulator dropped before they reached this limit.
+    /// Counts output lines as omitted that the simulator dropped before they reached this limiter.
     const fn lost(&mut self, count: u64) {
         self.left_out = self.left_out.saturating_add(count);
     }
 
-    /// Returns the summary of a period that has ended by `now`. Empty if it has not.
+    /// Returns the summary of a period of limited output that has ended by `now`. Empty if it has not ended.
     pub(super) fn due(&mut self, now: SimTime) -> Vec<String> {
         if now < self.until { vec![] } else { self.summary(now) }
     }
 
-    /// Ends the present period, and returns lines that report the numbers of repeated and omitted lines in it.
+    /// Ends the present period of limited output, and returns lines that report the numbers of repeated and omitted
+    /// lines in it.
     pub(super) fn summary(&mut self, now: SimTime) -> Vec<String> {
         let repeated = std::mem::take(&mut self.repeated).into_iter().filter(|(_, count)| *count > 0);
         let mut lines: Vec<String> =

@@ -23,7 +23,7 @@ use outrigger::host::os::{self, Standard};
 /// `true` while the full-screen view uses the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The escape sequence that ends the terminal's alternate screen and shows the cursor.
+/// The escape sequence that returns a terminal from the full-screen view to its former screen, and shows the cursor.
 const AS_IT_WAS: &[u8] = b"\x1b[?1049l\x1b[?25h";
 
 /// The longest line that a user may type \[B\]; input that is not a terminal may have no line end at all.
@@ -64,7 +64,7 @@ pub(crate) fn leave() {
     }
 }
 
-/// Restores the terminal if the view uses it, even if the thread that draws is blocked.
+/// Restores the terminal if the full-screen view uses it, even if the thread that draws the view is blocked.
 pub(crate) fn give_back() {
     if !TAKEN.swap(false, Ordering::AcqRel) {
         return;

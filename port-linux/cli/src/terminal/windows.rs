@@ -8,8 +8,8 @@ pub(crate) const fn is_gone() -> bool {
     false
 }
 
-/// Writes the bytes that another system's terminal would send for the next key, and returns their number. Returns 0
-/// if the console is gone.
+/// Waits for the next key of the console, writes the bytes that a terminal of another system would send for it, and
+/// returns their number. Returns 0 if the console is gone.
 pub(crate) fn keys(bytes: &mut [u8]) -> usize {
     loop {
         let Ok(event) = event::read() else { return 0 };

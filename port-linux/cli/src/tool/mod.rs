@@ -93,7 +93,8 @@ impl ToolArgs {
         }
     }
 
-    /// Returns the requested local end. `None` if neither `--pty` nor `--listen` is given.
+    /// Returns the end of the tool's serial line on this machine that the arguments request: a pseudo-terminal or a TCP
+    /// port. `None` if neither `--pty` nor `--listen` is given.
     fn place(&self) -> Option<LocalEnd> {
         self.pty.clone().map(LocalEnd::Pty).or(self.listen.map(LocalEnd::Tcp))
     }

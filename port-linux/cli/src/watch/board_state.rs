@@ -39,11 +39,12 @@ pub(super) struct Device {
     bounds: Bounds,
     strangers: u64,
     refused: Option<(u64, TelemetryError)>,
-    /// The time of the newest datagram. `None` after the board's silence was reported.
+    /// The time of the board's newest datagram. `None` before the first one, and once the board's silence was reported.
     heard: Option<Instant>,
     received: u64,
     lost: u64,
-    /// The number of the board's start, and the sequence number of the datagram that is expected next.
+    /// The number that identifies the board's present start, and the sequence number of the datagram that is expected
+    /// next. `None` before the first one.
     run: Option<(u32, u32)>,
     /// The difference of this process's clock minus the board's \[µs\], according to the datagram with the shortest
     /// delay.
@@ -58,7 +59,7 @@ pub(super) struct Device {
     troubles: [Option<String>; LinkId::MOST],
     /// The traffic that the board has received from the robot's address, as counted by the board.
     robot_heard: LinkActivity,
-    /// The result of the last request to release the brakes by the board's contact.
+    /// The result of the last release of the arm's brakes that was requested by a contact wired to the board.
     brakes: Option<String>,
     network: Network,
     stack_unused: Option<u32>,
@@ -66,7 +67,8 @@ pub(super) struct Device {
     began: Vec<String>,
     settings: Pieces,
     robot: Option<Ipv4Addr>,
-    /// The number of the newest fallback, and its recording as far as it was received.
+    /// The number of the board's newest fallback (an end of commanding by a fault), and its recording as far as it was
+    /// received.
     recording: (u32, Pieces),
     written: Option<u32>,
     /// `true` if the recording of the board's previous run has been written.
@@ -75,9 +77,9 @@ pub(super) struct Device {
     last_fallback: Option<Reason>,
     /// The figures of the link in the last seconds, which explain a low grade.
     last_seconds: LastSeconds,
-    /// The cause of a low link grade, for the event that follows.
+    /// The cause of a low link grade, stored for the refusal or the end of commanding that follows from it.
     low: Option<GradeLow>,
-    /// The periods in which the link's grade was too low, for people.
+    /// The periods in which the link's grade was too low for commanding, of which each is reported as one notice.
     episodes: Episodes,
 }
 
@@ -137,7 +139,7 @@ impl Device {
         self.received == 0
     }
 
-    /// Returns `true` if the board has sent datagrams, and its silence has not been reported since.
+    /// Returns `true` if the board has sent a datagram, and its silence has not been reported since then.
     pub(super) const fn is_talking(&self) -> bool {
         self.heard.is_some()
     }
@@ -153,20 +155,21 @@ impl Device {
         self.refused
     }
 
-    /// Returns the time at which the board will have sent nothing for `span`; `None` once its silence is reported.
+    /// Returns the time at which the board's silence, if it lasts, reaches `span`; `None` before the first datagram,
+    /// and once its silence is reported.
     pub(super) fn silent_at(&self, span: Duration) -> Option<Instant> {
         self.heard.map(|at| at + span)
     }
 
-    /// Returns the notice that the board sends nothing any more. Called once per silence.
+    /// Returns the notice that the board no longer sends telemetry. Called once per period of silence.
     pub(super) fn fallen_silent(&mut self, now: Instant) -> Notice {
         let text = format!("{}: is it powered, its cable plugged in?", self.silence());
         self.heard = None;
         say(now, "silent", text)
     }
 
-    /// Returns the notice about a low grade of the board's link that is due at `now`. `last` is `true` if no other
-    /// notice follows.
+    /// Returns the notice about a period of a low grade of the board's link that is due at `now`; `None` if none is
+    /// due. `last` is `true` if the watch ends now, so that an unfinished period is reported, too.
     pub(super) fn episode(&mut self, now: Instant, last: bool) -> Option<Notice> {
         self.episodes.next(now, last, false, Observer::Board)
     }
@@ -231,7 +234,8 @@ impl Device {
         }
     }
 
-    /// Counts the datagrams that were lost before the one with this number.
+    /// Counts the datagrams that were lost before the one with this sequence number. If the number `boot` shows that
+    /// the board was restarted, forgets the state from before.
     fn follow(&mut self, boot: u32, sequence: u32, now: Instant, notices: &mut Vec<Notice>) {
         match self.run {
             Some((run, next)) if run == boot => {
@@ -479,7 +483,7 @@ impl Device {
     }
 }
 
-/// Returns the bins of a histogram that are not empty, with their edges.
+/// Returns the bins of a histogram in the board's telemetry that are not empty, with their edges.
 fn bins(report: &HistogramReport) -> Vec<Bin> {
     let edges = outrigger_core::link::Histogram::default();
     let counted = edges.bins().zip(&report.bins).filter(|(_, count)| **count > 0);
@@ -491,7 +495,7 @@ fn ours(at: Instant, ahead: i64) -> Instant {
     Instant::from_micros(u64::try_from(micros(at).saturating_add(ahead)).unwrap_or_default())
 }
 
-/// Converts the times in an event of the board to this process's clock, which is `ahead` µs ahead of the board's.
+/// Converts the times in an event of the board to this process's clock, which is `ahead` µs ahead of the board's clock.
 fn in_our_time<E>(event: Event<E>, ahead: i64) -> Event<E> {
     let change = |change: GradeChange| GradeChange { at: ours(change.at, ahead), ..change };
     match event {
@@ -531,7 +535,7 @@ mod tests {
         engine: KrcEngine<'m, BoxedLaw<7>>,
         sampler: Sampler<'m, 7, Krc>,
         counter: u16,
-        /// The number of commands sent so far, which the KRC returns in its measurements.
+        /// The number of commands that the board has sent so far, which the KRC returns in its measurements.
         answered: u16,
     }
 
@@ -547,7 +551,8 @@ mod tests {
             }
         }
 
-        /// Runs this many `cycles`, with the counter increasing by `step` in each. Returns the notices.
+        /// Lets the board run for this many `cycles`, with the KRC's counter increasing by `step` in each, and passes
+        /// its telemetry to `device`. Returns the notices of `device`.
         fn run(&mut self, cycles: u16, step: u16, device: &mut Device) -> Vec<Notice> {
             let mut notices = vec![];
             let from = SocketAddr::from(([192, 0, 2, 1], 49_938));

@@ -5,7 +5,7 @@ use outrigger_remote::telemetry::{Boot, CodeAddress, CrashReport, ResetCause, St
 /// The page of the documentation that describes all boards.
 const PAGE: &str = "boards/README.md";
 
-/// Returns a line for each notable fact about the start: its cause, and faults found.
+/// Returns lines about the board's start: its cause, and notable facts about the end of the previous run.
 pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
     let mut lines = vec![format!("reset by {}; start {} since power-up", boot.cause.name(), boot.starts)];
     let ended = match boot.crash {

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use outrigger_remote::telemetry::Chunk;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The smallest average length of the pieces of a recording \[B\]. If there are too many shorter ones, all are dropped.
+/// The smallest average length of the pieces of a recording \[B\]. If there are more pieces than that allows, all are
+/// dropped.
 const LEAST: u32 = 64;
-/// The number of pieces permitted beyond the limit by length, because the last piece of each part may be short.
+/// The number of pieces permitted beyond the limit that [`LEAST`] gives, because the last piece of each part may be
+/// short.
 const SPARE: usize = 8;
 /// The longest time from the first piece of a recording to the last. The recording of the previous run is sent every
 /// half minute.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The pieces of a recording or of settings that were received so far.
+/// The pieces of a board's recording or settings that were received so far, and have not been reassembled yet.
 #[derive(Debug)]
 pub(super) struct Pieces {
     /// The largest accepted length of the data that are reassembled \[B\].

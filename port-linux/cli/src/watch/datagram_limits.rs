@@ -15,21 +15,22 @@ use outrigger::show::Notice;
 pub(super) const RECORDING_MOST: u32 = 1 << 20;
 /// The longest settings of a board that are stored \[B\].
 pub(super) const SETTINGS_MOST: u32 = 64 << 10;
-/// The number of recordings that are written at once. A board takes four seconds to send one.
+/// The number of a board's recordings that may be written in quick succession. A board takes four seconds to send one.
 const AT_ONCE: f32 = 16.0;
-/// The interval at which one more recording may be written after those at once \[s\].
+/// The interval at which one more recording of a board may be written, beyond [`AT_ONCE`] \[s\].
 const SECONDS_EACH: f32 = 10.0;
-/// The number of output lines at once. A board sends an event every 5 ms at most.
+/// The number of output lines about a board that may be printed at once. A board sends an event every 5 ms at most.
 const LINES_AT_ONCE: f32 = 500.0;
 /// The number of output lines about a board per second, beyond those that may be printed at once.
 const LINES_PER_SECOND: f32 = 200.0;
 
-/// Returns the limit on the recordings of one board that are kept in the directory.
+/// Returns the limit on the files with recordings of one board: their number and their total size.
 pub(super) const fn kept(of: std::net::IpAddr) -> Kept {
     Kept { files: 100, bytes: 100 << 20, whose: RecordingOwner::Board(of) }
 }
 
-/// The remaining allowance of each limit, and the numbers of lines, recordings and pieces that exceeded it.
+/// The allowances for a board's output lines and recordings that remain at present, and the numbers of lines,
+/// recordings and pieces that were dropped.
 #[derive(Debug)]
 pub(super) struct Bounds {
     lines: Pace,
@@ -68,7 +69,7 @@ impl Bounds {
         }));
     }
 
-    /// Takes one recording from the allowance.
+    /// Takes one recording of the board from the allowance, so that it may be written.
     ///
     /// # Errors
     /// Returns an error if the allowance is used up, with the notice to show, if one is due.
@@ -84,7 +85,8 @@ impl Bounds {
         Err(report.then(|| say(now, "limit", text)))
     }
 
-    /// Counts dropped pieces of recordings and settings, and returns the notice to show; `None` if none is due.
+    /// Counts pieces of the board's recordings and settings that were dropped. Returns the notice to show about them;
+    /// `None` unless their number is a power of two.
     pub(super) fn dropped_pieces(&mut self, now: Instant) -> Option<Notice> {
         let report = count(&mut self.pieces);
         let text = format!("dropped inconsistent, too long or late pieces of it, {} times so far", self.pieces);

@@ -73,7 +73,8 @@ fn watch_board(bytes: &[u8]) {
     shown(&mut device, now);
 }
 
-/// Returns a datagram with a piece of a recording or of the settings.
+/// Takes from the fuzz input a piece of a recording or of the settings, and returns it as a datagram of telemetry.
+/// `None` if the input is too short.
 fn piece_of(input: &mut Bytes<'_>, what: u8, sequence: &mut u32) -> Option<Vec<u8>> {
     let [boot, number, reason, pass] = input.array()?;
     let [length, offset] = [input.array()?, input.array()?].map(u32::from_le_bytes);
@@ -109,8 +110,9 @@ fn assert_json(text: &str) {
     assert!(read.is_ok() && !text.contains(['\n', '\u{1b}']), "{read:?}: {text}");
 }
 
-/// Cuts data into pieces that overlap, and passes them to the reassembly; then pieces that do not overlap, until
-/// they give the original data, because the first of them may be dropped together with others that overlap them.
+/// Cuts data into pieces that overlap, and passes them to the reassembly of a board's recordings; then pieces that do
+/// not overlap, until they give the original data, because the first of them may be dropped together with others that
+/// overlap them.
 fn put_together(bytes: &[u8]) {
     let mut input = Bytes(bytes);
     let (Some([count, size]), mut now) = (input.array(), Instant::ZERO) else { return };

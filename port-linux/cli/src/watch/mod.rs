@@ -120,7 +120,8 @@ async fn sleep_until(clock: &Clock, at: Option<Instant>) {
     }
 }
 
-/// Returns `true` for notices about the link's grade that are only shown with -v. Other notices repeat the figures.
+/// Returns `true` for notices about single changes of the link's grade, which are only shown with `-v`. Other notices
+/// repeat their figures.
 fn is_of_grade(notice: &Notice) -> bool {
     matches!(notice.kind, "grade" | "grade-low")
 }

@@ -5,7 +5,7 @@ use outrigger_remote::telemetry::{NetworkCounts, PortReport};
 /// The section of the documentation with more information about network failures.
 const PAGE: &str = "boards/README.md, 'When the network fails'";
 
-/// The newest counters of a board's network controller, and those already reported.
+/// The newest counters of a board's network controller, and the counts already reported to the user.
 #[derive(Debug, Default)]
 pub(super) struct Network {
     frames: u32,
@@ -17,8 +17,8 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Processes a report of the counters, and returns a line for each new fact. A counter that keeps rising is
-    /// reported again when it has doubled.
+    /// Stores the counters in a report of the board, and returns a line for each counter that is to be reported: when
+    /// it is first above zero, and whenever it has doubled.
     pub(super) fn take(&mut self, report: &PortReport<'_>) -> Vec<String> {
         (self.frames, self.counts, self.in_silence) = (report.frames, report.network, report.interface_restarts);
         let NetworkCounts { link_losses, timeouts, bus_errors, .. } = self.counts;

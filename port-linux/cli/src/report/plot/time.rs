@@ -144,8 +144,8 @@ impl TimeChart<'_> {
     }
 }
 
-/// Returns a path through `points`: for each column of the picture at most its first, lowest, highest and last value,
-/// so that a spike of one cycle stays visible whatever the length of the run.
+/// Returns an SVG path through `points`: for each column of the picture at most its first, lowest, highest and last
+/// value, so that a spike of one cycle stays visible whatever the length of the run.
 fn path(frame: &Frame, points: &[(f64, f64)]) -> String {
     let mut d = String::new();
     let mut pen_down = false;

@@ -10,7 +10,8 @@ use crate::screen::plot_history::History;
 use outrigger::show::snapshot::Field;
 use outrigger::show::{Snapshot, reason_text};
 
-/// The change of an angle below which its plot is drawn flat \[°\].
+/// The smallest range of an angle that fills the height of its plot \[°\]. Smaller changes are drawn with a part of the
+/// height.
 const STILL: f32 = 0.5;
 
 /// The columns of the table of joints, each with its title; columns without any value are left out.

@@ -11,7 +11,7 @@ use super::millis;
 use crate::screen::page_style::{SOFT, Severity, is_within, panel, wrapped};
 use outrigger::show::{Snapshot, grade};
 
-/// The number of rows of a histogram that suffices for most links.
+/// The number of rows that are enough for the histogram of the time between states on most links.
 const BINS: u16 = 12;
 
 pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
@@ -29,7 +29,7 @@ pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 
     figures + height
 }
 
-/// The detail in which the grade of the link is shown.
+/// The detail in which the quality grade of the link is shown, from the most to the least.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// The figure that lowered the link's grade, the condition for the next better grade, and advice.
@@ -55,7 +55,7 @@ pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer)
     wrapped(lines).block(block).render(area, buffer);
 }
 
-/// Returns the lines about the grade of the link, and the reason why it is not better.
+/// Returns the lines about the quality grade of the link, and the reason why it is not better, in this detail.
 fn grade_lines(snapshot: &Snapshot, figures: &Figures, detail: Detail) -> Vec<Line<'static>> {
     let low = figures.grade_low();
     let mut head = vec![Severity::of_grade(figures.grade).says(figures.grade.name())];

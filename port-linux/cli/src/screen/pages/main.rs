@@ -17,7 +17,8 @@ use outrigger::show::{LawError, Snapshot, reason_text};
 
 /// The number of rows of the panels that show the mode and the link.
 const TOP: u16 = 10;
-/// The change of a control error below which its plot is drawn flat \[mm or °\].
+/// The smallest range of a control error that fills the height of its plot \[mm or °\]. Smaller changes are drawn with
+/// a part of the height.
 const STILL: f32 = 0.2;
 const ERROR: u16 = 3;
 
@@ -62,7 +63,7 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     top + error + middle + angles
 }
 
-/// Draws the control error of the law and a plot of it; the error is unknown while the arm is not commanded.
+/// Draws the remaining error of the control law and a plot of it; the error is unknown while the arm is not commanded.
 fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &mut Buffer) {
     let block = panel("control error");
     let inner = block.inner(area);
@@ -129,7 +130,8 @@ fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     lines
 }
 
-/// Returns the reasons for which a request would be refused, except the latched one, which is shown separately.
+/// Returns the reasons for which a request to command would be refused, causes before their consequences. A fault that
+/// must be acknowledged is left out, because it is shown separately.
 fn unmet(snapshot: &Snapshot) -> Vec<Reason> {
     let mut unmet = reason_text::causes_first(snapshot.unmet);
     unmet.retain(|reason| snapshot.latch.is_none() || *reason != Reason::Latched);
@@ -140,8 +142,8 @@ fn is_ready(snapshot: &Snapshot) -> bool {
     snapshot.unmet.is_empty() && snapshot.state.is_some() && snapshot.mode == Mode::Monitor
 }
 
-/// Returns the lines about an overridden stop at the pendant, the latched fault or the last stop, and the unmet
-/// preconditions of commanding. The overridden stop and the fault have advice if `advice` is `true`.
+/// Returns the lines about a stop at the pendant that would be overridden, the fault that must be acknowledged or the
+/// last stop, and the unmet preconditions of commanding. The first two have advice if `advice` is `true`.
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
     if snapshot.overrides_pendant {

@@ -92,8 +92,8 @@ impl Page {
     }
 }
 
-/// Returns one row that shows, as far as it fits, whether this program may move the arm, what prevents that, and the
-/// age of the values.
+/// Returns one row that shows, as far as it fits, the mode, a fault or an undetected pendant stop, the link's grade,
+/// the age of the values, and the controller's states.
 fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     let mut parts = vec![];
     parts.extend(snapshot.overrides_pendant.then(|| Severity::Doubtful.says("pendant stop undetected")));
@@ -127,8 +127,8 @@ fn millis(span: Duration) -> String {
     }
 }
 
-/// Returns a panel around this many rows, and the number of rows that it needs. If the whole frame does not fit, only
-/// its title is drawn.
+/// Returns a frame with this title around `rows` rows, and the number of rows that it needs. If the whole frame does
+/// not fit into `most` rows, only its title is drawn.
 fn framed(title: &str, rows: u16, most: u16) -> (Block<'_>, u16) {
     if rows.saturating_add(2) <= most {
         return (panel(title), rows + 2);
@@ -136,7 +136,7 @@ fn framed(title: &str, rows: u16, most: u16) -> (Block<'_>, u16) {
     (panel(title).borders(Borders::TOP), rows.saturating_add(1).min(most))
 }
 
-/// Draws a panel with a table, and returns the number of rows used.
+/// Draws a panel with a table of quantities, and returns the number of screen rows used.
 fn table(title: &str, quantities: &Quantities<'_>, area: Rect, buffer: &mut Buffer) -> u16 {
     let (block, height) = framed(title, quantities.height(), area.height);
     let area = Rect { height, ..area };
@@ -146,7 +146,7 @@ fn table(title: &str, quantities: &Quantities<'_>, area: Rect, buffer: &mut Buff
     height
 }
 
-/// Draws a panel with lines, and returns the number of rows used.
+/// Draws a panel with these lines of text, and returns the number of screen rows used.
 fn lines(title: &str, lines: Vec<Line<'_>>, area: Rect, buffer: &mut Buffer) -> u16 {
     let paragraph = super::page_style::wrapped(lines);
     let rows = rows_of(&paragraph, area.width.saturating_sub(4));
@@ -165,13 +165,15 @@ fn rows_of(paragraph: &Paragraph<'_>, width: u16) -> u16 {
     last.map_or(0, |at| u16::try_from(at).unwrap_or(MOST) + 1)
 }
 
-/// Draws a panel which shows that its values are unknown, with the reason.
+/// Draws a panel which shows that its values are unknown, with the reason `why`. Returns the number of screen rows
+/// used.
 fn unknown(title: &str, why: &str, area: Rect, buffer: &mut Buffer) -> u16 {
     let text = vec![Line::from(vec![super::page_style::value(None), format!(": {why}").fg(SOFT)])];
     lines(title, text, area, buffer)
 }
 
-/// Draws the panel of a page whose values are unknown, because there is no state of the arm.
+/// Draws the panel of a page whose values are unknown, because there is no state of the arm. Returns the number of
+/// screen rows used.
 fn no_state(title: &str, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
     unknown(title, why(snapshot, "no robot state received yet"), area, buffer)
 }

@@ -96,7 +96,8 @@ fn parse_scale(text: &str) -> Result<f32, String> {
         .ok_or_else(|| "expected a number above 0, at most 1".into())
 }
 
-/// The range of heights: those that the arm can reach \[m\], and a margin.
+/// The range of heights that the option for a simulated surface accepts \[m\]: those that the arm can reach, with a
+/// margin.
 const HEIGHTS: RangeInclusive<f64> = -1.5..=1.5;
 
 /// The damping of the simulated surface in contact with the tool \[N·s/m\].

@@ -17,9 +17,10 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::json;
 use outrigger::show::{Show, tell};
 
-/// The time without an answer of the remote computer after which the simulator prints what is missing.
+/// The time without an answer of the remote computer after which the simulated KRC prints that none arrives, and how to
+/// start one.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time without a command after which the remote computer counts as disconnected.
+/// The time without a command after which the simulated KRC reports that the remote computer has stopped answering.
 const GONE: Duration = Duration::from_secs(1);
 
 /// Runs `outrigger sim krc`.
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
     told
 }
 
-/// Returns the JSON line by which scripts learn that measurements are sent.
+/// Returns the JSON line for scripts that is printed once the simulated KRC sends measurements.
 fn ready(args: &SimKrcArgs, local: SocketAddr) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "ready")]
@@ -133,16 +134,18 @@ enum Phase {
 #[derive(Default)]
 struct Printed {
     journal: Journal,
-    /// The address of the remote computer, until its first answer or until the lack of one was printed.
+    /// The address of the remote computer, while neither its first answer nor the lack of one was printed. `None`
+    /// afterwards.
     silent: Option<SocketAddr>,
-    /// The number of commands received so far, and the time of the newest.
+    /// The number of commands received from the remote computer so far, and the time when the newest of them was
+    /// noticed.
     heard: (u64, SimTime),
     /// `true` while the remote computer answers the simulated KRC's measurements with commands.
     answers: bool,
     faults: Vec<(Fault, Phase)>,
     state: Option<(FriState, Quality, ControlScheme)>,
     fallbacks: usize,
-    /// The state of the digital outputs, and `true` if the gripper is closed.
+    /// The state of the KRC's digital outputs, and `true` if the gripper is closed.
     driven: (u8, bool),
 }
 

@@ -27,7 +27,7 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// Returns the bytes of one message; `None` if nothing is to be sent.
+    /// Returns the bytes of one message with a reading or with invalid bytes; `None` if the sensor is to be silent.
     pub(super) fn message(self, sent: Sent) -> Option<Vec<u8>> {
         let (seq, values, hurt) = match sent {
             Sent::Nothing => return None,

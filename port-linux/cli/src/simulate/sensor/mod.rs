@@ -28,8 +28,8 @@ use outrigger::show::{complain, say};
 
 /// The default number of readings per second of a simulated sensor.
 const RATE: f64 = 100.0;
-/// The time without an error after which a receiver counts as present. Remote computers report a missing receiver for
-/// one datagram a second only.
+/// The time since the last error that reported a missing receiver after which a receiver counts as present. Remote
+/// computers report such an error for one datagram a second only.
 const HEARD: Duration = Duration::from_secs(2);
 /// The interval at which sending the rest of a message is tried again.
 const AGAIN: Duration = Duration::from_millis(1);
@@ -101,14 +101,14 @@ fn settings_in_words(measures: &Measures, values: usize, written: Written) -> St
     }
 }
 
-/// The numbers of messages that were sent and not sent, by cause.
+/// The numbers of messages of the simulated sensor that were sent and not sent, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     sent: u64,
     bytes: u64,
-    /// The number of sent messages into which the script put invalid bytes.
+    /// The number of sent messages of invalid bytes, which the script has put in place of readings.
     garbage: u64,
-    /// The number of sent messages in which the script changed a bit.
+    /// The number of sent messages in which the script has changed a bit.
     hurt: u64,
     /// The number of readings that were not sent because of the script, or because no surface was ahead.
     silent: u64,
@@ -204,7 +204,8 @@ impl Feed {
         }
     }
 
-    /// Reports that the receiver disappeared or appeared. A destination without room is reported once.
+    /// Reports that a receiver of the sensor's readings is missing, or present again. A destination without room is
+    /// reported once.
     fn say_how(&mut self, offered: Offered, now: Instant) {
         match (offered, self.unheard_at) {
             (Offered::Unheard, before) => {
@@ -224,7 +225,8 @@ impl Feed {
         }
     }
 
-    /// Returns the outcome of `outrigger sim sensor` after an error in sending readings.
+    /// Returns the outcome of `outrigger sim sensor` after an error in sending readings. It is no failure if the reader
+    /// of standard output has closed it.
     fn ended(&self, error: &std::io::Error) -> Outcome {
         if self.quiet {
             return output_closed(error);

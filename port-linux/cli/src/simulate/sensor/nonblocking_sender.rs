@@ -106,7 +106,7 @@ impl Wire {
         Ok(Self { end: End::Datagrams(socket), rest: Vec::new() })
     }
 
-    /// Creates a destination for sensor readings that writes to standard output.
+    /// Creates a destination that writes sensor readings to standard output.
     pub(super) fn output() -> Self {
         Self { end: End::Output(io::stdout()), rest: Vec::new() }
     }
@@ -116,12 +116,12 @@ impl Wire {
         matches!(&self.end, End::Output(output) if output.is_terminal())
     }
 
-    /// Returns `true` if a part of an earlier message has not been sent yet.
+    /// Returns `true` if a part of an earlier message has not been sent yet, so that no other message can begin.
     pub(super) fn is_in_a_message(&self) -> bool {
         !self.rest.is_empty()
     }
 
-    /// Sends `message`, or drops it.
+    /// Sends `message` to the destination without waiting, or drops it if the destination has no room or no receiver.
     ///
     /// # Errors
     /// The kernel's errors that end the sensor: a device that is gone, a connection that was closed.
@@ -179,8 +179,8 @@ impl Wire {
         Ok(())
     }
 
-    /// Returns `true` if a message of this length would be sent soon. On a serial device at most one other message
-    /// may wait, as far as the device's driver reports that.
+    /// Returns `true` if a message of `length` bytes would be sent soon. On a serial device at most as many bytes may
+    /// be waiting, as far as the device's driver reports that.
     fn has_room(&self, length: usize) -> bool {
         match &self.end {
             End::Device(port) => !serial::unsent(port).is_ok_and(|waiting| waiting > length),
@@ -287,7 +287,7 @@ mod tests {
         std::env::temp_dir().join(format!("outrigger-wire-{}-{name}", std::process::id()))
     }
 
-    /// Sends messages of 8 bytes until one finds no room. Returns the number of messages that were sent.
+    /// Sends messages of 8 bytes until one is dropped for lack of room. Returns the number of messages that were sent.
     fn fill(wire: &mut Wire) -> u32 {
         let mut sent = 0_u32;
         while wire.offer(format!("{sent:07}\n").as_bytes()).expect("it is open") == Offered::Taken {

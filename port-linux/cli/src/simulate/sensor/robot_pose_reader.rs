@@ -58,8 +58,8 @@ impl View {
         Ok((Self { surface, newest, clock }, ended))
     }
 
-    /// Returns the distance from the tool along its z axis \[m\]; `None` if the surface is not ahead, or the tool's
-    /// pose is unknown.
+    /// Returns the distance from the tool to the surface along the tool's z axis \[m\]; `None` if the surface is not
+    /// ahead, or the tool's pose is unknown or too old.
     pub(super) fn distance(&self) -> Option<f64> {
         let (at, pose) = (*self.newest.lock().unwrap_or_else(PoisonError::into_inner))?;
         if self.clock.now().since(at) > KEPT {

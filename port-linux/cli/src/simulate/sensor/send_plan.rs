@@ -37,7 +37,7 @@ pub(super) enum To {
 }
 
 impl Plan {
-    /// Creates the parameters from the arguments and the configuration that they name.
+    /// Creates the parameters of a simulated sensor from the arguments and from the configuration that they name.
     ///
     /// # Errors
     /// [`Failure::Usage`] for options that contradict each other, [`Failure::BadInput`] for files.
@@ -142,7 +142,8 @@ impl std::fmt::Display for To {
     }
 }
 
-/// Returns the address at which a process on this machine that listens at `listen` can be reached.
+/// Returns the address to which a process on this machine sends so that it reaches one that listens at `listen`: the
+/// loopback for an unspecified address.
 fn reached(listen: SocketAddr) -> SocketAddr {
     match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()),
@@ -165,7 +166,7 @@ fn read(path: &Path, args: &SimSensorArgs) -> Result<Rows, Failure> {
     readings_file::read(&text, args.rate, args.again).map_err(|why| Failure::BadInput(format!("{shown}: {why}")))
 }
 
-/// Returns the number of values in a reading. All arguments that specify it must agree.
+/// Returns the number of values in a reading, 1 if nothing specifies it.
 fn values(args: &SimSensorArgs, awaited: Option<&Awaited>, rows: Option<&Rows>) -> Result<usize, Failure> {
     let said = [
         ("--values", args.values.map(usize::from)),
