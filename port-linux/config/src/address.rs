@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 /// The lowest port of a controller, that of its dashboard server. A port base replaces it.
 pub const FIRST_PORT: u16 = 29_999;
-/// The ports of a controller that are easily mistaken for a port base.
+/// The ports of a Universal Robots controller that are easily mistaken for a port base, and are therefore refused as
+/// one.
 const CONTROLLERS_OWN: [&str; 8] = ["30001", "30002", "30003", "30004", "30011", "30012", "30013", "30020"];
 /// The highest TCP port that a robot's controller serves (30013, real-time read-only).
 const LAST_PORT: u16 = 30_013;

@@ -31,7 +31,8 @@ pub enum RunsOn<H, B> {
 }
 
 impl<H, B> RunsOn<H, B> {
-    /// Reads a file with the host's reader, or with the board's if it has the table `[device]`.
+    /// Reads a configuration by `host`, the reader of a host's file, or by `board`, that of a board's file, as
+    /// `is_for_a_board` selects.
     fn read<E>(
         is_for_a_board: bool,
         host: impl FnOnce() -> Result<H, E>,

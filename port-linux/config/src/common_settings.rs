@@ -14,7 +14,8 @@ use crate::session::SessionSettings;
 use crate::sources::{Input, SourceInput, SourceSettings};
 use crate::{law, limits};
 
-/// The robot and how it is controlled. `I` is the type of a sensor's input, on a host or on a board.
+/// The settings of a Universal Robots arm that files for hosts and boards share: the robot, and how it is controlled.
+/// `I` is the type of a sensor's input, on a host or on a board.
 #[derive(Clone, Debug)]
 pub struct Control<I = SourceInput> {
     /// The robot's address, model and tool.
@@ -46,8 +47,8 @@ pub struct RobotSettings {
 }
 
 impl<I> Control<I> {
-    /// Reads the tables that hosts and boards share. Returns `None` and records a problem if a key without a default
-    /// is missing or wrong.
+    /// Reads the tables of a configuration that files for hosts and boards share. Returns `None` and records a problem
+    /// if a key without a default is missing or wrong.
     pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self>
     where
         I: Input,

@@ -44,7 +44,7 @@ const FOLLOWS: &[(&str, &[&str])] = &[
 ];
 
 impl ExpertKey {
-    /// Returns the names of the keys from which the default of this key is computed, without the table `expert`.
+    /// Returns the names of the keys from which the default of this expert key is computed, without the table `expert`.
     /// Empty if the default is fixed.
     #[must_use]
     pub fn follows(&self) -> &'static [&'static str] {

@@ -32,7 +32,8 @@ pub struct DeviceSettings {
     pub brake_release_pin: bool,
     /// Memory for the recorder \[B\]. `None` leaves the size to the board.
     pub recorder: Option<u32>,
-    /// The UDP port for requests, and its key. `None` opens no port.
+    /// The UDP port at which the board receives requests, and the file with the key that authenticates them. `None`
+    /// opens no port.
     pub requests: Option<RequestPort>,
 }
 
@@ -112,13 +113,14 @@ impl DeviceSettings {
 pub struct Pins {
     /// `true` if a contact by which an operator requests commanding is wired to the board.
     pub request: bool,
-    /// The meaning of the request pin: a level that is held, or an edge.
+    /// The meaning of the contact for requests: its signal must be held for commanding to continue, or its edge only
+    /// starts commanding.
     pub request_as: RequestAs,
     /// `true` if a contact by which an operator acknowledges a fallback is wired to the board.
     pub acknowledge: bool,
     /// `true` if a contact by which an operator stops the arm is wired to the board.
     pub stop: bool,
-    /// The time for which a pin must keep a level before the level counts.
+    /// The time for which the signal of a contact must keep a level before the level counts.
     pub filter: Duration,
 }
 
@@ -134,7 +136,7 @@ impl Pins {
         }
     }
 
-    /// Copies the settings of the pins into the engine's settings for operators.
+    /// Copies these settings of a board's contacts into the engine's settings for operators.
     pub(crate) const fn write(self, operator: &mut OperatorConfig) {
         (operator.request_pin, operator.pin_as) = (self.request, self.request_as);
         (operator.acknowledge_pin, operator.stop_pin) = (self.acknowledge, self.stop);
@@ -142,7 +144,8 @@ impl Pins {
     }
 }
 
-/// Reads the address and port of a telemetry receiver at `key`.
+/// Reads the IPv4 address and port of a telemetry receiver at `key`. Returns `None` if it is absent, or is wrong, which
+/// is recorded as a problem.
 fn listener(section: &mut Section<'_, '_>, key: &str) -> Option<SocketAddrV4> {
     let text = section.text(key, "the listener's address and port")?;
     let parsed = text.parse::<SocketAddrV4>().ok().filter(|to| to.port() != 0);
@@ -152,7 +155,7 @@ fn listener(section: &mut Section<'_, '_>, key: &str) -> Option<SocketAddrV4> {
     parsed
 }
 
-/// Reads the port and the key file for requests. A file must have both or neither.
+/// Reads the port at which the board receives requests, and its key file. A configuration must have both or neither.
 fn requests(section: &mut Section<'_, '_>) -> Option<RequestPort> {
     let port = section.count("requests", 1..=65_535).and_then(|port| u16::try_from(port).ok());
     let key_file = section.text("key_file", "the file with the key of requests").map(PathBuf::from);
@@ -189,11 +192,12 @@ fn hardware_address(text: &str) -> Option<[u8; 6]> {
     <[u8; 6]>::try_from(bytes).ok().filter(|[first, ..]| first & 1 == 0)
 }
 
-/// The lowest maximum age for a GP2Y0E03: its reading is up to 80 ms old before the next one arrives.
+/// The lowest value of `max_age` that is accepted for a GP2Y0E03 distance sensor: its reading is up to 80 ms old before
+/// the next one arrives.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// The lowest maximum age for an ADS131M06 at its lowest rate. Readings arrive every 4 ms, and after a faulty one the
-/// next two are skipped.
+/// The lowest value of `max_age` that is accepted for an ADS131M06 at its lowest rate. Readings arrive every 4 ms, and
+/// after a faulty one the next two are skipped.
 const BRIDGES_SLOW: Duration = Duration::from_millis(12);
 
 /// The input of a board from which a sensor's readings are read.
@@ -234,7 +238,8 @@ impl BoardInput {
     }
 }
 
-/// Reads the calibration of a force/torque sensor. Returns `None` and records a problem if no sensor could have it.
+/// Reads the calibration of a force/torque sensor: the matrix and the voltages without load. Returns `None` and records
+/// a problem if the matrix is missing, or no sensor could have this calibration.
 fn bridges(section: &mut Section<'_, '_>) -> Option<Bridges> {
     let expected = "six rows (Fx Fy Fz [N/V], Tx Ty Tz [N·m/V]) of six numbers, a column for each channel";
     let matrix = section.rows::<6, 6>("matrix", expected);

@@ -40,7 +40,8 @@ pub enum SourcePort {
 }
 
 impl AnyConfiguration {
-    /// Returns the input that the source `name` expects. Without a name, the file must have exactly one source.
+    /// Returns the place and the form in which the source (sensor) `name` expects readings. Without a name, the
+    /// configuration must have exactly one source.
     ///
     /// # Errors
     /// Returns the reason as text, with the names of the sources in the file: no source has this name, the file has

@@ -23,7 +23,8 @@ impl ExpertKey {
         placed(self.name)
     }
 
-    /// Returns the expert key with this name. The name may be given with or without the table `expert`.
+    /// Returns the expert key with this name, which may be given with or without the table `expert`. `None` if no
+    /// expert key has this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         let name = name.replace(".expert.", ".");

@@ -69,7 +69,7 @@ pub fn compile_in(out: &Path, ports: &Ports) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that only the user who builds can read, because it contains the key.
+/// Writes the image of the settings to a file that only the user who builds can read, because it contains the key.
 fn write_for_this_user(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

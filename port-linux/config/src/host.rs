@@ -20,7 +20,7 @@ settings! {
 }
 
 impl HostSettings {
-    /// Returns the scheduling and memory settings that are requested, as text; `nothing` if there are none.
+    /// Returns the scheduling and memory settings that are requested, as text for people: `nothing` if there are none.
     #[must_use]
     pub fn asked(&self) -> String {
         let mut asked = Vec::new();

@@ -20,7 +20,8 @@ use crate::{
     session,
 };
 
-/// The error text with the values of `law.expert.sensor_adds` that a KRC's session accepts.
+/// The error text for `law.expert.sensor_adds` in a KRC's configuration, with the values that are accepted beside
+/// "speeds".
 const ADDED: &str = "\"torques\" with robot.expert.control = \"joint-impedance\", or \"wrench\" with \
                      \"tool-impedance\", unless left_to_krl names it";
 
@@ -155,7 +156,7 @@ impl KrcBoard {
     }
 }
 
-/// The settings that a KRC's files for hosts and for boards share.
+/// The settings that the configurations of a KRC for hosts and for boards share.
 struct Common<I> {
     listen: SocketAddr,
     engine: KrcConfig,
@@ -166,8 +167,8 @@ struct Common<I> {
 }
 
 impl<I: Input> Common<I> {
-    /// Reads the tables that a KRC's files for hosts and boards share. Variables may have names only if `named` is
-    /// `true`.
+    /// Reads the tables that the configurations of a KRC for hosts and boards share. KRL variables may have names only
+    /// if `named` is `true`. Returns `None` and records a problem if the law or a sensor is missing or wrong.
     fn read(root: &mut Section<'_, '_>, named: bool) -> Option<Self> {
         let default = KrcConfig::default();
         let mut robot = root.section("robot");

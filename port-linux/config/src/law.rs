@@ -14,12 +14,12 @@ use outrigger_wire::time::Duration;
 use crate::reader::Section;
 use crate::sources::Named;
 
-/// The settings that the reader of a law needs from elsewhere in the file: the sources that the law can use, and the
-/// limits of the joints.
+/// The settings that the reader of the control law needs from elsewhere in the file: the sources (sensors) that the law
+/// can use, and the limits of the joints.
 pub(crate) struct Surroundings<'a, const N: usize> {
     pub(crate) sources: &'a [Option<Named<'a>>],
     pub(crate) limits: &'a Limits<N>,
-    /// The index of the joint that may turn any number of times, if there is one.
+    /// The index of the joint whose mechanics permit any number of turns, if the arm has one.
     pub(crate) endless: Option<usize>,
 }
 
@@ -60,8 +60,8 @@ fn names() -> String {
     }
 }
 
-/// Rejects `law.expert.sensor_adds` of a joint servo unless it is "speeds" or `adds`, because no other quantity is added
-/// by this kind of session. `expected` is the text of the problem.
+/// Rejects the setting `law.expert.sensor_adds` of a joint servo unless it is "speeds" or `adds`, because this kind of
+/// session cannot add another quantity to its commands. `expected` is the text of the problem.
 pub(crate) fn refuse_added<const N: usize>(
     root: &mut Section<'_, '_>,
     law: &LawConfig<N>,
@@ -182,8 +182,8 @@ fn axes<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_,
     whole.then_some(LawConfig::ToolAxes(config))
 }
 
-/// Reads one axis of the tool, with the sensor that controls it. Rejects an axis that another entry has already
-/// `taken`.
+/// Reads one axis of the tool, with the sensor that controls it. Returns `None` and records a problem for a wrong
+/// setting, and for an axis that another entry has already `taken`.
 fn axis<const N: usize>(
     mut section: Section<'_, '_>,
     around: &Surroundings<'_, N>,
@@ -258,7 +258,8 @@ fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'
     Some(SensorFeedForward { source: source?, gain: gain.unwrap_or(1.0) })
 }
 
-/// Returns the number of the sensor (source) that is named at `key`. The source must have `values` values per reading.
+/// Returns the engine's number of the sensor (source) that is named at `key`. `None` if the key is absent; if no source
+/// has this name, or its readings do not have `values` values, a problem is recorded as well.
 pub(crate) fn source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
@@ -273,7 +274,8 @@ pub(crate) fn source<const N: usize>(
     Some(id)
 }
 
-/// Returns the number of the sensor (source) that is named at `key`, and the number of values in its readings.
+/// Returns the engine's number of the sensor (source) that is named at `key`, and the number of values in its readings.
+/// `None` if the key is absent, or if no source has this name, which is recorded as a problem.
 fn any_source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
@@ -295,7 +297,8 @@ fn any_source<const N: usize>(
     Some((SourceId(u8::try_from(index).ok()?), known.get(index)?.values))
 }
 
-/// Checks that an arm with these limits can follow the waypoints `rest` that continue `reference`.
+/// Checks that an arm with these limits can follow the waypoints `rest`, which continue the motion `reference`. The
+/// error is the number of the first waypoint that it cannot reach, and the exceeded limit.
 fn check_rest<const N: usize>(
     reference: &Reference<N>,
     rest: &[Waypoint<N>],
@@ -337,8 +340,8 @@ fn reference<const N: usize>(
     }
 }
 
-/// Checks that the times of the waypoints `rest` increase and follow those of `begun`, and that the motion ends at
-/// rest.
+/// Checks that the times of the waypoints `rest` increase and follow those of the motion `begun`, and that the motion
+/// ends at rest.
 fn follows<const N: usize>(begun: &Trajectory<N>, rest: &[Waypoint<N>]) -> Result<(), TrajectoryError> {
     let mut before = begun.duration();
     for (number, waypoint) in (MAX_WAYPOINTS as u32..).zip(rest) {

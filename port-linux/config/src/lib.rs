@@ -198,7 +198,8 @@ impl Board {
     }
 }
 
-/// Rejects `ros.expert.command` without `run.expert.requests`, because commands from ROS 2 are handled as requests.
+/// Rejects the setting `ros.expert.command` without `run.expert.requests`, because commands from ROS 2 are handled as
+/// requests.
 fn refuse_unasked(root: &mut Section<'_, '_>, ros: &RosSettings, run: &RunSettings) {
     if ros.command && !run.requests {
         root.complain_at("ros.command", "false, or run.expert.requests = true: commands by ROS 2 are requests");
@@ -231,8 +232,8 @@ pub fn expert_keys(source: &str) -> Result<Vec<SetExpertKey>, Vec<Problem>> {
         .collect())
 }
 
-/// Reads a configuration document to its end, so that the returned document has every key that it may contain. Problems
-/// of the values are not returned.
+/// Reads a configuration document to its end, so that the returned document lists every key that it sets or could set.
+/// Wrong values in it are no error here.
 fn examined(source: &str) -> Result<Document<'_>, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();
@@ -301,8 +302,8 @@ pub fn compile(path: &Path) -> Result<Compiled, Failure> {
 }
 
 impl Compiled {
-    /// Returns the image of settings, port, key and motion that the board receives: compiled in, or over a serial
-    /// line.
+    /// Returns the settings, the port and key for requests, and the motion as one image, the form in which the board
+    /// receives them: compiled in, or over a serial line.
     #[must_use]
     pub fn image(&self) -> Vec<u8> {
         let requests = self.requests.map(|(port, key)| [&port.to_be_bytes()[..], &key].concat()).unwrap_or_default();

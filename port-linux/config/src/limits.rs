@@ -5,8 +5,8 @@ use outrigger_wire::robot::JointPositions;
 
 use crate::reader::Section;
 
-/// Reads the limits of the joints. A limit that the file does not set has its value in `default`. The caller reads
-/// the other keys of the table. The joint `endless` may have a position limit at any number of turns, or none
+/// Reads the limits of the joints. A limit that the file does not set has its value in `default`. The caller reads the
+/// other keys of the table. The joint with the index `endless` may have position limits of any number of turns, or none
 /// (`inf`).
 pub(crate) fn read<const N: usize>(
     section: &mut Section<'_, '_>,

@@ -24,9 +24,10 @@ pub use self::value_kinds::{Key, ValueKind, Written};
 pub(crate) struct Section<'d, 'i> {
     document: &'d Document<'i>,
     path: String,
-    /// The prefix that a key's name has in the document while a nested group of settings is read. Empty otherwise.
+    /// The prefix of the names of all keys that are being read, while a nested group of settings is read. Empty
+    /// otherwise.
     prefix: &'static str,
-    /// The documentation of the key that is being read. Empty if it has none.
+    /// The description of the key that is being read, for the list of all keys. Empty if it has none.
     doc: &'static str,
     at: Range<usize>,
     table: Option<&'d DeTable<'i>>,
@@ -56,12 +57,13 @@ impl<'d, 'i> Section<'d, 'i> {
         Self { document, path, prefix: "", doc: "", at, table, expert, is_in_expert, known, known_expert, refused }
     }
 
-    /// Returns `true` if the section has `key`. Does not count as reading it.
+    /// Returns `true` if the section has `key`. The key still counts as unread, so that [`finish`](Self::finish) may
+    /// report it.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Returns `true` if `key` belongs into the table `expert` of this section.
+    /// Returns `true` if `key` is one of the keys that must be in the table `expert` of this section.
     fn is_expert(&self, key: &str) -> bool {
         !self.is_in_expert && !self.path.is_empty() && is_expert(&without_indices(&format!("{}.{key}", self.path)))
     }
@@ -74,7 +76,7 @@ impl<'d, 'i> Section<'d, 'i> {
         tables.into_iter().flatten().find_map(|table| table.get(key))
     }
 
-    /// Returns the full name of `key`, with the path of this section.
+    /// Returns the full name that `key` of this section has in a file, with the path of the section.
     fn name(&self, key: &str) -> String {
         match (self.path.as_str(), self.is_expert(key)) {
             ("", _) => key.into(),
@@ -83,7 +85,8 @@ impl<'d, 'i> Section<'d, 'i> {
         }
     }
 
-    /// Reads a setting with `read`, and records the setting's documentation and name prefix for the list of keys.
+    /// Reads the value of the setting `key` by `read`, which receives its name. Meanwhile the setting's description is
+    /// stored for the list of all keys.
     fn asked<T>(&mut self, key: Setting, read: impl FnOnce(&mut Self, &str) -> Option<T>) -> Option<T> {
         self.doc = key.doc;
         let value = read(self, &format!("{}{}", self.prefix, key.name));

@@ -73,14 +73,15 @@ impl RunSettings {
     /// The accepted range of the size limit [`recordings_bytes`](Self::recordings_bytes) \[B\].
     pub const RECORDINGS_BYTES: Range<u64> = range_of!(16000000 to 1000000000000);
 
-    /// Returns the time from the start of the process within which it requests to command by itself. `None` if only
-    /// an operator requests.
+    /// Returns the time from the start of the process within which the process requests to command the arm by itself.
+    /// `None` if only an operator requests.
     #[must_use]
     pub fn asks_within(&self) -> Option<Duration> {
         (self.request == Start::Start).then_some(self.start_within)
     }
 
-    /// Returns the reason why the pendant cannot be locked, if the file requires that. `None` if it can.
+    /// Returns the reason why the pendant cannot be locked with this software and this model, if the file requires
+    /// that. `None` if it can, or if the file does not require it.
     pub(crate) fn unlockable(&self, software: Option<SoftwareVersion>, model: Option<RobotModel>) -> Option<String> {
         let lacks = software.filter(|software| RequestKind::SetUserRole.support(*software) != Support::Yes);
         let lacks = lacks.map(|software| format!("software {software}"));

@@ -118,7 +118,8 @@ impl SessionSettings {
         settings
     }
 
-    /// Raises the accelerations of motion commands in script text to the joints' limits, unless the file sets them.
+    /// Raises the accelerations in motion commands that are sent as script text to the highest of the joints' limits,
+    /// unless the file sets them.
     ///
     /// `own_stop` is not raised: it is measured on an arm, and braking distances are computed from it.
     pub(crate) fn follow(&mut self, root: &Section<'_, '_>, limits: &Limits<6>) {
@@ -131,7 +132,8 @@ impl SessionSettings {
         }
     }
 
-    /// Returns the engine's settings that these tables determine, with defaults for all others.
+    /// Returns the configuration of the control engine that these settings determine, with defaults for everything
+    /// else.
     pub(crate) fn config(&self) -> UrConfig {
         let Self { software, mode, link, path, program, buffered, torque, text, standstill, connect, operator } = *self;
         UrConfig {
@@ -145,8 +147,8 @@ impl SessionSettings {
     }
 }
 
-/// Reads the conditions for commanding and the limits for the link. If the file sets only one of two thresholds that
-/// bound each other, the other one is moved to fit.
+/// Reads the conditions for commanding, and the limits by which the link is judged. Of the two thresholds for the
+/// robot's speed scaling, if the file sets only one, the other is moved so that they do not cross.
 pub(crate) fn judging(section: &mut Section<'_, '_>) -> (ModeTuning, LinkTuning) {
     let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
     mode.read(section);
@@ -160,7 +162,8 @@ pub(crate) fn judging(section: &mut Section<'_, '_>) -> (ModeTuning, LinkTuning)
     (mode, link)
 }
 
-/// Raises the default timeout of a stop to the time in which standstill is detected. A timeout in the file is kept.
+/// Raises the default of the longest time for a stop, so that standstill can be detected within it. A time that the
+/// file sets is kept.
 pub(crate) fn stopping(mode: ModeTuning, standstill: &StandstillConfig) -> ModeTuning {
     // The zero velocities of the slowest controller, and the way to standstill.
     let needed = standstill.window + Duration::from_secs(2);
@@ -168,7 +171,7 @@ pub(crate) fn stopping(mode: ModeTuning, standstill: &StandstillConfig) -> ModeT
     if longer { ModeTuning { stop_timeout: Some(needed), ..mode } } else { mode }
 }
 
-/// The keys whose default is checked against other keys, each with those other keys.
+/// The keys whose default value may be wrong because of other keys in the file, each with those other keys.
 const BOUND: &[(&str, &[&str])] = &[
     ("session.hold", &["session.stale_after", "session.state_timeout", "session.margin"]),
     ("session.stale_after", &["session.margin"]),
@@ -176,7 +179,8 @@ const BOUND: &[(&str, &[&str])] = &[
     ("session.stop_timeout", &["session.stop_cycles", "standstill.window"]),
 ];
 
-/// Formats the core's error with the name of the key in files, e.g. `program.expert.orders: expected …`.
+/// Formats an error of the engine's configuration with the name that the setting has in files, e.g.
+/// `program.expert.orders: expected …`.
 #[must_use]
 pub fn refusal(error: &ConfigError) -> String {
     match error {
@@ -190,7 +194,7 @@ pub fn refusal(error: &ConfigError) -> String {
     }
 }
 
-/// Returns the name of the configuration key, without the table `expert`, for a field of the core's configuration.
+/// Returns the name that a field of the engine's configuration has as a key in files, without the table `expert`.
 fn key_of(section: &str, field: &str) -> String {
     match (section, field.split_once('.')) {
         (_, Some((part @ ("following" | "scaling" | "pendant"), field))) => format!("session.{part}_{field}"),
@@ -209,7 +213,8 @@ fn key_of(section: &str, field: &str) -> String {
     }
 }
 
-/// Reports a setting that the core rejects: at its key, or at the key in the file that conflicts with its default.
+/// Records the problem that the engine rejects a setting: at its key, or, if the file does not set it, at a key in the
+/// file that its default conflicts with.
 pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     match error {
         ConfigError::Value { section, error } => {
@@ -234,7 +239,8 @@ pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     }
 }
 
-/// Checks that the settings for operators are consistent, after the whole file has been read.
+/// Checks that a run which requests by itself has no held request line, which would do the same. Called after the whole
+/// file has been read.
 pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) {
     if operator.start_within.is_some() && operator.is_held() {
         let key = if operator.request_pin { "device.request_pin" } else { "operator.request_input" };
@@ -245,7 +251,8 @@ pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) 
     }
 }
 
-/// Checks the settings for operators of a board, where no key can release a request.
+/// Checks the settings for operators of a board as [`check_operator`] does, and that a request by an edge can be ended
+/// by a stop contact, because a board has no keyboard.
 pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &OperatorConfig) {
     check_operator(root, operator);
     if operator.has_edge() && !operator.can_release() {

@@ -54,8 +54,8 @@ pub(crate) trait Input: Clone {
     /// without a default is missing.
     fn read(section: &mut Section<'_, '_>) -> Option<Self>;
 
-    /// Returns a key and the value expected there, if this input cannot supply readings of `format`, or not within
-    /// the limits of `judged`. `None` if it can.
+    /// Returns a key of the `[[source]]` and the value expected there, if this input cannot supply readings of
+    /// `format`, or not within the limits of `judged`. `None` if it can.
     fn complaint(&self, format: Format, judged: &SourceConfig) -> Option<(&'static str, &'static str)>;
 
     /// Returns the key that selects the input, and the reason why only one sensor can use the input, if both sources
@@ -107,7 +107,8 @@ pub enum Format {
 }
 
 impl<I> SourceSettings<I> {
-    /// Returns the engine's settings of this source, which has the number `number` in the engine.
+    /// Returns the engine's settings for judging the readings of this source, which has the number `number` in the
+    /// engine.
     pub(crate) fn engine(&self, number: u8) -> SourceConfig {
         SourceConfig { id: SourceId(number), ..self.judged }
     }

@@ -22,13 +22,13 @@ const KINDS: [(&str, VariableKind); 3] =
     [("bool", VariableKind::Bool), ("int", VariableKind::Int), ("real", VariableKind::Real)];
 const AT: &str = "a kind and a number from 1 to 16, such as \"bool.16\", \"int.3\" or \"real.1\"";
 const NAME: &str = "letters, digits, '-' and '_', beginning with a letter";
-/// The accepted range of the initial value of a KRL variable of the kind real \[-\].
+/// The accepted range of the initial value of a KRL variable of the kind real, which has no unit.
 const REAL: (std::ops::RangeInclusive<f32>, &str) = (-3.4e38..=3.4e38, "");
 
 impl VariableSettings {
-    /// Reads every table `[[variable]]` in the order of the file. Stores each variable's initial value and
-    /// confirmation in `options`. Names are accepted only if `named` is `true`: boards have no requests that could
-    /// use them.
+    /// Reads every table `[[variable]]` in the order of the file. Stores in `options` the initial value of each
+    /// variable, and the variables whose values the KRL program returns. Names are accepted only if `named` is `true`:
+    /// boards have no requests that could use them.
     pub(crate) fn read_all(sections: Vec<Section<'_, '_>>, named: bool, options: &mut KrcOptions) -> Vec<Self> {
         let mut read = Vec::<Self>::new();
         for section in sections {
@@ -94,7 +94,7 @@ impl VariableSettings {
     }
 }
 
-/// Parses the kind and the number of a KRL variable, such as `bool.16`.
+/// Parses the kind and the number of a KRL variable, such as `bool.16`. Returns `None` if there is no such variable.
 fn parse(text: &str) -> Option<(VariableKind, KrlIndex)> {
     let (kind, index) = text.split_once('.')?;
     let (_, kind) = KINDS.into_iter().find(|(word, _)| *word == kind)?;

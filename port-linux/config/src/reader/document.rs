@@ -35,13 +35,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A TOML document that is being read. Problems are collected, not returned one by one.
+/// A TOML document of a configuration that is being read. Problems are collected, not returned one by one.
 pub(crate) struct Document<'i> {
     source: &'i str,
     table: DeTable<'i>,
     problems: RefCell<Vec<(usize, Problem)>>,
     pub(super) keys: RefCell<BTreeSet<Key>>,
-    /// The expert keys that the document sets and the reader has read, sorted by byte position \[B\].
+    /// The full names of the expert keys that the document sets and the reader has read, by their byte position in the
+    /// document.
     pub(super) experts: RefCell<BTreeMap<usize, String>>,
 }
 
@@ -79,7 +80,8 @@ impl<'i> Document<'i> {
         problems.into_iter().map(|(_, problem)| problem).collect()
     }
 
-    /// Returns every key that the reader looked for, whether or not the document has it.
+    /// Returns every key that the reader looked for, with the values that it accepts, whether or not the document has
+    /// it.
     pub(crate) fn into_keys(self) -> Vec<Key> {
         self.keys.into_inner().into_iter().collect()
     }

@@ -11,8 +11,8 @@ use super::{EXPERT, Section};
 use crate::expert::placed;
 
 impl<'i> Section<'_, 'i> {
-    /// Reports that the key `path`, e.g. `command.hold`, must be as `expected`. If the document lacks the key, the
-    /// problem is placed at the nearest table above it.
+    /// Records the problem that the key with the full name `path`, e.g. `command.hold`, must be as `expected`. If the
+    /// document lacks the key, the problem is placed at the nearest table above it.
     pub(crate) fn complain_at(&self, path: &str, expected: impl Into<String>) {
         let place = placed(path);
         // A key in its former place is reported there.
@@ -29,8 +29,8 @@ impl<'i> Section<'_, 'i> {
         self.document.complain(&at, place, found, expected.into());
     }
 
-    /// Returns `true` if the document has the key `path` in its current or its former place. `path` is given without
-    /// the table `expert`.
+    /// Returns `true` if the document has the key with the full name `path`, in its current or its former place. `path`
+    /// is given without the table `expert`.
     pub(crate) fn stands(&self, path: &str) -> bool {
         self.has_at(&placed(path)) || self.has_at(path)
     }
@@ -41,8 +41,8 @@ impl<'i> Section<'_, 'i> {
         table.flatten().is_some_and(|table| table.get(key).is_some())
     }
 
-    /// Reports a limit that conflicts with another setting. The problem is placed at the one of the two that the
-    /// document sets.
+    /// Records the problem that a limit of the configuration is too high for another setting. It is placed at the
+    /// limit, or at the other setting if the document sets only that one.
     pub(crate) fn complain_of(&self, conflict: &Conflict) {
         let Conflict { key, joint, found, most, unit, other, why } = conflict;
         let joint = joint + 1;
@@ -58,7 +58,8 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Reports that the value of `key` is wrong, or that `key` is missing; `expected` describes an accepted value.
+    /// Records the problem that the value of `key` in this section is wrong, or that `key` is missing; `expected`
+    /// describes an accepted value.
     pub(crate) fn complain(&self, key: &str, expected: impl Into<String>) {
         let (at, found) = self
             .get(key)
@@ -81,8 +82,8 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Reports every key of the section that was not read, with its current place if the key has moved, otherwise
-    /// with the most similar existing name.
+    /// Ends the reading of this section: records a problem for every key that was not read, with its current place if
+    /// the key has moved, otherwise with the most similar existing name.
     pub(crate) fn finish(self) {
         let mut known = self.known.clone();
         if !self.known_expert.is_empty() {
@@ -105,8 +106,8 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Reports every key of `table` that is not among the `known` ones. `moved` returns the current place of a key
-    /// that has moved.
+    /// Records a problem for every key of `table` that is not among the `known` ones. `moved` returns the current place
+    /// of a key that has moved.
     fn unknown(
         &self,
         (path, table): (&str, Option<&DeTable<'i>>),
@@ -133,7 +134,7 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Reports a key that has moved to `place`. For a table, each of its keys is reported.
+    /// Records the problem that the key `old` has moved to `place`. For a table, each of its keys is reported.
     fn moved(&self, old: &str, at: &Range<usize>, value: &DeValue<'_>, place: &str) {
         match value {
             DeValue::Table(table) if !table.is_empty() => {

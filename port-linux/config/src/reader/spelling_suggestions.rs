@@ -9,7 +9,7 @@ pub(super) fn one_of(names: &[String], near: Option<&str>) -> String {
     }
 }
 
-/// Returns the name most similar to `text`, if any is similar enough.
+/// Returns the accepted name most similar to `text`, for a suggestion; `None` if none is similar enough.
 pub(crate) fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     names
         .map(|name| (strsim::jaro_winkler(text, name), name))

@@ -32,7 +32,8 @@ pub struct Written {
     pub text: String,
 }
 
-/// The range of a number: the core's [`CoreRange`] for values that the core checks, otherwise the reader's own.
+/// The accepted range of a number in a configuration: the core's [`CoreRange`] for values that the core checks,
+/// otherwise the reader's own.
 pub(crate) struct Span<T> {
     least: T,
     most: T,
@@ -63,7 +64,7 @@ impl From<CoreRange<f32>> for Span<f32> {
     }
 }
 
-/// Converts a range of durations to a range of seconds.
+/// Converts a range of durations to a range of numbers of seconds, as they are given in configurations.
 impl From<CoreRange<Duration>> for Span<f32> {
     fn from(CoreRange { least, most, text }: CoreRange<Duration>) -> Self {
         Self { least: least.as_secs_f32(), most: most.as_secs_f32(), text: text.into() }

@@ -11,7 +11,8 @@ use super::spelling_suggestions::{nearest, one_of};
 use super::value_kinds::{Span, ValueKind, as_number, exactly};
 
 impl<'d> Section<'d, '_> {
-    /// Reads the string `key` if it is present. `what` describes the expected string for problems.
+    /// Reads the string at `key`. Returns `None` if it is absent, or if the value is no string or empty, which is
+    /// recorded as a problem. `what` describes the expected string.
     pub(crate) fn text(&mut self, key: &str, what: &str) -> Option<&'d str> {
         let value = self.take(key, ValueKind::Text)?;
         let text = value.get_ref().as_str().filter(|text| !text.is_empty());
@@ -21,8 +22,8 @@ impl<'d> Section<'d, '_> {
         text
     }
 
-    /// Reads the list of strings `key`. `problem` receives the accepted strings so far and the next one, and returns
-    /// what is expected instead if that one is wrong.
+    /// Reads the list of strings at `key`; empty if it is absent. `problem` receives the strings accepted so far and
+    /// the next one, and returns a description of what is expected instead if that one is wrong.
     pub(crate) fn texts(
         &mut self,
         key: &str,
@@ -48,13 +49,15 @@ impl<'d> Section<'d, '_> {
         texts
     }
 
-    /// Reads and parses the string `key`. Returns `None` and reports a problem if it is missing or cannot be parsed.
+    /// Reads and parses the string at `key`. Returns `None` if it is absent, or if it cannot be parsed, which is
+    /// recorded as a problem. `what` describes the expected string.
     pub(crate) fn parsed<T: std::str::FromStr<Err = String>>(&mut self, key: &str, what: &str) -> Option<T> {
         let text = self.text(key, what)?;
         text.parse().map_err(|expected: String| self.complain(key, format!("{what} ({expected})"))).ok()
     }
 
-    /// Reads the Boolean `key`. Returns `default` if it is absent or not a Boolean.
+    /// Reads the Boolean at `key`. Returns `default` if it is absent or not a Boolean; the latter is recorded as a
+    /// problem.
     pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
         let Some(value) = self.take(key, ValueKind::Flag) else { return default };
         value.get_ref().as_bool().unwrap_or_else(|| {
@@ -63,7 +66,8 @@ impl<'d> Section<'d, '_> {
         })
     }
 
-    /// Returns the choice that the text at `key` names, or `default` if the key is absent or names none of `choices`.
+    /// Returns the choice that the text at `key` names. Returns `default` if the key is absent, or names none of
+    /// `choices`, which is recorded as a problem.
     pub(crate) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)], default: T) -> T {
         self.one_of(key, choices).unwrap_or(default)
     }
@@ -79,7 +83,8 @@ impl<'d> Section<'d, '_> {
         None
     }
 
-    /// Reads the integer at the key `key`. Returns `default` if the key is absent.
+    /// Reads the integer at `key`. Returns `default` if the key is absent, or if its value is no integer in `range`,
+    /// which is recorded as a problem.
     pub(crate) fn integer(&mut self, key: &str, default: Option<i64>, range: impl Into<Span<i64>>) -> Option<i64> {
         let range = range.into();
         let Some(value) = self.take_within(key, ValueKind::Whole, Some(range.written())) else { return default };
@@ -90,7 +95,8 @@ impl<'d> Section<'d, '_> {
         })
     }
 
-    /// Reads the number at the key `key`, if it is present and in `range`.
+    /// Reads the number at `key`. Returns `None` if the key is absent, or if its value is no number in `range`, which
+    /// is recorded as a problem.
     pub(crate) fn number(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<f32> {
         let range = range.into();
         let value = self.take_within(key, ValueKind::Number, Some(range.written()))?;
@@ -101,22 +107,26 @@ impl<'d> Section<'d, '_> {
         number
     }
 
-    /// Reads the number at the key `key`. Returns `default` if the key is absent.
+    /// Reads the number at `key`. Returns `default` if the key is absent, or if its value is no number in `range`,
+    /// which is recorded as a problem.
     pub(crate) fn number_or(&mut self, key: &str, default: f32, range: impl Into<Span<f32>>) -> f32 {
         self.number(key, range).unwrap_or(default)
     }
 
-    /// Reads the non-negative integer at the key `key`, if it is present and in `range`.
+    /// Reads the non-negative integer at `key`. Returns `None` if the key is absent, or if its value is no integer in
+    /// `range`, which is recorded as a problem.
     pub(crate) fn count(&mut self, key: &str, range: impl Into<Span<i64>>) -> Option<u32> {
         self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
     }
 
-    /// Reads the non-negative integer at the key `key`. Returns `default` if the key is absent.
+    /// Reads the non-negative integer at `key`. Returns `default` if the key is absent, or if its value is no integer
+    /// in `range`, which is recorded as a problem.
     pub(crate) fn count_or(&mut self, key: &str, default: u32, range: impl Into<Span<i64>>) -> u32 {
         self.count(key, range).unwrap_or(default)
     }
 
-    /// Reads the IPv4 address at the key `key`, if it is present.
+    /// Reads the IPv4 address at `key`. Returns `None` if the key is absent, or if its value is no address, which is
+    /// recorded as a problem. `what` describes the expected address.
     pub(crate) fn address(&mut self, key: &str, what: &str) -> Option<Ipv4Addr> {
         let parsed = self.text(key, what)?.parse().ok();
         if parsed.is_none() {
@@ -125,17 +135,20 @@ impl<'d> Section<'d, '_> {
         parsed
     }
 
-    /// Reads the time `key` \[s\], if it is present and in `range`.
+    /// Reads the duration at `key` \[s\]. Returns `None` if the key is absent, or if its value is not in `range`, which
+    /// is recorded as a problem.
     pub(crate) fn duration(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<Duration> {
         self.number(key, range).map(seconds)
     }
 
-    /// Reads the duration in seconds at the key `key`. Returns `default` if the key is absent.
+    /// Reads the duration at `key` \[s\]. Returns `default` if the key is absent, or if its value is not in `range`,
+    /// which is recorded as a problem.
     pub(crate) fn duration_or(&mut self, key: &str, default: Duration, range: impl Into<Span<f32>>) -> Duration {
         self.duration(key, range).unwrap_or(default)
     }
 
-    /// Reads the array of `N` numbers at `key`, if it is present. A single number stands for all `N`.
+    /// Reads the array of `N` numbers at `key`; a single number applies to all `N`. Returns `None` if the key is
+    /// absent, or if a number is not in `range`, which is recorded as a problem.
     pub(crate) fn numbers<const N: usize>(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; N]> {
         let range = range.into();
         let value = self.take_within(key, ValueKind::Numbers(N), Some(range.written()))?;
@@ -149,8 +162,8 @@ impl<'d> Section<'d, '_> {
         numbers
     }
 
-    /// Reads `N` angles like [`numbers`](Self::numbers). The joint `endless.0` may have any angle up to `endless.1`
-    /// in both directions.
+    /// Reads `N` angles \[rad\] at `key` like [`numbers`](Self::numbers). `endless` is the index of a joint that may
+    /// have any angle, in place of those in `range`, up to the given one in both directions.
     pub(crate) fn angles<const N: usize>(
         &mut self,
         key: &str,
@@ -180,7 +193,8 @@ impl<'d> Section<'d, '_> {
         angles
     }
 
-    /// Reads the array of `R` rows of `C` numbers at `key`, if it is present. The caller checks the numbers' range.
+    /// Reads the array of `R` rows of `C` numbers at `key`. Returns `None` if the key is absent, or if its value has
+    /// another form, which is recorded as a problem. The caller checks the numbers' range.
     pub(crate) fn rows<const R: usize, const C: usize>(&mut self, key: &str, expected: &str) -> Option<[[f32; C]; R]> {
         let value = self.take(key, ValueKind::Rows(R, C))?;
         let any = (f32::MIN..=f32::MAX, "").into();
@@ -193,7 +207,8 @@ impl<'d> Section<'d, '_> {
         rows
     }
 
-    /// Reads the array of two numbers at `key`, both in `range`, the first lower than the second.
+    /// Reads the array of two numbers at `key`, both in `range`, the first lower than the second. Returns `None` if the
+    /// key is absent, or if its value is another one, which is recorded as a problem.
     pub(crate) fn span(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; 2]> {
         let range = range.into();
         let value = self.take_within(key, ValueKind::Numbers(2), Some(range.written()))?;
@@ -205,7 +220,7 @@ impl<'d> Section<'d, '_> {
     }
 }
 
-/// Converts a time of the document \[s\] to a `Duration`. Callers accept no negative or unbounded time.
+/// Converts a time in a configuration \[s\] to a `Duration`. Callers accept no negative or unbounded time.
 fn seconds(seconds: f32) -> Duration {
     Duration::from_micros((f64::from(seconds) * 1e6).round() as u64)
 }
