@@ -45,7 +45,7 @@ use crate::runner::Runner;
 /// waits for a hardware address.
 const COMMANDS: usize = 2;
 
-/// The buffers of the stack's socket.
+/// The buffers of the stack's UDP socket for a KRC: received measurements, and commands to be sent.
 ///
 /// `MEASUREMENTS` is the number of measurements that may wait to be read. All of them are read at once and only the
 /// newest is answered; eight is the number that a driver takes off the wire in one turn. The initial content is zeros,

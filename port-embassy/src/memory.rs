@@ -30,7 +30,7 @@ impl Default for Windows {
     }
 }
 
-/// The buffers of the stack's sockets.
+/// The buffers of the stack's TCP sockets for the ports of a UR controller.
 ///
 /// `REALTIME` is the number of bytes for port 30003. With room for four packets or more, a lost packet is retransmitted
 /// at once, because the following packets cause acknowledgements for it. With room for little more than one it is
@@ -68,8 +68,8 @@ const PRIMARY: usize = 1024;
 const PACKET: usize = 1220;
 const STATE: usize = 432;
 
-/// The size of the transmit buffer for commands \[B\]. At most one command waits, and behind it the zero velocities
-/// and the `stopj` that end a motion. A text without room would end the connection.
+/// The size of the transmit buffer of port 30003, for commands \[B\]. At most one command waits, and behind it the zero
+/// velocities and the `stopj` that end a motion. A command without room would end the connection.
 const TRANSMIT: usize = 1024;
 const _: () = assert!(TRANSMIT >= 5 * TextPath::MAX_LEN);
 
@@ -79,16 +79,17 @@ const RTDE_TRANSMIT: usize = 512;
 /// one.
 const RTDE_LEAST: usize = RTDE_TRANSMIT + 4 * STATE;
 
-/// The size of the buffers of the socket for a program's connection \[B\]: several messages of a program, and eight
-/// orders.
+/// The size of the buffers of the socket to which Outrigger's URScript program on the controller connects \[B\]:
+/// several messages of the program, and eight commands to it.
 pub const FOR_A_PROGRAM: usize = 512;
-/// The size of the part of [`FOR_A_PROGRAM`] for a program's messages \[B\].
+/// The size of the part of [`FOR_A_PROGRAM`] for messages that the URScript program sends \[B\].
 const REVERSE_RECEIVE: usize = 128;
-/// The smallest size of both buffers for a program's connection \[B\]: its messages, and eight orders of 32 bytes.
+/// The smallest size of both buffers of the URScript program's connection \[B\]: its messages, and eight commands of 32
+/// bytes.
 const REVERSE_LEAST: usize = REVERSE_RECEIVE + 8 * 32;
 
-/// The recommended sizes with RTDE: four packets and eight states, so that both links and the third fit into small
-/// interfaces.
+/// The recommended buffer sizes with RTDE \[B\]: four packets of port 30003 and eight states by RTDE, so that the data
+/// of ports 30001, 30003 and 30004 fits into the frame memory of small Ethernet controllers.
 const REALTIME_WITH_RTDE: usize = 4 * PACKET;
 const RTDE_RECOMMENDED: usize = RTDE_TRANSMIT + 8 * STATE;
 /// The size of a network frame's headers and check sequence, in whole words \[B\].

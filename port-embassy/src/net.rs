@@ -32,7 +32,8 @@ pub fn now() -> Instant {
     Instant::from_micros(embassy_time::Instant::now().as_micros())
 }
 
-/// The number of sockets: one for each link, and one for a program's connection.
+/// The number of sockets: one for each link to the controller, and one to which a URScript program on the controller
+/// connects.
 const SOCKETS: usize = LINKS.len() + 1;
 
 /// The sockets and the clock for a controller to which this device connects.
@@ -43,7 +44,8 @@ pub struct Connections<'d> {
 }
 
 impl<'d> Connections<'d> {
-    /// Uses one of the stack's sockets for each link that has buffers, for as long as this value lives.
+    /// Creates the sockets for a UR controller: one of the stack's sockets for each link that has buffers, in use for
+    /// as long as this value lives.
     ///
     /// # Panics
     /// In the stack, if it has too few sockets left.
@@ -349,7 +351,7 @@ impl core::fmt::Debug for Flow<'_> {
 }
 
 impl<'d> Flow<'d> {
-    /// Uses one of the stack's sockets, for as long as this value lives.
+    /// Creates the UDP socket for a KRC, one of the stack's sockets, in use for as long as this value lives.
     ///
     /// # Panics
     /// In the stack, if it has none left.

@@ -33,7 +33,8 @@ pub(crate) enum Edge {
 #[derive(Debug, Default)]
 pub(crate) struct Edges(Vec<Edge, ROOM>);
 
-/// Room for one of `Request` and `Resume`, one of each other message, and the newest two levels of each pin.
+/// The number of messages for which the queue has room: one of `Request` and `Resume`, one of each other message, and
+/// the newest two levels of each pin.
 const ROOM: usize = 1 + 3 + 2 * 3 + if cfg!(feature = "programs") { 2 } else { 0 };
 
 impl Edges {

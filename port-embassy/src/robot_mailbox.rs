@@ -25,7 +25,8 @@ use crate::operator_queue::{Edge, Edges};
 /// executors, and the copied data is small.
 pub struct Shared {
     cells: Mutex<CriticalSectionRawMutex, Cells>,
-    /// The session's epoch, a counter of connections and losses of authority, as last reported by the robot's task.
+    /// The session's epoch, a counter that each new connection and each end of commanding increments, as last reported
+    /// by the robot's task.
     epoch: AtomicU32,
     /// The waker of the robot's task, called when a message arrives.
     waker: AtomicWaker,
@@ -92,7 +93,7 @@ impl Shared {
         }
     }
 
-    /// Stores the session's epoch of the robot's mode machine, which [`Handle::epoch`] returns.
+    /// Stores the session's present epoch, which [`Handle::epoch`] returns and a request to command must name.
     pub(crate) fn set_epoch(&self, epoch: Epoch) {
         self.epoch.store(epoch.number(), Ordering::Relaxed);
     }
@@ -206,20 +207,21 @@ impl<'d> Handle<'d> {
         put
     }
 
-    /// Returns the epoch of the robot's mode machine, which ends with every loss of authority. Show it to all who may
-    /// request to command remotely.
+    /// Returns the session's epoch, a counter that each new connection and each end of commanding increments. Show it
+    /// to all who may request to command remotely.
     #[must_use]
     pub fn epoch(&self) -> Epoch {
         Epoch::from_number(self.shared.epoch.load(Ordering::Relaxed))
     }
 
-    /// Requests to command, for an operator who saw `epoch`. It is rejected if the machine is in another epoch. Each
-    /// call is one edge; use [`pin`](Self::pin) for levels.
+    /// Requests to command, for an operator who saw `epoch`. The request is rejected if the session is in another
+    /// epoch. Each call is one request; use [`pin`](Self::pin) for the level of a contact.
     pub fn request(&self, epoch: Epoch) {
         self.shared.push(Edge::Request(epoch));
     }
 
-    /// Requests to command and to continue the motion that the last fallback suspended.
+    /// Requests, in `epoch` as for [`request`](Self::request), to command and to continue the motion that was suspended
+    /// when commanding last ended.
     pub fn resume(&self, epoch: Epoch) {
         self.shared.push(Edge::Resume(epoch));
     }
@@ -248,18 +250,21 @@ impl<'d> Handle<'d> {
         self.shared.push(Edge::Release);
     }
 
-    /// Clears the reason that the engine has latched, which the operator has seen.
+    /// Acknowledges the fault for which commanding ended, for an operator who has seen it. The engine then no longer
+    /// holds it against a request to command.
     pub fn acknowledge(&self) {
         self.shared.push(Edge::Acknowledge);
     }
 
-    /// Ends Outrigger's program on the controller, so that the pendant's program continues.
+    /// Ends Outrigger's URScript program on the controller, so that the program of the pendant that called it
+    /// continues.
     #[cfg(feature = "programs")]
     pub fn hand_back(&self) {
         self.shared.push(Edge::HandBack);
     }
 
-    /// Sends Outrigger's program to the controller again.
+    /// Sends Outrigger's URScript program to the controller again, for example after somebody has stopped it at the
+    /// pendant.
     #[cfg(feature = "programs")]
     pub fn resend(&self) {
         self.shared.push(Edge::Resend);

@@ -43,11 +43,12 @@ macro_rules! board {
         #[cfg(not(krc))]
         use $crate::ur::{Memory, Robot, Settings, Shared};
 
-        /// The rate of the serial line over which settings are written at the bench \[Bd\].
+        /// The rate of the serial line over which a PC at the bench writes settings to the board \[Bd\].
         const BENCH_BAUD: u32 = 115_200;
         /// The settings that `build.rs` made of the board's file. They are used if the flash has no usable image.
         static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
-        /// The settings that this firmware can execute: network requests, motions, dashboard commands, sensor ports.
+        /// The kinds of settings that this firmware can execute: network requests, motions, dashboard commands, sensor
+        /// ports.
         const BUILT: $crate::provision::Built = $crate::provision::Built {
             requests: cfg!(requests),
             motion: $motion,
@@ -56,7 +57,8 @@ macro_rules! board {
         };
         /// The number of sockets for which the network stack has room.
         const SOCKETS: usize = 6 + cfg!(requests) as usize + cfg!(dashboard) as usize;
-        /// The time of the last turn of the tasks with the lowest priority.
+        /// The time at which the executor last ran a task of the lowest priority; the network's tasks give way to such
+        /// tasks if it is too long ago.
         static TURNS: $crate::task_order::Turns = $crate::task_order::Turns::new();
 
         /// Chooses the settings in effect from the board's flash or the firmware, and returns them with their image.
@@ -71,7 +73,8 @@ macro_rules! board {
             ::defmt::unwrap!(in_force)
         }
 
-        /// Returns the network driver with protection against conflicts over the robot's address.
+        /// Returns the network driver with a guard against ARP conflicts over the robot's address, and the monitor that
+        /// counts the received frames.
         fn guard_link(driver: $Driver, settings: &Settings) -> ($crate::Guarded<$Driver>, &'static $crate::FrameMonitor) {
             static MONITOR: ::static_cell::StaticCell<$crate::FrameMonitor> = ::static_cell::StaticCell::new();
             let monitor = &*MONITOR.init($crate::FrameMonitor::new(settings.robot));
@@ -80,7 +83,8 @@ macro_rules! board {
             ($crate::Guarded::new(driver, guard, monitor), monitor)
         }
 
-        /// Creates the network stack and spawns its task; returns the executor's number of the task.
+        /// Creates the network stack and spawns its task; returns the stack, and the number by which the executor
+        /// identifies that task.
         fn start_network(
             spawner: ::embassy_executor::Spawner,
             driver: $crate::Guarded<$Driver>,
@@ -96,8 +100,9 @@ macro_rules! board {
             (stack, network)
         }
 
-        /// Returns the robot, and the device's name in telemetry. `boot` is a random number that is independent of the
-        /// stack's seed, because anybody can read telemetry.
+        /// Creates the robot's engine and control loop from `settings`; returns them with the device's name in
+        /// telemetry. `boot` is a random number that is independent of the stack's seed, because anybody can read
+        /// telemetry.
         fn make_robot(
             stack: ::embassy_net::Stack<'static>,
             settings: &Settings,
@@ -127,7 +132,8 @@ macro_rules! board {
             spawner.spawn(::defmt::unwrap!(service_commands(shared, robot, stack)));
         }
 
-        /// Spawns a task with this priority, and returns the executor's number of the task.
+        /// Spawns `task` with the executor priority `priority`, and returns the number by which the executor identifies
+        /// the task.
         fn spawn_first<S>(
             spawner: ::embassy_executor::Spawner,
             task: Result<::embassy_executor::SpawnToken<S>, ::embassy_executor::SpawnError>,

@@ -20,9 +20,10 @@ const PERIOD: Duration = Duration::from_millis(5);
 pub struct Contacts<S, A, R, B> {
     /// The stop contact, normally closed; opening it stops the arm.
     pub stop: S,
-    /// The acknowledge contact: closing it acknowledges the engine's latched reason.
+    /// The acknowledge contact: closing it acknowledges the fault for which commanding ended, which otherwise prevents
+    /// commanding.
     pub acknowledge: A,
-    /// The request contact: closing it requests to command the arm.
+    /// The request contact: closing it requests to command the arm, opening it withdraws the request.
     pub request: R,
     /// The brake contact: closing it requests the release of the arm's brakes.
     pub brake_release: B,

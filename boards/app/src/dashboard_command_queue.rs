@@ -22,7 +22,7 @@ pub(crate) struct ServiceCommands {
     asked: Signal<NoopRawMutex, (ArmCommand, Asker)>,
     busy: Cell<bool>,
     outcome: Signal<NoopRawMutex, Outcome>,
-    /// `true` while the dashboard command waits until the control loop has released the arm.
+    /// `true` while the dashboard command waits until the control loop has ended commanding the arm.
     releasing: Cell<bool>,
     released: Signal<NoopRawMutex, ()>,
 }
@@ -47,8 +47,8 @@ impl ServiceCommands {
         self.outcome.wait().await
     }
 
-    /// Records that the control loop has handled the requests sent to it, among them the release that a dashboard
-    /// command waits for.
+    /// Records that the control loop has handled the requests sent to it, among them the request to end commanding that
+    /// a dashboard command waits for.
     pub(crate) fn observe(&self, robot: Handle<'_>) {
         if self.releasing.get() && !robot.is_waiting() {
             self.released.signal(());
@@ -71,13 +71,13 @@ impl ServiceCommands {
         self.outcome.signal(outcome);
     }
 
-    /// Begins to wait until the control loop has released the arm.
+    /// Begins to wait until the control loop has ended commanding the arm, which a dashboard command requires.
     pub(crate) fn await_release(&self) {
         self.released.reset();
         self.releasing.set(true);
     }
 
-    /// Returns `true` while a dashboard command waits until the control loop has released the arm.
+    /// Returns `true` while a dashboard command waits until the control loop has ended commanding the arm.
     pub(crate) const fn awaits_release(&self) -> bool {
         self.releasing.get()
     }
@@ -87,7 +87,7 @@ impl ServiceCommands {
         self.released.wait().await;
     }
 
-    /// Ends the dashboard command's wait for the release of the arm.
+    /// Ends the dashboard command's wait for the end of commanding.
     pub(crate) fn end_release(&self) {
         self.releasing.set(false);
     }

@@ -5,7 +5,7 @@
 //! | one flash every 2 s | no network |
 //! | two flashes every 2 s | network, no controller |
 //! | slow blinking (1 Hz) | states arrive; a request would arm, or the telemetry states why not |
-//! | fast blinking (5 Hz) | a fallback is latched and waits for an acknowledgement |
+//! | fast blinking (5 Hz) | commanding ended by a fault that an operator has not acknowledged yet |
 //! | dark once a second | arming |
 //! | on | commanding |
 //! | off, or permanently on without motion | this device is not running |
@@ -20,12 +20,12 @@ pub(crate) struct Status {
     pub(crate) linked: bool,
     /// The mode of the engine, for example monitor or command.
     pub(crate) mode: Mode,
-    /// `true` if the engine has a latched reason, which awaits an acknowledgement.
+    /// `true` if commanding ended by a fault that an operator has not acknowledged yet.
     pub(crate) latched: bool,
 }
 
 impl Status {
-    /// The status of a device that knows nothing yet: no network, offline, no latched reason.
+    /// The status of a device that knows nothing yet: no network, engine offline, no fault to be acknowledged.
     pub(crate) const DARK: Self = Self { linked: false, mode: Mode::Offline, latched: false };
 
     /// Returns whether the lamp's blinking pattern is lit at `now`.

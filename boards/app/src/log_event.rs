@@ -54,7 +54,7 @@ pub(crate) enum LogEvent<E> {
     GradeLow(GradeLow),
     /// An operator's request to command the arm was accepted.
     Arming,
-    /// The engine begins to command; the number counts this since the boot.
+    /// The engine begins to command; the number counts how often it has done so since the boot.
     Armed(u32),
     /// An operator's request to command or acknowledgement was rejected.
     Refused(Refusal),
@@ -144,7 +144,8 @@ impl PeerEvent for UrEvent {
     }
 }
 
-/// Returns the name of a value that a KRC reports; the log shows the value's number behind it.
+/// Returns the name of a value that a KRC reports, `UNKNOWN` if it has none; the log shows the value's number behind
+/// it.
 fn named(name: Option<&'static str>) -> &'static str {
     name.unwrap_or("UNKNOWN")
 }

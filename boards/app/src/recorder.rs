@@ -24,8 +24,9 @@ enum Memory<'m> {
     New(&'m mut [u8]),
 }
 
-/// Gives the engine a recorder of at most `wanted` bytes, for a `device`. `pace` is that of telemetry if telemetry
-/// has a listener.
+/// Gives the engine of `device` a recorder of at most `wanted` bytes. `pace` is the rate of telemetry. It is `None`
+/// without a listener; recording then never pauses to keep the data of a fault that ended commanding, because nobody
+/// fetches it.
 pub(crate) fn record<'m, const N: usize, P: Controller<N>, L: Law<N>>(
     engine: Engine<'m, N, P, L>,
     wanted: Option<u32>,
@@ -55,7 +56,8 @@ fn mark(device: &Device<'_>) -> [u8; MARK_LEN] {
 }
 
 /// Writes the mark of this firmware and these settings to the recorder's memory, and returns at most `wanted` bytes of
-/// the memory behind the mark.
+/// the memory behind the mark: as an earlier recording if the mark was there already and telemetry has a listener
+/// (`listens`).
 fn divided<'m>(kept: &'m mut [u8], mark: &[u8; MARK_LEN], wanted: usize, listens: bool) -> Memory<'m> {
     let Some((place, entries)) = kept.split_first_chunk_mut() else { return Memory::New(&mut []) };
     let is_ours = place == mark;

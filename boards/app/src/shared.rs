@@ -32,7 +32,7 @@ use crate::log_event::{LogEvent, PeerEvent};
 use crate::requests::control_loop_interface::Inquiry;
 use crate::stack_usage::Gauge;
 
-/// The number of log lines that can wait to be written. One fallback causes a handful.
+/// The number of log lines that can wait to be written. An end of commanding causes a handful.
 const LINES: usize = 16;
 /// The period in which the lamp is updated and the watchdog is fed.
 const UPKEEP: Duration = Duration::from_millis(50);
@@ -176,7 +176,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.ended.signal(());
     }
 
-    /// Returns whether this device is about to restart with other settings.
+    /// Returns whether this device is about to restart with other settings than those of this run.
     pub const fn starts_anew(&self) -> bool {
         self.starts_anew.get()
     }
@@ -196,7 +196,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         &self.service_commands
     }
 
-    /// Processes the debounced state of the brake contact.
+    /// Processes the debounced state of the brake contact. If closing the contact requests the release of the brakes,
+    /// queues the command for the dashboard server, or reports why the request is refused.
     pub(crate) fn see_brake_line(&self, line: &mut BrakeLine, closed: bool, now: Instant) {
         let (software, robot_mode) = self.controller.get();
         let robot_mode = robot_mode.and_then(|held| held.fresh(now, MODE_IS_KNOWN_FOR));
@@ -402,8 +403,9 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
         self.motion = motion;
     }
 
-    /// Feeds as many waypoints to the engine as it has room for. All of them were checked when the firmware was
-    /// built. If one is rejected nevertheless, the rest is left out too, and the motion ends with that reason.
+    /// Feeds as many waypoints of the stored motion to the engine as it has room for. All of them were checked when the
+    /// firmware was built. If one is rejected nevertheless, the rest is left out too, and the motion ends with that
+    /// reason.
     #[cfg(feature = "motion")]
     fn feed<L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         while engine.motion_status().room > 0

@@ -21,10 +21,11 @@ type Engine = UrEngine<'static, AnyLaw<6>>;
 /// The state shared between the control loop and the other tasks of a UR robot's board.
 pub type Shared = shared::Shared<6, Ur<'static>>;
 
-/// The size of the buffers for a program's connection, if a program may carry the commands \[B\].
+/// The size of the buffers for the connection that Outrigger's URScript program opens, if commands to the arm may go
+/// through such a program \[B\].
 const PROGRAM: usize = if cfg!(feature = "programs") { FOR_A_PROGRAM } else { 0 };
 
-/// The number of groups of RTDE inputs: a program may get its orders in one.
+/// The number of groups of RTDE inputs that the engine can write: a URScript program may receive its commands in one.
 const GROUPS: usize = if cfg!(feature = "programs") { 1 } else { 0 };
 
 /// All memory of a robot, to be stored in a static. It is all zeros and takes no flash. The recorder has separate

@@ -12,13 +12,13 @@ pub(crate) struct Machine {
     /// The base address of the dual timer's registers.
     pub(crate) timer: usize,
     pub(crate) timer_interrupt: u16,
-    /// The base address of the first serial port; the interrupt is that of received bytes.
+    /// The base address of the first serial port. Its interrupt, the next field, is that of received bytes.
     pub(crate) uart: usize,
     pub(crate) uart_interrupt: u16,
-    /// The base address of the second serial port, which leads to the bench.
+    /// The base address of the second serial port, over which settings are written at the bench.
     pub(crate) bench: usize,
     pub(crate) bench_interrupt: u16,
-    /// The base address of the third serial port, which represents a contact.
+    /// The base address of the third serial port, which represents an operator's contact.
     pub(crate) contact: usize,
     /// The base address of memory to which nothing is loaded, and which a reset therefore leaves unchanged.
     pub(crate) kept: usize,

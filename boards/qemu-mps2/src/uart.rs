@@ -1,4 +1,5 @@
-//! UART0 to UART2 (CMSDK APB UART): a sensor's bytes, the line at the bench, and a contact.
+//! UART0 to UART2 (CMSDK APB UART): the bytes of a sensor, the serial line for settings at the bench, and an operator's
+//! contact.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,7 +29,8 @@ const RX_RAISED: u32 = 1 << 1;
 const CLOCK_HZ: u32 = machine::THIS.megahertz * 1_000_000;
 /// The smallest clock divider with which the serial port works.
 const LEAST_DIVIDER: u32 = 16;
-/// The size of a serial port's receive buffer \[B\]: several frames of a six-axis sensor, or two frames at the bench.
+/// The size of a serial port's receive buffer \[B\]: several frames of a six-axis sensor, or two frames of the protocol
+/// that writes settings.
 const RING: usize = 512;
 /// The time between two polls of a transmitter whose buffer is full \[µs\].
 const LOOK_US: u64 = 50;
@@ -88,7 +90,7 @@ impl Uart {
         UART0.start(baud, RX_ENABLE)
     }
 
-    /// Starts the serial port that leads to the bench, in both directions, at `baud`.
+    /// Starts the serial port over which settings are written at the bench, in both directions, at `baud`.
     pub(crate) fn at_bench(baud: u32) -> Self {
         UART1.start(baud, RX_ENABLE | TX_ENABLE)
     }
@@ -97,8 +99,8 @@ impl Uart {
 // SAFETY: the third UART, as above.
 const UART2: Registers<0x1000> = unsafe { Registers::new(machine::THIS.contact) };
 
-/// A contact, because QEMU's host cannot drive a pin: the byte `1` at the third port closes it, any other byte opens
-/// it.
+/// A simulated operator's contact, because QEMU's host cannot drive a pin: the byte `1` at the third port closes it,
+/// any other byte opens it.
 pub(crate) struct Contact {
     closed: bool,
 }

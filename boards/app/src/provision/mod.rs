@@ -72,17 +72,17 @@ pub struct Serving<S, P, F> {
     build: &'static str,
     /// A random number that differs at each start.
     boot: u32,
-    /// The serial line over which the bench provisions the board.
+    /// The serial line over which a PC at the bench writes settings to the board.
     port: P,
     /// The flash with the two copies of the image of settings.
     store: Store<F>,
-    /// A function that extends the watchdog's period by the time that writing to flash takes.
+    /// A function that makes the watchdog wait as long as writing to flash may take; a reset follows.
     patience: fn(),
     /// A function that restarts the board.
     reset: fn(),
 }
 
-/// The time that the last answer to the bench needs to leave the serial port, at any useful rate.
+/// The time that the last answer to the PC at the bench needs to leave the serial port, at any useful rate.
 const LAST_WORD: Duration = Duration::from_millis(100);
 
 impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {

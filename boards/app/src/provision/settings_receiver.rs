@@ -10,7 +10,8 @@ use super::image_store::Store;
 use super::{Memory, Serving};
 use crate::boot::BootRecord;
 
-/// The flash and the memory of a board that has started, for the task at the bench.
+/// The flash and the memory of a board that has started, for the task that receives settings over a serial line at the
+/// bench.
 pub struct Bench<S, F> {
     selection: Selection<S>,
     incoming: &'static mut [u8],
@@ -39,7 +40,8 @@ impl<S: StoredSettings, F: NorFlash> Bench<S, F> {
         Ok((settings, image, Self { selection, incoming, store }))
     }
 
-    /// Returns the task at the bench of `device`, over the serial line `port`.
+    /// Returns the task that receives settings for `device` over the serial line `port`. `patience` makes the watchdog
+    /// wait while flash is written, `reset` restarts the board.
     pub fn serving<P>(self, device: Device<'static>, port: P, patience: fn(), reset: fn()) -> Serving<S, P, F> {
         let Self { selection, incoming, store } = self;
         let Device { board, build, boot, .. } = device;

@@ -21,9 +21,10 @@ const NEWS: usize = 8;
 
 /// The clients' requests that wait for the control loop, and its decisions.
 pub(crate) struct Inquiry {
-    /// `true` if a client's request has not been answered yet.
+    /// `true` if a task waits for the control loop to handle a client's request.
     wanted: Cell<bool>,
-    /// The engine's mode and latched reason when the control loop was last observed.
+    /// The engine's mode, and the fault that ended commanding if it is not acknowledged yet, when the control loop was
+    /// last observed.
     seen: Cell<(Mode, Option<Reason>)>,
     standing: Cell<Reply>,
     refused: Cell<Option<Refusal>>,

@@ -30,15 +30,17 @@ const PENDING_MAX: usize = 8;
 /// The event that a pending answer to a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
-    /// The next observation of the engine, which has then processed a release or an acknowledgement.
+    /// The next observation of the engine, which has then processed a client's request to end commanding or its
+    /// acknowledgement.
     Look,
-    /// The engine's decision on a request to command in this session's epoch, a counter of connections and losses of
-    /// authority; `true` if the arm was already commanded.
+    /// The engine's decision on a request to command that is valid only in this [`Epoch`], a counter that each new
+    /// connection and each end of commanding increments; `true` if the arm was already commanded.
     Request(Epoch, bool),
     /// The engine's decision on a request that its sender has withdrawn meanwhile; fields as in [`Self::Request`].
     Withdrawn(Epoch, bool),
     Acknowledge,
-    /// The engine's decision on an operator's command for the program on the controller.
+    /// The engine's decision on an operator's command for Outrigger's URScript program on the controller, such as to
+    /// send it again.
     #[cfg(feature = "programs")]
     Program(OperatorAction),
     Output(Write),
@@ -163,8 +165,8 @@ impl<'d> RequestServer<'d> {
         matches!(self.inquiry.standing().mode, Mode::Arming | Mode::Command)
     }
 
-    /// Withdraws a client's request. If it has armed the arm, releases the arm at once. If it is undecided, the
-    /// withdrawal takes effect with the decision.
+    /// Withdraws a client's request to command. If commanding began by this request, ends commanding at once. If the
+    /// request is undecided, the withdrawal takes effect with the decision.
     fn withdraw(&mut self, what: Ticket) {
         for pending in self.pending.iter_mut().filter(|pending| pending.ticket == what) {
             if let Waits::Request(epoch, commanded) = pending.waits {

@@ -65,7 +65,7 @@ fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     parts.next().is_none().then_some(numbers)
 }
 
-/// Returns the result of setting an output of the controller, as it is reported to a client; `None` while it is
+/// Returns the result of setting an output of the controller, in the form that a client receives; `None` while it is
 /// undecided.
 pub(super) const fn news(of: WriteOutcome) -> Option<OutputOutcome> {
     Some(match of {
