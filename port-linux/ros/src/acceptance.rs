@@ -60,24 +60,24 @@ impl Command {
 /// command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SessionFacts {
-    /// The run that commands the arm; `None` for a node that does not command.
+    /// The state of the run, the control loop that may command the arm; `None` for a node that does not command.
     pub run: Option<Run>,
     /// The version of the controller's software; `None` until it is known.
     pub software: Option<SoftwareVersion>,
 }
 
-/// The state of a run that may command the arm.
+/// The state of a run: the control loop, beside the node, that may command the arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
     /// `true` if a goal that arrives while the arm is not commanded also counts as a request to command it.
     pub goals_request: bool,
     /// The session's mode, e.g. whether the arm is commanded.
     pub mode: Mode,
-    /// The first reason for a fallback since the last acknowledge; `None` if nothing is latched.
+    /// The first fault that ended commanding since the last acknowledgement; `None` if there is none.
     pub latch: Option<Reason>,
     /// The unmet preconditions, for which a request to command the arm would be refused.
     pub unmet: ReasonSet,
-    /// The side that generates motions in the run: the control law, or a program on the controller.
+    /// The side that generates the arm's motions in the run: the control law, or a program on the controller.
     pub by: MotionSource,
 }
 
@@ -104,14 +104,15 @@ pub enum MotionSource {
 pub enum Rejection {
     /// The node is read-only: it does not command the arm.
     OnlyLooks,
-    /// The session cannot execute a trajectory that is passed through, because only a program on the controller
-    /// could.
+    /// The goal must be executed by a URScript program on the controller, and in this session the control law generates
+    /// the motions.
     PassesThrough,
     /// The controller generates motions by itself, so no control law follows a stream of joint speeds or positions.
     ByController,
-    /// The command needs a program on the controller, which this session does not use.
+    /// The command needs a URScript program on the controller, and in this session the control law generates the
+    /// motions.
     NeedsProgram(Command),
-    /// The control law does not follow joint targets.
+    /// The control law does not follow trajectories of the joints.
     NoJointLaw,
     /// The control law, or the command path to the controller, refuses every stream of joint commands of this kind.
     Law(ForwardError),
@@ -119,7 +120,7 @@ pub enum Rejection {
     NoContacts(SoftwareVersion),
     /// The command needs an arm that is commanded, and the arm is not.
     NotCommanding,
-    /// A fallback for this reason has not been acknowledged yet.
+    /// Commanding ended by this fault, which has not been acknowledged yet.
     Latched(Reason),
     /// A request to command the arm would be refused for these unmet preconditions.
     Unmet(ReasonSet),

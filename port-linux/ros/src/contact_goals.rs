@@ -1,8 +1,7 @@
-//! The states and outcomes of goals that wait for the tool to touch something (`core/docs/protocol/ros2-surface.md`
-//! 3).
+//! The states and outcomes of goals that wait for the tool to touch something (`core/docs/protocol/ros2-surface.md` 3).
 //!
-//! The run watches for contacts on behalf of such a goal. The watch is switched off before the goal's end is
-//! reported.
+//! The control loop watches for contacts of the tool on behalf of such a goal. The watch is switched off before the
+//! goal's end is reported.
 
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{Action, Status, ToolContact};
@@ -20,7 +19,7 @@ pub static DETECT: Task = Task {
 pub struct ContactFacts {
     /// `true` if the arm is commanded.
     pub commands: bool,
-    /// `true` if the run watches for contacts: a contact would end a motion.
+    /// `true` if the control loop watches for contacts of the tool: a contact would end a motion.
     pub watched: bool,
     /// The number of contacts counted so far; the counter wraps, and its start is arbitrary.
     pub contacts: u32,
@@ -35,7 +34,7 @@ pub enum Ended {
     Cancelled,
     /// Commanding ended before the tool touched anything, so the goal was aborted.
     NotCommanding,
-    /// Another client ended the run's watch for contacts, so the goal was aborted.
+    /// Another client switched off the control loop's watch for contacts, so the goal was aborted.
     NotWatched,
 }
 
@@ -68,8 +67,8 @@ impl Ended {
 pub enum Next {
     /// No step is due, so the goal waits further for a contact.
     Wait,
-    /// The run's watch for contacts is to be switched off. This step is returned again if an earlier attempt had no
-    /// effect.
+    /// The control loop's watch for contacts is to be switched off. This step is returned again if an earlier attempt
+    /// had no effect.
     SwitchOff,
     /// The goal that waits for a contact ends with this outcome.
     End(Ended),
@@ -82,7 +81,8 @@ pub struct Watch {
     began: u32,
     touched: bool,
     cancelled: bool,
-    /// `true` once the session has reported that the watch is on. A granted request is reported with a delay.
+    /// `true` once the session has reported that the watch for contacts is on. A granted request is reported with a
+    /// delay.
     shown: bool,
     /// `true` if the end of the watch for contacts was requested.
     switched: bool,

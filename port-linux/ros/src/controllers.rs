@@ -144,7 +144,7 @@ static CONTROLLERS: &[Controller] = &[
 ];
 
 impl Controller {
-    /// Returns the reason why a controller of `controller_manager` is inactive; `None` if it is active.
+    /// Returns the reason why this controller is listed as inactive by `controller_manager`; `None` if it is active.
     fn rejection(&self, standing: &SessionFacts) -> Option<Rejection> {
         standing.accepts(self.command?).err()
     }

@@ -41,8 +41,8 @@ pub enum DashboardOperation {
     Connect,
     /// A request to the dashboard that contains no text of the caller.
     Plain(Request<'static>),
-    /// Load a program, given by its file or, on PolyScope X, by its name. The texts of all these operations are
-    /// valid [`Argument`]s.
+    /// A request to load a program, given by its file or, on PolyScope X, by its name. The texts of all these
+    /// operations are valid [`Argument`]s.
     Load(String),
     /// A request to load the installation in this file.
     LoadInstallation(String),
@@ -56,7 +56,7 @@ pub enum DashboardOperation {
     Resume,
     /// A request to list the programs on a controller with PolyScope X.
     Programs,
-    /// Transfer a program between the controller and a file of this machine: PolyScope X. Always refused, see
+    /// A request to transfer a program between a PolyScope X controller and a file of this machine. Always refused, see
     /// [`check`](Self::check).
     Transfer,
 }
@@ -111,8 +111,8 @@ impl DashboardOperation {
         )
     }
 
-    /// Checks that a controller with the software version `software` supports the dashboard operation. A PolyScope X is
-    /// known to be [`FIRST`] or [`WITH_QUESTIONS`].
+    /// Checks that a controller with the software version `software` supports the dashboard operation. Of a PolyScope X
+    /// only the version of its Robot API is known: `software` is then [`FIRST`] or [`WITH_QUESTIONS`].
     ///
     /// [`FIRST`]: outrigger_wire::robot_api::FIRST
     ///

@@ -273,8 +273,8 @@ fn tool_data(readings: &Readings) -> Option<ToolDataMsg> {
     })
 }
 
-/// Returns the pose of the tool in the base; a KRC reports it as a frame. Returns `None` if it is missing or not
-/// finite.
+/// Returns the pose of the tool in the base: position \[m\] and rotation vector \[rad\], converted from the matrix that
+/// a KRC reports. Returns `None` if the pose is missing or not finite.
 pub(crate) fn tool_pose(readings: &Readings) -> Option<[f64; 6]> {
     let finite = |pose: &[f64; 6]| pose.iter().all(|value| value.is_finite());
     if let Some(pose) = readings.array(Variable::ActualTcpPose) {

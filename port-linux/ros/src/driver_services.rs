@@ -35,13 +35,13 @@ pub enum Operation {
     Request,
     /// The arm is to be brought to standstill, and commanding is to end.
     Release,
-    /// Outrigger's program is to be sent to the controller again.
+    /// Outrigger's URScript program is to be sent to the controller again.
     Resend,
-    /// End Outrigger's program on the controller, so that the pendant's program around it continues.
+    /// Outrigger's URScript program on the controller is to end, so that the pendant's program around it continues.
     HandBack,
-    /// The latched reason of a fallback is to be acknowledged.
+    /// The fault for which commanding ended is to be acknowledged.
     Acknowledge,
-    /// Start a force mode, in which the arm exerts a force along and around some axes.
+    /// A force mode is to be started, in which the arm exerts a force along and around some axes.
     Force(ForceMode),
     /// The force mode or freedrive is to end, so that the arm holds its position.
     Stiffen,
@@ -120,8 +120,8 @@ pub static FREEDRIVE: &Subscription = &Subscription {
     does: "true: freedrive by hand, for `ros.expert.freedrive_timeout` (1 s) after each message; false: the arm holds; while commanding",
 };
 
-/// Reads a call of the service `offer`, in the message layouts of the release `distro`, and converts poses and vectors
-/// by `frames`.
+/// Reads a call of the service `offer`, in the message layouts of the release `distro`, and converts the poses and
+/// vectors in it into the arm's base by `frames`.
 ///
 /// # Errors
 /// [`Refused`] with the reason why the call is not executed.

@@ -59,7 +59,7 @@ pub struct Transforms {
     by_child: BTreeMap<String, Link>,
 }
 
-/// The reason why a frame cannot be used, as the text after "expected".
+/// The reason why a frame cannot be used, as the text that follows "expected" in an error message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable(pub(crate) String);
 

@@ -14,7 +14,7 @@ pub const WITHIN: Duration = Duration::from_secs(10);
 /// The facts about a session that decide the next step of a call of `hand_back_control`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionState {
-    /// The session's epoch, a counter of connections and losses of authority.
+    /// The session's epoch, a counter that each new connection and each end of commanding increments.
     pub epoch: Epoch,
     /// The session's mode, e.g. whether the arm is commanded.
     pub mode: Mode,
@@ -27,17 +27,18 @@ pub struct SessionState {
 pub enum Next {
     /// No step is due, so the call of `hand_back_control` waits.
     Wait,
-    /// Commanding is to end, which brings the arm to standstill.
+    /// The arm is to be brought to standstill, and commanding is to end.
     Release,
-    /// Control is to be handed back to the pendant's program. The session reports any precondition that is not met.
+    /// Outrigger's program on the controller is to end, so that the pendant's program continues. The session reports
+    /// any precondition that is not met.
     HandBack,
     /// The call of `hand_back_control` is to end without success, for this reason.
     GiveUp(&'static str),
 }
 
-/// The reason why control of an arm that is commanded again is not handed back to the pendant's program.
+/// The reason why a call of `hand_back_control` fails after another request has begun to command the arm again.
 const COMMANDED_AGAIN: &str = "the arm was stopped, and another request commands it again";
-/// The reason why an arm that does not stop is not handed back.
+/// The reason why a call of `hand_back_control` fails for an arm whose standstill is not measured in time.
 const NOT_STOPPED: &str = "the arm was stopped, but standstill was not measured within 10 s";
 
 /// A call of `hand_back_control` that is in progress.

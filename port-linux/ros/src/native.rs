@@ -5,9 +5,9 @@
 //! frame, as on the controller. The other frames are those of UR's driver (UNCONFIRMED for these topics): `base`,
 //! `tool0` for the flange, `tool0_controller` for the tool's centre point.
 //!
-//! Names and quality of service are taken from S2 and from UR's publications for PolyScope X 10.7 to 10.11: the page
-//! on the namespace, and samples of its SDK with the topics of inputs and outputs. None of it was compared with a
-//! controller.
+//! Names and quality of service are taken from UR's paper "ROS2 in UR" and from UR's publications for PolyScope X 10.7
+//! to 10.11: the page on the namespace, and samples of its SDK with the topics of inputs and outputs. None of it was
+//! compared with a controller.
 
 mod readout;
 #[cfg(test)]
@@ -26,7 +26,8 @@ use outrigger_ros2_messages::{
     WrenchStamped,
 };
 
-/// The quality of service of the topics of digital and analog inputs and outputs.
+/// The quality of service of the topics of digital and analog inputs and outputs: late subscribers receive the newest
+/// ten messages.
 const LATCHED_10: Qos = Qos { depth: 10, ..Qos::LATCHED };
 
 topics! {
@@ -98,7 +99,8 @@ topics! {
             "pins 0 and 1 as standard ones (UNCONFIRMED that they are placed there)";
         TOOL_ANALOG_IO: "tool_analog_io", AnalogIOStateStamped, LATCHED_10, Change, "inputs 0 and 1, A or V";
     }
-    /// The inputs and outputs as S2 lists them, and as PolyScope X published them before 10.7.
+    /// The inputs and outputs with one topic for each port, as UR's paper "ROS2 in UR" lists them and PolyScope X
+    /// published them before 10.7.
     PORTS {
         STANDARD_DIGITAL_INPUTS: "standard_digital_inputs", DigitalPort, LATCHED_10, Change, "pins 0 to 7";
         CONFIGURABLE_DIGITAL_INPUTS: "configurable_digital_inputs", DigitalPort, LATCHED_10, Change, "pins 0 to 7";
@@ -180,8 +182,9 @@ pub const VARIABLES: &[&str] = &[
 
 /// The choice of topics for inputs and outputs (UNCONFIRMED on a controller).
 ///
-/// S2 lists one topic for each port, of a type `DigitalPort`. That type, and an `Analog` with a header, were in
-/// `urinterfaces` until UR replaced both for PolyScope X 10.7; its SDK has new topic names from then on.
+/// UR's paper "ROS2 in UR" lists one topic for each port, of a type `DigitalPort`. That type, and an `Analog` with a
+/// header, were in `urinterfaces` until UR replaced both for PolyScope X 10.7; its SDK has new topic names from then
+/// on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminals {
     /// The topics of [`GROUPED`]: one for the control box and one for the tool.
@@ -224,8 +227,8 @@ pub enum Serial {
     /// The form of a namespace with `UR` before the serial number, `/UR20225300015`, as UR documents it.
     #[default]
     WithUr,
-    /// The form of a namespace with the serial number alone, `/20225300015`, as in S2's example of a container. Clients
-    /// refuse it, because no name in ROS 2 begins with a digit.
+    /// The form of a namespace with the serial number alone, `/20225300015`, as in an example of a container in UR's
+    /// paper "ROS2 in UR". Clients refuse it, because no name in ROS 2 begins with a digit.
     Bare,
 }
 

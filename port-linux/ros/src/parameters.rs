@@ -1,5 +1,5 @@
-//! The parameters of a node, which report how the node joined its domain. They can be read but not set
-//! (`core/docs/protocol/ros2-surface.md` 5.8).
+//! The parameters of a node, which report its settings: domain, interfaces, names and kinds of topics. They can be read
+//! but not set (`core/docs/protocol/ros2-surface.md` 5.8).
 
 use crate::driver_services::{Refused, wrong};
 use crate::topic_macros::offers;

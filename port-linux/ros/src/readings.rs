@@ -160,7 +160,7 @@ impl Readings {
         slot.values.get(..usize::from(slot.count))
     }
 
-    /// Returns the values of a variable if it was received with exactly `N` values.
+    /// Returns the values of a variable if it was received with exactly `N` values, otherwise `None`.
     #[must_use]
     pub fn array<const N: usize>(&self, of: Variable) -> Option<[f64; N]> {
         self.all(of)?.try_into().ok()
@@ -184,7 +184,8 @@ impl Readings {
         self.number(of).filter(|value| *value >= 0.0).map(|value| value as u64)
     }
 
-    /// Returns the robot mode as CB3 and later number it, which ROS also uses.
+    /// Returns the number of the robot mode as CB3 and later number it, which ROS also uses; `None` until it was
+    /// received.
     #[must_use]
     pub fn robot_mode(&self) -> Option<i8> {
         let raw = i32::try_from(self.integer(Variable::RobotMode)?).ok()?;
@@ -194,7 +195,7 @@ impl Readings {
         robot_mode_number(RobotMode::from_raw(Generation::Cb2, raw))
     }
 
-    /// Returns the safety mode. A CB2 reports it in its robot mode.
+    /// Returns the number of the safety mode, derived from the robot mode for a CB2; `None` until it was received.
     #[must_use]
     pub fn safety_mode(&self) -> Option<u8> {
         if !self.is_cb2 {

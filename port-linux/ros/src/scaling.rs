@@ -7,7 +7,8 @@ use crate::readings::{Readings, Variable};
 /// (`core/docs/protocol/ros2-surface.md` 7.1).
 const RISE: f64 = 0.01;
 
-/// The values of the controller's `runtime_state`: playing, paused and resuming.
+/// The value of the controller's `runtime_state` of a program that plays; the next two are those of a paused and a
+/// resuming one.
 const PLAYING: i64 = 2;
 const PAUSED: i64 = 4;
 const RESUMING: i64 = 5;

@@ -116,7 +116,7 @@ fn is_name(name: &str) -> bool {
 /// An event in the course of a URScript program from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramEvent {
-    /// The run granted (`true`) or refused the pending permission to upload.
+    /// The control loop granted (`true`) or refused the requested permission to upload.
     Leave(bool),
     /// The controller has started the program.
     Started,
@@ -135,7 +135,7 @@ pub enum ProgramAction {
     Send,
     /// The program is to be rejected, and the rejection reported.
     Reject,
-    /// The run's permission to upload [`STOP`] is to be requested.
+    /// The control loop's permission to upload [`STOP`] is to be requested.
     AskToStop,
     /// The program [`STOP`], which brings the arm to rest, is to be uploaded.
     Stop,
@@ -145,11 +145,11 @@ pub enum ProgramAction {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum ScriptStage {
-    /// The run's permission to upload the program has been requested.
+    /// The control loop's permission to upload the client's program has been requested.
     Asks,
     Sent,
     Runs,
-    /// The run's permission to stop the program has been requested.
+    /// The control loop's permission to upload [`STOP`], which stops the client's program, has been requested.
     AsksToStop,
     Stops,
     Over,

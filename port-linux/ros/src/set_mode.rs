@@ -126,7 +126,8 @@ impl ModeChange {
         }
     }
 
-    /// Starts the next stage of the goal of `SetMode`. Returns `false` if there is none.
+    /// Starts the next stage of the goal of `SetMode`: the power mode after stopping the program, then starting a
+    /// program if requested. Returns `false` if there is none.
     fn go_on(&mut self) -> bool {
         match self.stage {
             ModeChangeStage::Stop => {

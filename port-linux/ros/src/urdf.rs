@@ -22,7 +22,7 @@ const BASE: &str = "base_link_inertia";
 const ELBOW: usize = 2;
 /// The index of the joint that turns without limit on small arms.
 const WRIST_3: usize = 5;
-/// The length of a link from which on no stick is drawn for it \[m\].
+/// The length of a link from which on no stick is drawn for it \[m\]: calibration may give links tens of metres.
 const LONGEST: f64 = 1.0;
 /// The radius of a stick that represents a link \[m\].
 const RADIUS: f64 = 0.03;

@@ -73,7 +73,7 @@ struct Readout<'r> {
     stamp: Time,
 }
 
-/// The values of `runtime_state` of a program that plays, pauses or resumes.
+/// The value of `runtime_state` of a program that plays; the next two are those of a program that pauses or resumes.
 const PLAYING: i8 = 2;
 const PAUSING: i8 = 3;
 const RESUMING: i8 = 5;
@@ -111,7 +111,8 @@ impl Readout<'_> {
         Some(SpeedSliderFraction { header: self.header(""), data: data? })
     }
 
-    /// Returns the value of a variable that is an electric current \[A\]; RTDE reports it in mA.
+    /// Returns the value of a variable that is an electric current \[A\], which RTDE reports in mA; `None` if it was
+    /// not received.
     fn ampere(&self, of: Variable) -> Option<f64> {
         let current = self.readings.number(of)?;
         Some(if self.readings.is_by_rtde(of) { current * 1e-3 } else { current })
@@ -198,7 +199,8 @@ impl Readout<'_> {
         self.readings.bits(Variable::RobotStatusBits).map(|bits| bits >> bit & 1 == 1)
     }
 
-    /// Returns the state of the button with this bit of the robot status, which only RTDE reports for buttons.
+    /// Returns `true` if the button with this bit of the robot status is pressed; `None` unless RTDE reports the
+    /// status.
     fn button(&self, bit: u32) -> Option<bool> {
         self.status(bit).filter(|_| self.readings.is_by_rtde(Variable::RobotStatusBits))
     }
@@ -288,7 +290,8 @@ impl Readout<'_> {
         Some(WrenchStamped { header: self.header(frame), wrench: self.force()?.into() })
     }
 
-    /// Returns the levels of digital pins: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
+    /// Returns the levels of digital pins: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool. Returns
+    /// `None` if they are not reported.
     fn levels(&self, of: Variable) -> Option<u32> {
         let generation = if self.readings.is_cb2() { Generation::Cb2 } else { Generation::ESeries };
         Some(digital_levels(u32::try_from(self.readings.bits(of)?).ok()?, generation))
@@ -314,8 +317,8 @@ impl Readout<'_> {
         }
     }
 
-    /// Returns the domain of an analog input or output: 0 current, 1 voltage. Ports 30001 and 30002 report it for
-    /// outputs alone; inputs of CB2's control box are for voltage.
+    /// Returns the domain of an analog input or output: 0 current, 1 voltage; `None` if it is unknown. Ports 30001 and
+    /// 30002 report it for outputs alone; inputs of CB2's control box are for voltage.
     fn domain(&self, of: Variable) -> Option<u8> {
         let (types, bit) = match of {
             Variable::AnalogInput0 => (Variable::AnalogIoTypes, 0),

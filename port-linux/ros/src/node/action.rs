@@ -21,7 +21,7 @@ pub(super) struct Action {
     result: In,
     feedback: Out,
     status: Out,
-    /// The goals, with encoded responses for the clients that request a result.
+    /// The goals of the action, with encoded results for the clients that request one.
     goals: Goals<Vec<u8>, Asker>,
     /// The encoded response to a request for the result of a goal that does not exist.
     unknown: Vec<u8>,
@@ -40,7 +40,7 @@ pub(super) enum Incoming {
 }
 
 impl Action {
-    /// Offers the action, with results of type `R`.
+    /// Opens the endpoints of the action in the transport; its results are of type `R`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.

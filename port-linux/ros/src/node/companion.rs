@@ -1,5 +1,5 @@
-//! The running node, on a thread of its own: it publishes the contents of a session's feed and handles the calls and
-//! goals of clients.
+//! The running node, on a thread of its own: it publishes the contents of a session's feed, which has all data
+//! exchanged with the robot, and handles the calls and goals of clients.
 //!
 //! The thread wakes a thousand times a second. The thread that exchanges data with the robot only writes entries into
 //! the feed, as it does for a recorder, and never waits for the node.
@@ -118,8 +118,8 @@ struct Running {
 }
 
 impl Running {
-    /// Joins the domain, publishes the contents of the feed of `session`, and becomes a client of the session if the
-    /// node may command. Refusals are reported as text.
+    /// Joins the domain, publishes the data that the session exchanges with the robot, and becomes a client of the
+    /// session if the node may command. Refusals are reported as text.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the domain cannot be joined.
@@ -217,7 +217,7 @@ struct Working<'m, const N: usize> {
     /// The name, release and endpoints of this node, compared with those of other nodes.
     offered: Offered,
     stated: Stated,
-    /// The wait for another ROS 2 program; `None` once one has been discovered.
+    /// The wait for the discovery of another ROS 2 program; `None` once one has been discovered.
     waits: Option<DiscoveryWait>,
     met: Arc<AtomicBool>,
     /// The time at which the other nodes of the domain are examined next.
@@ -226,7 +226,7 @@ struct Working<'m, const N: usize> {
     found: BTreeSet<String>,
     topics: Vec<(&'static Topic, Out)>,
     variables: Variables,
-    /// The handles of the topics of variables, in the order of the variables.
+    /// The handles of the topics that publish one RTDE variable each, in the order of `variables`.
     of_variables: Vec<Out>,
     controller_clock: ControllerClock,
     driver: Option<Driver>,
@@ -242,7 +242,7 @@ struct Working<'m, const N: usize> {
     messages: u64,
     /// The number of bytes of the messages that the node has published.
     bytes: u64,
-    /// The number of the DDS transport's remarks that have been reported.
+    /// The number of the DDS transport's remarks about other participants that have been written to the log.
     remarks: usize,
     told: companion::Remarks,
     remarked: LogLimiter,
@@ -416,7 +416,8 @@ impl<const N: usize> Working<'_, N> {
         }
     }
 
-    /// Logs the rejections of this step, and the qualities of service that others request and that are not offered.
+    /// Writes the log lines of this step, and the topics whose subscribers require a quality of service that the node
+    /// does not offer.
     fn tell(&mut self, mut remarks: Remarks) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {

@@ -15,23 +15,24 @@ use crate::contact_goals::{ContactFacts, DETECT, Next, Watch};
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Decided, RequestKind, Status};
 
-/// The goal or motion on whose behalf the watch is on, or is being switched on.
+/// The goal or motion on whose behalf the control loop watches for contacts, or is requested to.
 enum Holder {
     Nobody,
-    /// A goal that is accepted once the run has granted the watch for contacts.
+    /// A goal that is accepted once the control loop has granted the watch for contacts.
     Coming(GoalId, Asker),
     Goal(GoalId, Watch),
-    /// A motion that starts once the run has granted the watch for contacts.
+    /// A motion that starts once the control loop has granted the watch for contacts.
     MotionComing,
-    /// A motion, with the number of contacts counted before it, or the reason why the watch was refused.
+    /// A motion, with the number of contacts counted before it, or the reason why the watch for contacts was refused.
     Motion(Result<u32, String>),
 }
 
-/// The action `detect_tool_contact`, and the state of the run's watch for contacts.
+/// The action `detect_tool_contact`, and the state of the control loop's watch for contacts of the tool.
 pub(super) struct ContactWatch {
     action: Action,
     holder: Holder,
-    /// The number of the pending request to the run to switch the watch on or off; `None` if none is pending.
+    /// The number of the pending request to the control loop to switch the watch for contacts on or off; `None` if none
+    /// is pending.
     asked: Option<u32>,
     /// `true` if the watch for contacts is to be switched off.
     off: bool,
@@ -91,7 +92,8 @@ impl ContactWatch {
         Ok(())
     }
 
-    /// Requests the watch for a goal. Fails unless the arm is commanded and no other watch is on.
+    /// Requests from the control loop to watch for contacts. Fails unless the arm is commanded and no other watch for
+    /// contacts is on.
     fn ask<const N: usize>(&mut self, client: &mut Client<N>) -> Result<(), String> {
         let status = client.status();
         if status.mode != Mode::Command {
@@ -105,8 +107,8 @@ impl ContactWatch {
         Ok(())
     }
 
-    /// Requests the watch for a motion that is to end at a contact. Returns the number of contacts counted before it
-    /// once the watch is on, and `None` until then.
+    /// Requests the watch for contacts for a motion that is to end at one. Returns the number of contacts counted
+    /// before it once the watch is on, and `None` until then.
     ///
     /// # Errors
     /// The reason why the watch is refused.
@@ -124,14 +126,14 @@ impl ContactWatch {
         }
     }
 
-    /// Switches the watch off, because the motion has ended or does not start.
+    /// Switches the watch for contacts off, because the motion has ended or does not start.
     pub(super) fn motion_ends(&mut self) {
         if matches!(self.holder, Holder::MotionComing | Holder::Motion(_)) {
             (self.holder, self.off) = (Holder::Nobody, true);
         }
     }
 
-    /// Handles a decision of the run on a request. Returns `false` if the request was not made by this watch for
+    /// Handles the control loop's decision on a request. Returns `false` if the request was not made by this watch for
     /// contacts.
     pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
         if self.asked != Some(outcome.id) {
@@ -155,7 +157,7 @@ impl ContactWatch {
         true
     }
 
-    /// Checks for a contact, and ends the goal or switches the watch off accordingly.
+    /// Checks for a contact of the tool, and accordingly ends the goal or switches the watch for contacts off.
     pub(super) fn step<const N: usize>(
         &mut self,
         client: &mut Client<N>,

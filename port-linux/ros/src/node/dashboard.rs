@@ -45,11 +45,11 @@ const FAREWELL: StdDuration = StdDuration::from_secs(2);
 /// A result from the dashboard's thread, with the token of the request.
 #[derive(Debug)]
 pub(super) enum DashboardResult {
-    /// The outcome of a dashboard call.
+    /// The outcome of the dashboard call with this token.
     Answer(u64, Outcome),
-    /// The progress of a goal of `SetMode`.
+    /// The progress of the goal of `SetMode` with this token.
     Feedback(u64, SetModeFeedback),
-    /// The end of a goal of `SetMode`: succeeded, canceled or aborted.
+    /// The end of the goal of `SetMode` with this token: succeeded, canceled or aborted.
     Ended(u64, Status, SetModeResult),
 }
 
@@ -122,7 +122,8 @@ impl Dashboard {
         Ok(Self { ways: Some(ways), news, worker: Some(worker), clock: place.clock, waiting: 0, goal: None })
     }
 
-    /// Queues a call. Returns `false` if too many calls wait already; the call is then dropped and not answered.
+    /// Queues a dashboard call. Returns `false` if too many calls wait already; the call is then dropped and not
+    /// answered.
     pub(super) fn ask(&mut self, token: u64, ask: DashboardOperation) -> bool {
         let Some(ways) = self.ways.as_ref().filter(|_| self.waiting < WAITING) else { return false };
         let (way, limit) = if ask.is_long() { (&ways.long, LONG) } else { (&ways.short, LIMIT) };
@@ -139,7 +140,8 @@ impl Dashboard {
         begun
     }
 
-    /// Stops sending requests for this goal, which ends as canceled. The last request sent may still take effect.
+    /// Stops sending requests for the goal of `SetMode` with this token, which ends as canceled. The last request sent
+    /// may still take effect.
     pub(super) fn cancel(&self, token: u64) {
         if let Some(ways) = &self.ways {
             // A thread that has ended has nothing to cancel.
@@ -295,7 +297,7 @@ async fn change_mode(
     telling.change.result(ended.map_err(|ended| ended.to_string()))
 }
 
-/// A change of the robot mode that reports its feedback whenever the feedback changes.
+/// The course of a goal of `SetMode` that reports its feedback whenever the feedback changes.
 struct FeedbackReporter<'t> {
     change: ModeChange,
     told: Option<SetModeFeedback>,

@@ -35,7 +35,7 @@ pub(super) struct Offered {
     mode: Action,
 }
 
-/// Opens the endpoints of the services and the action.
+/// Opens the endpoints of the dashboard services and of the action `SetMode`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] if the transport refuses.
@@ -48,7 +48,8 @@ pub(super) fn offer(dds: &mut impl Offers, names: &Names) -> Result<Offered, Fai
 }
 
 impl Pendant {
-    /// Serves the opened endpoints. Requests that change something are refused unless `commands` is `true`.
+    /// Creates the handler of calls to the opened endpoints, which executes them by `dashboard`. Requests that change
+    /// something are refused unless `commands` is `true`.
     pub(super) fn new(Offered { offers, mode }: Offered, dashboard: Dashboard, commands: bool) -> Self {
         Self { dashboard, commands, offers, mode, next: 0, calls: BTreeMap::new(), goal: None }
     }
@@ -103,7 +104,8 @@ impl Pendant {
         Ok(())
     }
 
-    /// Starts the goal of `SetMode` in `bytes` and returns its identifier.
+    /// Starts the goal of `SetMode` in `bytes` and returns its identifier, or as error the reason why the goal is
+    /// rejected.
     fn goal(&mut self, bytes: &[u8]) -> Result<GoalId, String> {
         let SendGoalRequest::<SetModeGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
         Wanted::of(&goal).map_err(|refused| refused.to_string())?;
@@ -121,7 +123,8 @@ impl Pendant {
         Ok(goal_id)
     }
 
-    /// Sends the results that the controller has produced since the last step.
+    /// Sends to clients the answers to dashboard calls and the progress and results of `SetMode` that have come from
+    /// the controller since the last step.
     pub(super) fn step(&mut self, dds: &mut Dds, nanos: u64) {
         while let Some(news) = self.dashboard.news() {
             match news {

@@ -106,7 +106,7 @@ struct Published {
     writer: Writer,
     /// The newest messages of a latched topic, for the participant that replaces this one.
     newest: VecDeque<Bytes>,
-    /// The number of messages that are kept; 0 if the topic is not latched.
+    /// The number of messages that are kept for late subscribers; 0 if the topic is not latched.
     depth: usize,
 }
 
@@ -139,7 +139,7 @@ pub struct Dds {
     waits: Vec<Waits>,
     remarks: Vec<Remark>,
     news: Vec<String>,
-    /// The DDS domain that was joined, with the interfaces and peers.
+    /// The DDS domain that was joined, with the network interfaces and the hosts to which the node announces itself.
     place: Domain,
     /// The namespace and name of the node that this participant has announced.
     node: Option<(String, String)>,

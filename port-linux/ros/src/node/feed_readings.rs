@@ -1,4 +1,4 @@
-//! Stores the robot's data from a session's feed as readings.
+//! Stores the robot's data from a session's feed, the sequence of all data exchanged with the robot, as readings.
 
 use crate::readings::{Port, Readings};
 use outrigger::feed::{EntryContent, Item, Message, Streams, VARIABLES};
@@ -22,7 +22,7 @@ pub(super) fn take(readings: &mut Readings, port: u16, micros: u64, message: &Me
     }
 }
 
-/// Stores the robot's data in the next item of a session's feed as readings.
+/// Stores the robot's data in `item`, the next item of a session's feed, as readings.
 pub(super) fn hear(readings: &mut Readings, streams: &mut Streams<'_>, item: &Item) {
     let entry = match item {
         Item::Entry(entry) => entry,

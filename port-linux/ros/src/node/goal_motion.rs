@@ -1,4 +1,5 @@
-//! Converts goals into motions of the run, and the run's state into trajectory points of messages.
+//! Converts trajectory goals into motions that the control loop executes, and its state into trajectory points of
+//! messages.
 
 use outrigger_core::trajectory::{Setpoint, Tolerances};
 use outrigger_ros2_messages::{JointTrajectoryPoint, Time};

@@ -1,4 +1,4 @@
-//! Executes calls of `hand_back_control` through the run.
+//! Executes calls of `hand_back_control` by requests to the control loop.
 
 use outrigger_core::robot::Reason;
 use outrigger_ros2_messages::endpoint::Offer;
@@ -19,12 +19,12 @@ const MOST: usize = 16;
 pub(super) struct HandBackCalls {
     calls: Vec<(Asker, &'static Offer)>,
     under_way: Option<HandBack>,
-    /// The number of the request to end Outrigger's program; `None` unless one is pending.
+    /// The number of the pending request to end Outrigger's program on the controller; `None` if none is pending.
     asked: Option<u32>,
 }
 
 impl HandBackCalls {
-    /// Queues a call. Returns its client as the error if too many wait already.
+    /// Queues a call of `hand_back_control`. Returns its client as the error if too many calls wait already.
     pub(super) fn call(&mut self, asker: Asker, offer: &'static Offer, now: Instant) -> Result<(), Asker> {
         if self.calls.len() >= MOST {
             return Err(asker);
@@ -54,7 +54,7 @@ impl HandBackCalls {
         }
     }
 
-    /// Handles a decision of the run on a request. Returns `false` if the request was not made for a call of
+    /// Handles the control loop's decision on a request. Returns `false` if the request was not made for a call of
     /// `hand_back_control`.
     pub(super) fn decided(&mut self, one: &Decided, dds: &mut Dds, remarks: &mut Remarks) -> bool {
         if self.asked != Some(one.id) {

@@ -12,7 +12,7 @@ use outrigger::show::reason_text::{self, Observer};
 
 /// The interval between two messages of the session's diagnostics.
 const PACE: Duration = Duration::from_secs(1);
-/// The time without figures of the link after which the session counts as over.
+/// The time without new figures of the link to the controller after which the session counts as over.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The state of the session as the diagnostics report it.
@@ -45,8 +45,8 @@ impl Health {
         self.coast = Some(text.to_owned());
     }
 
-    /// Returns the diagnostics if they are due at `now`. `status` is the status of the run that the node may
-    /// command.
+    /// Returns the encoded diagnostics if they are due at `now`, otherwise `None`. `status` is that of the control
+    /// loop, `None` if the node may not command.
     pub(super) fn due(&mut self, now: Instant, stamp: Time, status: Option<&Status>) -> Option<Vec<u8>> {
         if now < self.next {
             return None;

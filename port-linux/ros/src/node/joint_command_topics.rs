@@ -1,6 +1,6 @@
 //! The topics of `forward_velocity_controller`, `forward_position_controller` and `forward_effort_controller`, and of
-//! hardware components of ros2_control. The newest command is passed to the run, which follows it as long as it is
-//! valid or refuses it.
+//! hardware components of ros2_control. The newest command is passed to the control loop, which follows it as long as
+//! it is valid or refuses it.
 
 use outrigger_core::law::{Forward, Forwarded};
 use outrigger_ros2_messages::endpoint::{Qos, Subscription};
@@ -27,12 +27,14 @@ pub(super) struct Streams<const N: usize> {
     holds: Duration,
     /// The newest streamed command that arrived since the last step.
     newest: Option<Forwarded<N>>,
-    /// The run's state of streaming at the last step.
+    /// The progress of the clients' streams at the last step, with the control loop's counts of refused and expired
+    /// commands.
     seen: Streaming,
 }
 
 impl<const N: usize> Streams<N> {
-    /// Subscribes to these topics. Lost commands are not sent again, because the next one supersedes them.
+    /// Subscribes to the topics of streamed joint commands. Lost commands are not sent again, because the next one
+    /// supersedes them.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.
@@ -55,7 +57,7 @@ impl<const N: usize> Streams<N> {
         })
     }
 
-    /// Reads a message of one of these topics. Returns `false` if the message is of another topic.
+    /// Reads a message of a topic of streamed joint commands. Returns `false` if the message is of another topic.
     pub(super) fn arrival(&mut self, (at, bytes): (In, &[u8]), standing: &SessionFacts, remarks: &mut Remarks) -> bool {
         let speeds = |values| Some(Forwarded::Speeds(JointVelocities(values)));
         let (topic, command) = match at {
@@ -93,12 +95,12 @@ impl<const N: usize> Streams<N> {
         true
     }
 
-    /// Drops the newest streamed command if it has not been passed on to the run.
+    /// Drops the newest streamed command if it has not been passed on to the control loop.
     pub(super) const fn discard(&mut self) {
         self.newest = None;
     }
 
-    /// Passes the newest command to the run, and logs commands that were refused or that expired.
+    /// Passes the newest streamed command to the control loop, and logs commands that were refused or that expired.
     pub(super) fn step(&mut self, client: &Client<N>, remarks: &mut Remarks) {
         if let Some(what) = self.newest.take() {
             client.stream(Forward { what, holds: self.holds });

@@ -107,7 +107,8 @@ impl LogLimiter {
         Kind { key, is_new: true, pace: Pace::new(per_second, at_once, now), left_out: LeftOut::default() }
     }
 
-    /// Returns the lines that count those left out, once a second has passed since the first of them.
+    /// Returns one log line for each kind of line that was left out, with the number of those left out, once a second
+    /// has passed since the first of them.
     pub(super) fn due(&mut self, now: Instant) -> Vec<String> {
         let Self { kinds, pace, others, .. } = self;
         let all = kinds.iter_mut().map(|kind| (&mut kind.left_out, "")).chain([(others, " and others")]);

@@ -1,4 +1,4 @@
-//! Serves the node's parameters, which report how the node joined its domain.
+//! Serves the node's parameters, which report its settings: domain, interfaces, names and kinds of topics.
 
 use outrigger_ros2_messages::endpoint::Offer;
 
@@ -13,7 +13,7 @@ pub(super) struct Stated {
     parameters: Parameters,
 }
 
-/// Offers the services of the parameters.
+/// Opens the services by which clients read the node's parameters.
 ///
 /// # Errors
 /// [`Failure::BadInput`] if the transport refuses.
@@ -48,7 +48,7 @@ fn parameters(settings: &Settings) -> Parameters {
 }
 
 impl Stated {
-    /// Answers a call of these services; returns the data if it is for another one.
+    /// Answers a call of a service that reads parameters; returns the data if it is for another recipient.
     pub(super) fn arrival(&self, arrival: Arrival, dds: &mut Dds, remarks: &mut Remarks) -> Option<Arrival> {
         let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == arrival.at) else { return Some(arrival) };
         let asker = arrival.asker?;

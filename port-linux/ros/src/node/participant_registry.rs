@@ -24,7 +24,7 @@ pub(super) const GRAPH_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntit
 /// The largest number of other DDS participants that are stored.
 const MOST: usize = 256;
 
-/// The participants of the domain and their nodes, as far as they have been announced.
+/// The participants of the DDS domain and their nodes of ROS 2, as far as they have been announced.
 pub(super) struct Census {
     graph: Reader,
     vendors: BTreeMap<Prefix, [u8; 2]>,

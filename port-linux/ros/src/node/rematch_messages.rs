@@ -17,7 +17,8 @@ const DATA: [u8; 2] = [0x15, 0x05];
 const HEARTBEAT: [u8; 2] = [0x07, 0x03];
 /// The identifiers of the reader and the writer of topics (RTPS 2.5, 9.3.1.5).
 const BETWEEN: [u8; 8] = [0, 0, 0x02, 0xc7, 0, 0, 0x02, 0xc2];
-/// The numbers by which RTPS identifies parameters in a list (RTPS 2.5, 9.6.3).
+/// The number of the parameter that ends a list; it and the following ones identify parameters in RTPS (RTPS 2.5,
+/// 9.6.3).
 const PID_SENTINEL: u16 = 0x0001;
 const PID_TOPIC_NAME: u16 = 0x0005;
 const PID_TYPE_NAME: u16 = 0x0007;

@@ -1,5 +1,5 @@
-//! The requests of ROS 2 clients to this node: service calls, goals, and commands by topics. Each becomes a request
-//! to the run beside the node.
+//! The requests of ROS 2 clients to this node: service calls, goals, and commands by topics. Each becomes a request to
+//! the control loop that the node runs beside.
 
 use outrigger_core::command::Guidance;
 use outrigger_core::command::outputs::Write;
@@ -32,7 +32,7 @@ use outrigger::requests::{Client, Decided, RequestKind, Status};
 
 /// The interval at which a force mode that a call has started is renewed, because the call is made only once.
 const RENEWAL: Duration = Duration::from_millis(200);
-/// The text of a refusal because the run's request queue is full.
+/// The text of a refusal because the queue of requests to the control loop is full.
 const BUSY: &str = "too many requests are queued: try again";
 
 /// The force mode or freedrive that this node has started and that must be renewed.
@@ -68,16 +68,17 @@ pub(super) struct ClientRequests<const N: usize> {
     followed: TrajectoryActions<N>,
     streams: Streams<N>,
     settings: Settings,
-    /// The calls that set several values of which the run has not yet decided all.
+    /// The calls that set several values of which the control loop has not yet decided all.
     several: Vec<Several>,
-    /// The calls that wait for the run's decision, each with the number of its request.
+    /// The calls that wait for the control loop's decision, each with the number of its request.
     owed: Vec<(u32, Asker, &'static Offer)>,
     hands_back: HandBackCalls,
     guided: Option<Guided>,
 }
 
 impl<const N: usize> ClientRequests<N> {
-    /// Offers every service, action and topic; with `client` they act on its run.
+    /// Opens every service, action and topic of the node for clients; with `client` their requests act on the control
+    /// loop.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.
@@ -140,12 +141,12 @@ impl<const N: usize> ClientRequests<N> {
         })
     }
 
-    /// Returns `true` if the run beside the node commands the arm.
+    /// Returns `true` if the control loop beside the node commands the arm.
     pub(super) fn commands(&self) -> bool {
         self.client.as_ref().is_some_and(|client| client.status().mode == Mode::Command)
     }
 
-    /// Returns the status of the run beside the node; `None` if the node may not command.
+    /// Returns the status of the control loop beside the node; `None` if the node may not command.
     pub(super) fn status(&self) -> Option<Status> {
         self.client.as_ref().map(Client::status)
     }
@@ -231,8 +232,8 @@ impl<const N: usize> ClientRequests<N> {
         }
     }
 
-    /// Handles a call of a service of PolyScope X. One value that is not allowed refuses the whole call. If the run's
-    /// request queue has room for only a part of the values, that part is requested, and the call fails.
+    /// Handles a call of a service of PolyScope X. One value that is not allowed refuses the whole call. If the control
+    /// loop's request queue has room for only a part of the values, that part is requested, and the call fails.
     fn native(&mut self, offer: &'static Offer, bytes: &[u8], asker: Asker, dds: &mut Dds, remarks: &mut Remarks) {
         let refused = match (native_calls::writes(offer, bytes), &mut self.client) {
             (Ok(writes), Some(client)) => {
@@ -318,8 +319,8 @@ impl<const N: usize> ClientRequests<N> {
         })
     }
 
-    /// Passes a measured force on to the source that represents the external sensor, so that the run can write it to
-    /// the controller.
+    /// Passes a measured wrench on to the configured sensor (source) that represents the external force sensor, so that
+    /// the control loop can write it to the controller.
     fn wrench(&mut self, bytes: &[u8]) -> Result<(), String> {
         let values = native_calls::external_wrench(bytes).map_err(|error| error.to_string())?;
         let client = self.client.as_mut().ok_or(ONLY_LOOKS)?;
@@ -361,7 +362,7 @@ impl<const N: usize> ClientRequests<N> {
         }
     }
 
-    /// Advances the requests in progress, and answers those that the run has decided.
+    /// Advances the requests in progress, and answers those that the control loop has decided.
     pub(super) fn step(&mut self, dds: &mut Dds, (now, stamp): (Instant, Time), remarks: &mut Remarks) {
         let Some(client) = &mut self.client else { return };
         let mut decided = vec![];
@@ -419,8 +420,8 @@ impl<const N: usize> ClientRequests<N> {
     }
 }
 
-/// Records the run's decision on one value of a service call that sets several. Returns `false` if the decision belongs
-/// to no such call.
+/// Records the control loop's decision on one value of a service call that sets several. Returns `false` if the
+/// decision belongs to no such call.
 fn one_of(
     several: &mut Vec<Several>,
     id: u32,

@@ -1,4 +1,5 @@
-//! Uploads programs that clients send, each on a thread of its own, with a permit of the run beside the node.
+//! Uploads URScript programs that clients send, each on a thread of its own, with permission of the control loop beside
+//! the node.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -23,10 +24,10 @@ use outrigger::host::worker::Worker;
 use outrigger::requests::{Client, Decided, RequestKind, UploadGuard, UploadPermit};
 use outrigger::script::{UploadListener, Words, upload};
 
-/// The level from which on a report of the controller counts as an error for a goal that requests this; also used for
-/// a report without a level.
+/// The severity from which on an error report of the controller fails a program whose goal requests this; also used for
+/// a report without a severity.
 const WARNING: i32 = 2;
-/// The level from which on a report of the controller counts as an error for every program.
+/// The severity from which on an error report of the controller fails every program.
 const VIOLATION: i32 = 3;
 /// The text of the refusal while another URScript program is in progress.
 const BUSY: &str = "a script is running: wait for its end, or cancel it";
@@ -38,7 +39,8 @@ enum News {
     Ended(Result<String, String>),
 }
 
-/// A program in progress on its own thread. Dropping it closes the connection, and no more messages are received.
+/// A URScript program that a thread uploads and follows. Dropping this value closes the connection, and no more
+/// messages are received from the thread.
 struct Carried {
     news: Receiver<News>,
     _stays: oneshot::Sender<()>,
@@ -50,15 +52,16 @@ enum By {
     Goal(GoalId, Asker),
 }
 
-/// The URScript program in progress; at most one exists.
+/// The URScript program of a client that is in progress; at most one is at a time.
 struct Current {
     course: Course,
     by: By,
     program: Program,
-    /// The number of the request to the run that the run has not decided yet.
+    /// The number of the request for permission to upload that the control loop has not decided yet; `None` if there is
+    /// none.
     asked: Option<u32>,
     carried: Option<Carried>,
-    /// The upload that stops the program; `None` if it is not being stopped.
+    /// The upload of the program that stops the client's program; `None` if it is not being stopped.
     stopping: Option<Carried>,
 }
 
@@ -140,7 +143,7 @@ impl Scripts {
         self.ask(By::Goal(goal_id, asker), program, client)
     }
 
-    /// Requests the run's permission to upload a URScript program.
+    /// Requests the control loop's permission to upload a URScript program.
     fn ask<const N: usize>(&mut self, by: By, program: Program, client: Option<&mut Client<N>>) -> Result<(), String> {
         let client = client.ok_or(ONLY_LOOKS)?;
         if self.current.is_some() {
@@ -153,8 +156,8 @@ impl Scripts {
         Ok(())
     }
 
-    /// Handles a decision of the run on a request. Returns `false` if the request was not made for the URScript program
-    /// in progress.
+    /// Handles the control loop's decision on a request. Returns `false` if the request was not made for the URScript
+    /// program in progress.
     pub(super) fn decided<const N: usize>(
         &mut self,
         outcome: &Decided,
@@ -199,7 +202,7 @@ impl Scripts {
         true
     }
 
-    /// Reports the messages that the program's thread has sent since the last step.
+    /// Reports to the client the messages that the thread of the URScript program has sent since the last step.
     pub(super) fn step<const N: usize>(
         &mut self,
         client: &mut Client<N>,
@@ -241,7 +244,8 @@ impl Scripts {
         }
     }
 
-    /// Ends the goal in progress, because the node ends. The program on the controller continues.
+    /// Ends the goal of the URScript program in progress, because the node ends. The program on the controller
+    /// continues.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if self.current.as_ref().is_some_and(|current| current.carried.is_some()) {
             self.end(Err("the node has ended and no longer monitors the program".into()), dds, stamp);
@@ -259,7 +263,7 @@ impl Current {
     }
 }
 
-/// Uploads a program on a new thread, and follows it to its end if `waits` is `true`.
+/// Uploads a URScript program on a new thread, and follows it to its end if `waits` is `true`.
 fn carry(program: Program, waits: bool, at: SocketAddr, permit: UploadPermit) -> Carried {
     let ((tell, news), (stays, gone)) = (channel(), oneshot::channel());
     let failed = tell.clone();
@@ -320,7 +324,7 @@ struct UploadObserver<'w> {
     words: Words<'w>,
     tell: &'w Sender<News>,
     permit: UploadPermit,
-    /// A guard that is held from the upload until the program runs or fails.
+    /// A guard of the upload, held until the program runs or fails. The arm cannot be commanded while it exists.
     way: Option<UploadGuard>,
     sent: bool,
     fails_on_reports: bool,

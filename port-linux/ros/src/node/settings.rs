@@ -71,7 +71,7 @@ pub struct Settings {
     pub(super) interfaces: Vec<IpAddr>,
     /// The set of topic names that is used: those of UR's driver, of PolyScope X, or both.
     pub(super) surface: Surface,
-    /// `true` if topics that the original publishes without reliability are offered as reliable.
+    /// `true` if topics that a PolyScope X controller publishes without reliability are offered as reliable.
     pub(super) offer_reliable: bool,
     /// `true` if the topic names of `ur_modern_driver`, the driver of 2015, are offered as well.
     pub(super) legacy_names: bool,
@@ -96,7 +96,8 @@ pub struct Settings {
     pub(super) stamps: Stamps,
     /// The RTDE variables that are published on topics of their own.
     pub(super) variables: Vec<String>,
-    /// The name of the source that takes `external_wrench`; `None` if there is none.
+    /// The name of the configured sensor (source) that takes the readings of the topic `external_wrench`; `None` if
+    /// there is none.
     pub(super) external_wrench: Option<String>,
     /// The lowest and the highest payload mass that `set_payload` accepts \[kg\].
     pub(super) payload: [f32; 2],
@@ -175,7 +176,8 @@ impl Settings {
         GuideLimits { renew_within: self.freedrive_timeout, ..GuideLimits::default() }
     }
 
-    /// Sets the source that takes the readings of `external_wrench`: one with six values whose input is requests.
+    /// Sets the configured sensor (source) that takes the readings of the topic `external_wrench`: one with six values
+    /// whose input is requests.
     #[must_use]
     pub fn with_external_wrench(self, source: Option<String>) -> Self {
         Self { external_wrench: source, ..self }

@@ -33,7 +33,8 @@ pub(super) struct ControllerClock {
 }
 
 impl ControllerClock {
-    /// Creates a clock whose offset to the controller's clock is not known yet.
+    /// Creates the mapping from the controller's clock; their offset is not known yet. `by` selects the time of arrival
+    /// or of the controller for stamps.
     pub(super) const fn new(by: Stamps) -> Self {
         Self { by, newest: None, offset: None }
     }

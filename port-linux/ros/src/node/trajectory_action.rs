@@ -1,10 +1,10 @@
-//! Goals of `FollowJointTrajectory`, and of its variant until a contact: validates them, starts them as requests to
-//! the run, tracks them and reports their progress and results.
+//! Goals of `FollowJointTrajectory`, and of its variant until a contact: validates them, starts them as requests to the
+//! control loop, tracks them and reports their progress and results.
 //!
-//! One motion is in progress at a time, whichever action it came from. A goal is accepted once the run has started
-//! it, and rejected otherwise. The response to a goal has no text, so the reason for a rejection is logged, and
+//! One motion is in progress at a time, whichever action it came from. A goal is accepted once the control loop has
+//! started it, and rejected otherwise. The response to a goal has no text, so the reason for a rejection is logged, and
 //! returned as the result to a client that requests it. A goal of no length succeeds at once where the arm is, and
-//! nothing is requested of the run.
+//! nothing is requested of the control loop.
 
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
@@ -35,7 +35,7 @@ use outrigger::requests::{Client, Decided, RequestKind};
 
 /// The interval of the feedback messages of a trajectory goal.
 const FEEDBACK: Duration = Duration::from_millis(50);
-/// The longest wait for commanding, and for the end of a motion that is to be replaced.
+/// The longest wait until commanding has begun, and until a motion that is to be replaced has ended.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The joint speed below which the arm counts as at rest \[rad/s\].
@@ -52,7 +52,8 @@ struct Served {
     /// The kind of command that a goal of the action is.
     command: Command,
     action: Action,
-    /// The topic on which trajectories arrive that have no result.
+    /// The topic on which clients send trajectories without a goal, which therefore have no result; `None` if the
+    /// action has none.
     topic: Option<In>,
 }
 
@@ -75,30 +76,31 @@ struct PendingMotion<const N: usize> {
     asker: Option<Asker>,
     at: PendingState<N>,
     until: Instant,
-    /// The number of contacts counted before the motion; `None` unless it ends at a contact and the watch is on.
+    /// The number of contacts counted before the motion; `None` unless it ends at a contact and the watch for contacts
+    /// is on.
     contacts: Option<u32>,
 }
 
 enum PendingState<const N: usize> {
     /// The motion is being computed on another thread.
     Read(Receiver<Result<Ready<N>, String>>),
-    /// The motion is valid and the one before it is being ended. The motion is then computed again from the arm's
-    /// position at rest.
+    /// The motion is valid, and the motion in progress is being ended to replace it. The new one is then computed again
+    /// from the arm's position at rest.
     Room,
     /// The motion is computed and is to be started. If needed, commanding or a watch for contacts is requested first.
     Waits(Ready<N>),
-    /// The run has been requested to command the arm, by the request of this number.
+    /// The motion waits for commanding, which was requested of the control loop by the request of this number.
     Requests(u32, Ready<N>),
-    /// The run has been requested to start the motion, by the request of this number.
+    /// The control loop has been requested to start the motion, by the request of this number.
     Begins(u32),
     /// The motion has no length, because the arm is already at its end.
     There,
 }
 
-/// The motion that the run executes.
+/// The motion that the control loop executes for a goal or a topic.
 struct Current {
     by: By,
-    /// The number that the run has given the motion.
+    /// The number that the control loop has given the motion.
     number: u32,
     cancelling: bool,
     /// `true` if the end of the motion was requested, so that another motion can start.
@@ -122,7 +124,7 @@ pub(super) struct TrajectoryActions<const N: usize> {
 }
 
 impl<const N: usize> TrajectoryActions<N> {
-    /// Offers the actions, and subscribes to their topics.
+    /// Offers the actions that follow trajectories, and subscribes to the topics of trajectories.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.
@@ -200,7 +202,7 @@ impl<const N: usize> TrajectoryActions<N> {
         Some(arrival)
     }
 
-    /// Reads a goal and prepares its motion.
+    /// Reads a goal and prepares its motion, for the action with the index `index`.
     ///
     /// # Errors
     /// The reason for a rejection, with the goal's identifier if it was read.
@@ -294,7 +296,8 @@ impl<const N: usize> TrajectoryActions<N> {
         })
     }
 
-    /// Starts to compute a motion for a trajectory, from the arm's present position.
+    /// Starts to compute the motion for a trajectory on another thread, from the arm's present position unless a motion
+    /// is in progress.
     fn read(&self, wanted: &TrajectoryGoal, client: &Client<N>) -> Result<PendingState<N>, String> {
         let (moving, stands) = (client.moving(), client.stands());
         let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;
@@ -391,8 +394,8 @@ impl<const N: usize> TrajectoryActions<N> {
         by.and_then(|(index, _)| self.served.get(index)).is_some_and(Served::ends_by_contact)
     }
 
-    /// Handles a decision of the run on a request. Returns `false` if the request was made for none of these trajectory
-    /// goals.
+    /// Handles the control loop's decision on a request. Returns `false` if the request was made for none of these
+    /// trajectory goals.
     pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
         if self.touch.decided(outcome, dds, stamp, remarks) {
             return true;
@@ -530,7 +533,7 @@ impl<const N: usize> TrajectoryActions<N> {
         }
     }
 
-    /// Ends the goals in progress, because the run or the node ends.
+    /// Ends the trajectory goal in progress as aborted, and the goal that waits for a contact, because the node ends.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if let Some(current) = self.current.take() {
             self.end(current, aborted("the node has ended"), dds, stamp);

@@ -51,8 +51,8 @@ fn code_of(reason: Option<Reason>) -> FollowError {
     }
 }
 
-/// Returns the end of a goal by the stage of its motion and, if commanding ended, the reason and the side that
-/// released it. Returns `None` while the motion runs.
+/// Returns the result of a goal by the stage of its motion and, if commanding ended, the reason and the side that ended
+/// it. Returns `None` while the motion runs.
 pub(super) fn ended_as(
     stage: Option<MotionStage>,
     whose: CancelOrigin,

@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub(super) struct Power {
     wanted: RobotMode,
     state: State,
-    /// `true` if a request to the dashboard waits for its answer.
+    /// `true` if a request to the dashboard has been sent and its answer has not arrived.
     asked: bool,
     events: VecDeque<SequenceEvent>,
     over: bool,

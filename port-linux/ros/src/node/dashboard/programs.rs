@@ -23,8 +23,8 @@ pub(super) async fn list(at: SocketAddr) -> Result<Vec<ProgramInformation>, Stri
     read(&answer).map_err(|what| format!("http://{at}{BASE}/programs/v1/: {what}"))
 }
 
-/// Sends the request by HTTP/1.0, so that the answer is in one piece and ends with the connection; returns the
-/// answer.
+/// Requests the list of programs from the Robot API by HTTP/1.0, so that the answer is in one piece and ends with the
+/// connection; returns the answer.
 async fn get(at: SocketAddr) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(at).await?;
     let call = format!("GET {BASE}/programs/v1/ HTTP/1.0\r\nHost: {at}\r\nAccept: application/json\r\n\r\n");
@@ -47,7 +47,7 @@ fn read(answer: &[u8]) -> Result<Vec<ProgramInformation>, String> {
     Ok(programs.iter().map(program).collect())
 }
 
-/// Reads one program of the answer. Fields that are null or missing become empty or 0.
+/// Reads one program of the Robot API's list. Fields that are null or missing become empty or 0.
 fn program(program: &Value) -> ProgramInformation {
     let text = |key| program.get(key).and_then(Value::as_str).unwrap_or_default().replace('\0', "");
     let date = |key| program.get(key).and_then(Value::as_u64).unwrap_or_default();

@@ -14,7 +14,8 @@ use outrigger::dashboard::connection::{Connection, LINE_MEMORY};
 use outrigger::dashboard::transport::{Transport, Trouble, software};
 use outrigger::host::clock::Clock;
 
-/// The timeouts of each step of a conversation with a service. The caller limits the time of the whole conversation.
+/// The timeouts of each step of a conversation with a dashboard server or Robot API. The caller limits the time of the
+/// whole conversation.
 const TIMEOUTS: Timeouts = Timeouts {
     opening: Duration::from_secs(3),
     greeting: Duration::from_secs(2),
@@ -48,8 +49,8 @@ pub(super) enum Reached<'m> {
 }
 
 impl ServiceAddresses {
-    /// Connects to the service that is available and returns it with the controller's software version. For PolyScope
-    /// X it is the oldest version with such an API.
+    /// Connects to the dashboard server or else the Robot API, and returns the connection with the controller's
+    /// software version. For PolyScope X it is the oldest version with such an API.
     ///
     /// # Errors
     /// [`Trouble`] if neither service answers, or if the dashboard server does not report its software.

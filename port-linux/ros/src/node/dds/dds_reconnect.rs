@@ -18,9 +18,10 @@ use outrigger::exit::Failure;
 const LEASE: Duration = Duration::from_secs(10);
 /// The shortest interruption of this process whose length is reported.
 const NOTED: Duration = Duration::from_millis(100);
-/// The time after an interruption was noticed within which a long step is attributed to it.
+/// The time after a pause of this thread within which a reported interruption of the process is taken to have lasted as
+/// long as the pause.
 const RECENT: Duration = Duration::from_secs(1);
-/// The time that the thread which notices an interruption needs to report it.
+/// The time that the thread of the `InterruptionDetector` needs to report an interruption of this process.
 const TELLS: std::time::Duration = std::time::Duration::from_millis(5);
 /// The delay after which endpoints are matched again with those of a participant that came back. The delay is needed
 /// because the participant's first message only makes it known.
