@@ -40,7 +40,7 @@ pub const GIVE_UP: Duration = Duration::from_secs(300);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Restart {
-    /// The board's network interface.
+    /// The board's network interface alone; the firmware continues.
     Interface,
     /// The whole board, by a reset of its chip.
     Board,

@@ -11,9 +11,9 @@ use outrigger_embassy::Handle;
 /// The origin of a command for the dashboard server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// A client on the network that has the key.
+    /// A client on the network that has the key of the request service.
     Message,
-    /// An operator's contact at the board.
+    /// An operator's contact at the board: the brake contact.
     Pin,
 }
 

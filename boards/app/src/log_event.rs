@@ -56,11 +56,11 @@ pub(crate) enum LogEvent<E> {
     Arming,
     /// The engine begins to command; the number counts how often it has done so since the boot.
     Armed(u32),
-    /// An operator's request to command or acknowledgement was rejected.
+    /// An operator's request to command, or acknowledgement of a fault, was rejected.
     Refused(Refusal),
     /// Commanding the arm was requested but did not begin, for this reason.
     NotArmed(Reason),
-    /// Commanding the arm ended for this reason.
+    /// Commanding the arm ended without an operator's request, for this reason.
     Fallback(Reason),
     /// Commanding the arm ended because an operator withdrew the request.
     Released,

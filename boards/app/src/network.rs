@@ -1,4 +1,4 @@
-//! The configuration of a board's network stack.
+//! The configuration of a board's network stack: its static IP address.
 
 use embassy_net::{Config, Ipv4Cidr, StaticConfigV4};
 use outrigger_core::engine::Device;

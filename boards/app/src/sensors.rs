@@ -15,7 +15,7 @@ use outrigger_wire::sensor::{Form, Scale, SourceId};
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// The sensor at the board's serial port.
+/// The sensor that the settings name for the board's serial port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SerialSensor {
     /// The rate of the serial port \[Bd\]; 8 bits, no parity, 1 stop bit.
@@ -47,7 +47,7 @@ impl SerialSensor {
     }
 }
 
-/// The sensor at one of the board's analog inputs.
+/// The sensor that the settings name for one of the board's analog inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnalogSensor {
     period_us: u32,
@@ -90,7 +90,7 @@ impl AnalogSensor {
     }
 }
 
-/// The distance sensor at the board's I²C bus.
+/// The distance sensor that the settings name for the board's I²C bus.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BusSensor {
     scale: Scale,
@@ -119,7 +119,7 @@ impl BusSensor {
     }
 }
 
-/// The force/torque sensor at the board's SPI port.
+/// The force/torque sensor that the settings name for the board's SPI port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WrenchSensor {
     rate: BridgeRate,

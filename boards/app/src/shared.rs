@@ -153,7 +153,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.origin.get().map_or(0, |origin| origin.monitor.frames())
     }
 
-    /// Counts a telemetry datagram that could not be sent.
+    /// Increments the count of telemetry datagrams that could not be sent.
     pub(crate) fn count_unsent(&self) {
         self.unsent.set(self.unsent.get().saturating_add(1));
     }

@@ -41,7 +41,7 @@ enum Phase {
     Resetting { until: u64 },
     /// The Ethernet transceiver is being searched for.
     Finding,
-    /// The transmit ring and the receive ring are running.
+    /// The start is complete: the DMA sends and receives frames by its two rings.
     Running,
 }
 

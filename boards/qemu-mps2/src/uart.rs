@@ -63,7 +63,7 @@ impl Port {
         Uart(self)
     }
 
-    /// Stores a byte that the serial port has received.
+    /// Stores the byte that the serial port has received in its buffer; called by the port's interrupt handler.
     fn take(&self) {
         let registers = self.registers;
         registers.write::<INTERRUPTS>(RX_RAISED);

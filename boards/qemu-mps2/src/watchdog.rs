@@ -76,7 +76,7 @@ pub(crate) fn be_patient() {
     start_with(20 * TICKS);
 }
 
-/// Resets the emulated machine by request.
+/// Resets the emulated machine, after a note in memory that the reset was requested.
 pub(crate) fn reset() -> ! {
     note().store(BOOTED, Ordering::Relaxed);
     boot::reset()

@@ -110,17 +110,19 @@ pub struct Counts {
     pub unannounced: u32,
     /// The number of the chip's interrupts without a received frame.
     pub fruitless: u32,
-    /// The number of errors of the SPI bus, [`Trouble::Bus`].
+    /// The number of transactions in which the SPI bus reported an error, [`Trouble::Bus`].
     pub bus: u32,
     /// The number of commands that the chip did not accept in time, [`Trouble::NotTaken`].
     pub not_taken: u32,
-    /// The number of errors [`Trouble::NotThere`] and [`Trouble::ResetPin`].
+    /// The number of resets after which no chip answered, [`Trouble::NotThere`], or whose pin failed,
+    /// [`Trouble::ResetPin`].
     pub not_there: u32,
     /// The number of times that a register had lost its value, [`Trouble::Forgotten`].
     pub forgotten: u32,
-    /// The number of errors [`Trouble::Length`] and [`Trouble::Unsettled`].
+    /// The number of impossible lengths, [`Trouble::Length`], and of byte counts that did not settle,
+    /// [`Trouble::Unsettled`].
     pub lengths: u32,
-    /// The number of errors [`Trouble::NotSent`].
+    /// The number of frames that were not sent in time although there was a link, [`Trouble::NotSent`].
     pub not_sent: u32,
     /// The number of resets that [`Watch::restart`](crate::Watch::restart) requested, [`Trouble::Silent`].
     pub silent: u32,

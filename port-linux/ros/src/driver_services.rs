@@ -31,7 +31,7 @@ use outrigger_ros2_messages::{
 pub enum Operation {
     /// An output or another value is to be set on the controller.
     Set(Write),
-    /// The arm is to be commanded.
+    /// Commanding of the arm is to begin, by an operator's request.
     Request,
     /// The arm is to be brought to standstill, and commanding is to end.
     Release,

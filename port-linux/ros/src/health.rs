@@ -13,7 +13,7 @@ pub static DIAGNOSTICS: Topic = Topic {
     tells: "mode, link quality, unmet preconditions, latched fault, and the underlying figures; \
             level 0 ok, 1 warning, 2 error, 3 no session",
 };
-/// The topic of the session's events: every log entry.
+/// The topic on which each log entry of the session is published as an event.
 pub static EVENTS: Topic = Topic {
     name: "outrigger/events",
     message: <Text as Message>::TYPE,
@@ -42,7 +42,7 @@ pub enum Level {
 pub struct Finding {
     /// The part of the session that the diagnostic finding is about.
     pub name: &'static str,
-    /// The severity of the diagnostic finding.
+    /// The severity of the finding, from ok to stale.
     pub level: Level,
     /// The diagnostic finding as text.
     pub message: String,

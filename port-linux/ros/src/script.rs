@@ -129,7 +129,7 @@ pub enum ProgramEvent {
 /// The action that an event in the course of a URScript program requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramAction {
-    /// No action is required.
+    /// The event requires no action.
     Nothing,
     /// The program is to be uploaded to the controller.
     Send,

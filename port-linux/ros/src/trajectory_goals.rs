@@ -111,7 +111,7 @@ pub struct TrajectoryGoal {
 /// The reason why a goal is not followed, as the result's error code and as text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfit {
-    /// The error code in the result of the goal.
+    /// The error code of the fault, for the result of the goal.
     pub code: FollowError,
     /// A description of the fault in the goal and its place.
     pub text: String,

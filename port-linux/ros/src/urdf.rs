@@ -13,10 +13,10 @@ use self::meshes::Meshes;
 use crate::arm::{Arm, UR_JOINTS};
 use crate::readings::{Readings, Variable};
 
-/// The links that the joints move, in the order of the joints.
+/// The names of the links that the joints move, in the order of the joints.
 const LINKS: [&str; 6] =
     ["shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link"];
-/// The link against which the arm's first joint turns.
+/// The name of the link against which the arm's first joint turns.
 const BASE: &str = "base_link_inertia";
 /// The index of the elbow, whose range is half that of the others.
 const ELBOW: usize = 2;
@@ -201,7 +201,7 @@ pub(crate) mod tests {
         text(&geometry, &Arm::new(&UR_JOINTS, &Names::new("", prefix).unwrap()), [3.0; 6], meshes)
     }
 
-    /// Returns the description of a UR5e.
+    /// Returns the robot description (URDF) of a UR5e with its joint names prefixed by `prefix`.
     pub(crate) fn of_an_e_series(prefix: &str, meshes: bool) -> String {
         described(&told(UR5E, 1), prefix, meshes)
     }

@@ -68,7 +68,7 @@ pub struct Serving<S, P, F> {
     incoming: &'static mut [u8],
     /// The name of the board in telemetry.
     board: &'static str,
-    /// The identifier of the firmware's build.
+    /// The identifier of the firmware's build, which a client at the bench can query.
     build: &'static str,
     /// A random number that differs at each start.
     boot: u32,
@@ -78,7 +78,7 @@ pub struct Serving<S, P, F> {
     store: Store<F>,
     /// A function that makes the watchdog wait as long as writing to flash may take; a reset follows.
     patience: fn(),
-    /// A function that restarts the board.
+    /// A function that restarts the board, after new settings were written.
     reset: fn(),
 }
 

@@ -21,7 +21,7 @@ impl Board {
         Self { pins: Pins::new(Chip::new(Timing::default(), 0), Rate::default()), tasks: vec![] }
     }
 
-    /// Returns the simulated board with these tasks.
+    /// Returns the simulated board, which runs `tasks` from now on.
     pub(crate) fn with(self, tasks: impl IntoIterator<Item = Task>) -> Self {
         Self { tasks: tasks.into_iter().collect(), ..self }
     }

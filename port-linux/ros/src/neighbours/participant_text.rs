@@ -61,7 +61,8 @@ impl Neighbourhood {
         }
     }
 
-    /// Describes a DDS participant by its first node.
+    /// Describes a DDS participant as text: its first node of ROS 2 if it has announced one, its DDS implementation and
+    /// address.
     pub(super) fn program(&self, of: Prefix) -> String {
         let first = self.nodes.iter().find(|nodes| nodes.prefix == of).and_then(|nodes| nodes.nodes.first());
         match first {

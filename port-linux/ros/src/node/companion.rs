@@ -53,11 +53,11 @@ const MOST_FOUND: usize = 64;
 /// The interval at which the other nodes of the domain are examined.
 const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(1);
 
-/// A node of ROS 2 that runs as a companion of a session.
+/// A node of ROS 2 that runs as a companion of a session: on a thread of its own beside the control loop.
 #[derive(Debug)]
 pub struct Node {
     settings: Settings,
-    /// `true` if the node may command the arm.
+    /// `true` if clients of the node may command the arm; otherwise the node is read-only.
     commands: bool,
     /// `true` if the process runs for the node alone, which then prints a summary at its end.
     alone: bool,

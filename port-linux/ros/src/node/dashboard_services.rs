@@ -123,7 +123,7 @@ impl Pendant {
         Ok(goal_id)
     }
 
-    /// Sends to clients the answers to dashboard calls and the progress and results of `SetMode` that have come from
+    /// Sends to clients the answers to dashboard calls and the progress and results of `SetMode` that arrived from
     /// the controller since the last step.
     pub(super) fn step(&mut self, dds: &mut Dds, nanos: u64) {
         while let Some(news) = self.dashboard.news() {

@@ -65,7 +65,7 @@ type Writer = DataWriter<Payload, Through>;
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) at: In,
-    /// The message, with its encapsulation.
+    /// The message in CDR, with the four bytes that name the encoding in front (encapsulation).
     pub(super) bytes: Vec<u8>,
     /// The client to answer, if the message is a request.
     pub(super) asker: Option<Asker>,
@@ -76,7 +76,7 @@ pub(super) struct Arrival {
 pub enum Remark {
     /// A reader or writer of another participant requires a quality of service that is not offered.
     Incompatible {
-        /// The name of the topic in ROS 2.
+        /// The name of the topic in ROS 2 whose qualities of service do not match.
         topic: String,
         /// The quality of service of the other participant's endpoint.
         theirs: String,

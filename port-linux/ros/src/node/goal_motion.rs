@@ -98,7 +98,7 @@ mod tests {
         TrajectoryGoal { points, path: tolerances.clone(), goal: tolerances, goal_time: None }
     }
 
-    /// Prepares a goal for an arm at standstill.
+    /// Prepares the motion of a trajectory goal for an arm at standstill; fails with the reason as text.
     fn begun(wanted: &TrajectoryGoal, by: MotionExecutor) -> Result<Ready<2>, String> {
         let motion = motion::<2>(wanted, Some(HERE))?;
         let stands =

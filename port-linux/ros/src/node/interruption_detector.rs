@@ -54,7 +54,7 @@ impl InterruptionDetector {
         Ok(Self { seen, ends, worker: Some(Worker::start("ros2-stop", wait)?) })
     }
 
-    /// Returns `true` once after each interruption of this process.
+    /// Returns `true` if this process was stopped and continued since the last call.
     pub(super) fn take(&self) -> bool {
         self.seen.load(Ordering::Relaxed) && self.seen.swap(false, Ordering::AcqRel)
     }

@@ -14,7 +14,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const KINDS: usize = 64;
 /// The limit on lines of one kind: the rate per second, and the burst.
 const OF_ONE: (f32, f32) = (1.0, 10.0);
-/// The limit on the first lines of kinds during a flood of other kinds: the rate per second, and the burst.
+/// The limit on lines whose kind is new during a flood of other kinds: the rate per second, and the burst.
 const OF_FIRST: (f32, f32) = (2.0, 64.0);
 /// The limit on all lines together: the rate per second, and the burst. It is below the number that a session accepts
 /// from one companion.
@@ -57,9 +57,9 @@ impl LeftOut {
 pub(super) struct LogLimiter {
     kinds: VecDeque<Kind>,
     pace: Pace,
-    /// The limit on the first lines of kinds, used when the limit on all is exceeded.
+    /// The limit on lines whose kind is new, used when the limit on all lines is exceeded.
     first: Pace,
-    /// The lines left out of kinds that no longer have a limit of their own.
+    /// The lines that were left out and whose kind no longer has a limit of its own.
     others: LeftOut,
 }
 

@@ -124,7 +124,8 @@ fn renumber(message: &mut [u8], at: NumberField, given: u32) {
     }
 }
 
-/// Sends an announcement under another number, and marks its participant as one that announces topics.
+/// Sends another participant's announcement to this program's participant, under another sample number, and marks it as
+/// one of a participant that announces topics.
 fn pass_on(out: &[(UdpSocket, SocketAddr)], message: &mut [u8], at: NumberField, from: IpAddr, given: u32) {
     renumber(message, at, given);
     rematch_messages::tells_of_topics(message, at.submessage);

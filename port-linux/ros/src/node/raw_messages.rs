@@ -59,5 +59,5 @@ impl Decode<'_, Raw> for AsTheyAre {
     }
 }
 
-/// A DDS reader that returns messages as bytes.
+/// A DDS reader that returns messages as bytes with their encapsulation.
 pub(super) type Reader = SimpleDataReader<Raw, Through>;

@@ -26,7 +26,7 @@ const LONGEST_KEY: usize = 96;
 pub(super) struct Line {
     /// The kind of line, by which a flood is limited. It contains nothing that others send.
     pub(super) key: String,
-    /// The text of the log line.
+    /// The text that is written to the log.
     pub(super) text: String,
     /// The number of occurrences that the log line stands for.
     pub(super) count: u64,
@@ -86,7 +86,7 @@ pub struct Settings {
     /// The time for which a streamed joint command stays valid without a successor; then the arm is brought to
     /// standstill, after positions at the last of them.
     pub(super) forward_timeout: Duration,
-    /// The time within which a client must renew freedrive.
+    /// The time within which a client must publish on the topic of freedrive again, else freedrive ends.
     pub(super) freedrive_timeout: Duration,
     /// `true` if a goal while the arm is not commanded also counts as a request to command it.
     pub(super) goals_request: bool,

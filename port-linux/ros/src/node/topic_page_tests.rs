@@ -16,7 +16,7 @@ use crate::{driver, legacy};
 use outrigger::feed::{Entry, EntryContent, Item, Streams, stream_memory};
 use outrigger_require::committed;
 
-/// The tested software version of each generation.
+/// The tested software version of each generation of UR's controllers.
 const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 15),

@@ -107,7 +107,7 @@ struct Current {
     makes_room: bool,
     /// The time by which the arm must be at rest after the motion has ended; `None` until it has ended.
     rests_by: Option<Instant>,
-    /// The value of the contact counter before the motion.
+    /// The number of contacts of the tool that were counted before the motion.
     contacts: u32,
 }
 
@@ -236,7 +236,7 @@ impl<const N: usize> TrajectoryActions<N> {
         coming.map_err(|text| refused(invalid(text)))
     }
 
-    /// Handles a trajectory that arrived on a topic.
+    /// Handles a trajectory that arrived on a topic: validates it and prepares its motion, or logs the rejection.
     fn trajectory(
         &mut self,
         index: usize,

@@ -26,9 +26,9 @@ pub(super) struct Ended<'t> {
 /// The origin of the cancellation of a goal; neither flag is set if the cancellation came from outside ROS 2.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CancelOrigin {
-    /// `true` if the client cancelled the goal.
+    /// `true` if a client cancelled the goal by a request of the action.
     pub(super) cancelled: bool,
-    /// `true` if a new goal replaced the cancelled one.
+    /// `true` if the goal was cancelled because a new goal replaced it.
     pub(super) makes_room: bool,
 }
 

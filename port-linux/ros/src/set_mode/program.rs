@@ -19,7 +19,8 @@ pub(super) struct Program {
     goal: ProgramGoal<'static>,
     control: ProgramControl<'static>,
     state: State,
-    /// The queries that remain. A running script is reported only by the answer to the second one.
+    /// The queries for the program's state that remain to be sent. A running script is reported only by the answer to
+    /// the second one.
     questions: VecDeque<Request<'static>>,
     asked: bool,
     end: Option<SequenceEvent>,
