@@ -1,5 +1,6 @@
-//! Simulates an hour of a program with External Control's messages: a position for `servoj` in every control cycle,
-//! over a socket, and a client of 30003 that reads along. Prints the cost of a cycle on this machine.
+//! Simulates an hour of a program that follows External Control's messages: a position for `servoj` in every control
+//! cycle, over a socket, while a client reads the real-time port 30003. Prints the cost of a control cycle on this
+//! machine.
 //!
 //! ```sh
 //! cargo run --release -p outrigger-sim --example hour
@@ -16,9 +17,9 @@ use outrigger_wire::robot::SoftwareVersion;
 
 const PROGRAM: &str = include_str!("../tests/controllers/programs_of_users/external_control.script");
 const PORTS: [(&str, u16); 3] = [("REVERSE_PORT", 50_001), ("TRAJECTORY_PORT", 50_003), ("COMMAND_PORT", 50_004)];
-/// The timeout that each message of the client gives for the next one \[ms\].
+/// The timeout in each External Control message, within which the program must receive the next message \[ms\].
 const TIMEOUT: i32 = 100;
-/// The code of the mode in which the robot follows joint positions.
+/// The code of the External Control mode in which the robot follows joint positions with `servoj`.
 const SERVOJ: i32 = 1;
 const SCALE: f64 = 1e6;
 

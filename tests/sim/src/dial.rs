@@ -1,9 +1,10 @@
 //! The connections that the controller opens to servers, and their bytes in both directions.
 //!
-//! A driver asks [`Controller::poll_dial`](crate::controller::Controller::poll_dial) for the next connection to open,
-//! reports the result with [`dialled`](crate::controller::Controller::dialled), and then moves bytes as for a client
-//! that has connected. Bytes of a peer that exceed the queue here are not accepted: they wait at the driver, as in a
-//! full receive window.
+//! The driver of the simulation, which owns the real sockets, calls
+//! [`Controller::poll_dial`](crate::controller::Controller::poll_dial) for the next connection to open, reports the
+//! result with [`dialled`](crate::controller::Controller::dialled), and then moves bytes as for a client that has
+//! connected. Bytes of a peer that exceed the queue here are not accepted: they wait at the driver, as in a full
+//! receive window.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -46,9 +47,11 @@ impl Default for SocketOptions {
 
 /// The capacity of each direction of one connection, to the program and to the peer \[bytes\].
 const QUEUE: usize = 64 * 1024;
-/// The number of closed connections whose peer has not read everything yet; if there are more, the oldest is cut.
+/// The highest number of closed connections whose peer has not read everything yet; if there are more, the oldest is
+/// cut.
 const CLOSING: usize = 32;
-/// The first number of connections that the controller opens; those of clients begin at 0.
+/// The identifier of the first connection that the controller opens; the identifiers of clients' connections begin at
+/// 0.
 const FIRST: u64 = 1 << 63;
 
 /// The state of a connection that the controller opens.
@@ -136,7 +139,7 @@ impl Dials {
         over.into_iter().for_each(|conn| self.end(conn));
     }
 
-    /// Requests a connection to a server from the driver. Returns its identifier.
+    /// Requests that the driver of the simulation connects to a server. Returns the identifier of the connection.
     pub(crate) fn dial(&mut self, host: &str, port: u16) -> Conn {
         let conn = Conn(FIRST + self.count);
         self.count += 1;
@@ -153,7 +156,8 @@ impl Dials {
         conn
     }
 
-    /// Returns the next connection that the driver shall open and that is still needed.
+    /// Returns the next connection that the driver of the simulation shall open and that is still needed; `None` if
+    /// there is none.
     pub(crate) fn poll(&mut self) -> Option<Dial> {
         while let Some(dial) = self.asked.pop_front() {
             if self.wanted(dial.conn) {
@@ -255,7 +259,8 @@ impl Dials {
         }
     }
 
-    /// Processes the end of the connection by the peer or by a cut: bytes that the peer sent before still arrive.
+    /// Processes the end of a connection to a server by the peer or by a cut: bytes that the peer sent before still
+    /// arrive.
     pub(crate) fn hung_up(&mut self, conn: Conn) {
         if let Some(line) = self.lines.get_mut(&conn) {
             line.left = true;

@@ -127,7 +127,8 @@ pub(crate) fn nodes(script: &str) -> usize {
     script.lines().filter(|line| line.trim() == NODE).count()
 }
 
-/// Splits a node's text at its marks into definitions and body; without marks all of it is the body.
+/// Splits the received text of a program node at its marks `# HEADER_BEGIN` and `# HEADER_END` into definitions and
+/// body; without marks all of it is the body.
 fn split(text: &str) -> (String, String) {
     let (mut header, mut body) = (String::new(), String::new());
     let mut within = false;
@@ -144,8 +145,8 @@ fn split(text: &str) -> (String, String) {
     (header, body)
 }
 
-/// Returns the program with the received text in place of its nodes, in their order. The definitions of the first
-/// answer that has any are inserted at the top.
+/// Returns the program `script` with the received text in place of its External Control nodes, in their order. The
+/// definitions of the first answer that has any are inserted at the top.
 pub(crate) fn assemble(script: &str, from: &ExternalControl, answers: &[Result<String, &'static str>]) -> String {
     let ExternalControl { host, port } = from;
     let parts: Vec<(String, String)> = answers

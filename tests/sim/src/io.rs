@@ -36,7 +36,8 @@ pub struct Io {
     pub digital_out: u32,
     /// Values of the analogue inputs of the controller box \[V or A\].
     pub analog_in: [f64; 2],
-    /// Range code of each analogue input of the controller box.
+    /// Domain of each analogue input of the controller box: 0 current, 1 voltage; `set_analog_inputrange` can store
+    /// other range codes.
     pub analog_in_range: [u8; 2],
     /// Values of the analogue outputs of the controller box \[V or A\].
     pub analog_out: [f64; 2],
@@ -44,7 +45,8 @@ pub struct Io {
     pub analog_out_domain: [u8; 2],
     /// Values of the analogue inputs of the tool \[V or A\].
     pub tool_analog_in: [f64; 2],
-    /// Range code of each analogue input of the tool.
+    /// Domain of each analogue input of the tool: 0 current, 1 voltage; `set_analog_inputrange` can store other range
+    /// codes.
     pub tool_analog_in_range: [u8; 2],
     /// Supply voltage at the tool connector \[V\]: 0, 12 or 24.
     pub tool_voltage: u8,

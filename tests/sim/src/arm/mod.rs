@@ -53,8 +53,8 @@ pub struct Arm {
     pub tcp: Pose6,
     /// The speed scaling at present, 0 … 1. It follows the speed slider.
     pub scaling: f64,
-    /// The factor, 0 … 1, by which a route or a `servoj` is slowed down in addition to the speed scaling, so that no
-    /// joint exceeds its speed limit.
+    /// The factor, 0 … 1, by which a route (a list of moves) or a `servoj` is slowed down in addition to the speed
+    /// scaling, so that no joint exceeds its speed limit.
     pub restraint: f64,
     /// The compliance at present: force mode, freedrive or none.
     pub compliance: Compliance,
@@ -79,9 +79,10 @@ pub struct Arm {
     motors: Motors,
     past: Past,
     route: Route,
-    /// The factor on the speed at which the route is followed, 0 … 1. It decreases to 0 while the route is held.
+    /// The factor on the speed at which the arm follows its [`Route`], 0 … 1. It decreases to 0 while a pause of the
+    /// program holds the arm on its path.
     pace: f64,
-    /// `true` if the next move begins before the last move of the route has ended, so that the two blend.
+    /// `true` if the next move begins before the last move of the [`Route`] has ended, so that the two blend.
     blends: bool,
     /// The time for which all joint velocity targets have been zero, without compliance or direct torque \[s\].
     still: f64,
@@ -133,9 +134,9 @@ impl Arm {
         }
     }
 
-    /// Executes one control cycle with powered joints; `slider` is the value, 0 … 1, that the speed scaling moves
-    /// towards. Returns the limit that the motion would leave or has left. Targets beyond the speed limits are not
-    /// passed to the drives.
+    /// Executes one control cycle of the arm with powered joints. The speed scaling changes towards the value `slider`,
+    /// 0 … 1, of the speed slider. Returns the limit that the motion would exceed or has exceeded, if any. Targets
+    /// beyond the speed limits are not passed to the drives.
     pub fn step(&mut self, slider: f64) -> Option<Exceeded> {
         let change = SCALING_RATE * self.dt;
         self.scaling += (slider - self.scaling).clamp(-change, change);

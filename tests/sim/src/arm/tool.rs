@@ -4,8 +4,8 @@ use super::route::{Goal, Pace, Route};
 use super::{Arm, Exceeded, Motion};
 use crate::kinematics::{Frame, Pose6, joint_speeds, norm, sub};
 
-/// The rate at which a route that is held slows down, and one that is released speeds up \[1/s\]: it stops within a
-/// fifth of a second. Assumed.
+/// The rate at which the arm slows down on its route (list of moves) when a pause holds it there, and speeds up when it
+/// continues \[1/s\]: it stops within a fifth of a second. Assumed.
 const HOLDING_RATE: f64 = 5.0;
 /// The share of a joint's speed limit to which a motion that would exceed it is slowed down.
 pub(super) const WITHIN_LIMITS: f64 = 0.99;
@@ -82,7 +82,7 @@ impl Arm {
         }
     }
 
-    /// Continues `motion`, which was held meanwhile, from the arm's present position.
+    /// Continues `motion`, which a pause of the program has interrupted, from the arm's present position.
     pub fn go_on(&mut self, motion: Motion) {
         self.motion = motion;
         if let Motion::Route { .. } = motion {
@@ -92,7 +92,8 @@ impl Arm {
     }
 
     /// Executes one control cycle in which the arm brakes because the tool cannot follow its path. Returns
-    /// [`Exceeded::Reach`], but `None` while the route is held, because nothing beyond reach is commanded then.
+    /// [`Exceeded::Reach`]; `None` while a pause holds the arm on its path, because no pose beyond reach is commanded
+    /// then.
     pub(super) fn brake_on_its_way(&mut self) -> Option<Exceeded> {
         self.targets.step(&Motion::Stop { deceleration: REACH_DECELERATION }, 1.0, self.dt);
         let held = std::array::from_fn(|joint| self.targets.q[joint] + self.offset[joint]);

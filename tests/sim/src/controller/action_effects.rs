@@ -18,7 +18,7 @@ use crate::stop_error_codes::{Level, StopCode};
 use crate::time::SimTime;
 use crate::tool_line::ToolCommunication;
 
-/// The duration of a restart if the action or fault gives none.
+/// The duration of a restart of the controller that a fault causes, if the fault has no duration.
 const RESTART: Duration = Duration::from_secs(2);
 
 /// The interval between the commands of the simulated second commander, and the time argument `t` of each command
@@ -58,7 +58,7 @@ impl Controller {
         self.notices.extend(code.map(|code| Notice::Code { level, code, text: "" }));
     }
 
-    /// Sends clients a message about the safety mode if it differs from `before`.
+    /// Queues a message for clients about the safety mode if it differs from the mode `before`.
     fn report_safety(&mut self, before: SafetyMode) {
         let safety = self.plant.robot.safety_mode();
         if safety != before {
@@ -147,7 +147,8 @@ impl Controller {
         }
     }
 
-    /// Ends the program and brings the arm to rest; after standstill the arm loses its power.
+    /// Ends the program and brings the arm to rest because of the stop `stop`; after standstill the arm loses its
+    /// power. Port 30001 reports the stop with `code`.
     fn halt(&mut self, stop: Stop, level: Level, code: Option<StopCode>) {
         if self.plant.robot.stop != stop {
             self.report_code(level, code);

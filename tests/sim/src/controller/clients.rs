@@ -48,7 +48,7 @@ impl Controller {
     /// Connects a client to a port. If the port has a greeting, the controller sends that at once, without a request.
     ///
     /// # Errors
-    /// [`Refused`] if the firmware has no such port, or the controller is away.
+    /// [`Refused`] if the controller accepts no client on this port now; see [`listens`](Self::listens).
     pub fn connect(&mut self, port: Port) -> Result<Conn, Refused> {
         self.connect_from(port, None)
     }
@@ -56,7 +56,7 @@ impl Controller {
     /// Connects a client as [`connect`](Self::connect) does; events contain its address `peer`.
     ///
     /// # Errors
-    /// [`Refused`] if the firmware has no such port, or the controller is away.
+    /// [`Refused`] if the controller accepts no client on this port now; see [`listens`](Self::listens).
     pub fn connect_from(&mut self, port: Port, peer: Option<IpAddr>) -> Result<Conn, Refused> {
         if !self.listens(port) {
             return Err(Refused);
@@ -128,8 +128,8 @@ impl Controller {
         self.hang_up(conn, false);
     }
 
-    /// Closes a client's connection like [`disconnect`](Self::disconnect). `unread` is whether the client resets it
-    /// because it has left bytes unread; this counts as closing too early, however much it has read.
+    /// Closes a client's connection like [`disconnect`](Self::disconnect). `unread` is `true` if the client resets the
+    /// connection because it has not read all its bytes; this counts as closing too early, however much it has read.
     pub(crate) fn hang_up(&mut self, conn: Conn, unread: bool) {
         const ENOUGH: u64 = 79;
         self.plant.sockets.dials.hung_up(conn);

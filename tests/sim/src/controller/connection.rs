@@ -37,7 +37,7 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) port: Port,
-    /// The client's IP address, if the driver of the simulation knows it.
+    /// The client's IP address; `None` if the caller that connected the client did not pass it.
     pub(crate) peer: Option<IpAddr>,
     pub(crate) phase: Phase,
     /// The simulated network from the controller to the client.

@@ -31,14 +31,14 @@ pub struct Event {
 pub enum EventKind {
     /// A client connected to a port of the controller.
     Connected {
-        /// The client's IP address, if the driver of the simulation knows it.
+        /// The client's IP address; `None` if the caller that connected the client did not pass it.
         peer: Option<IpAddr>,
         /// The port that the client connected to.
         port: Port,
     },
     /// A client's connection ended, whichever side closed it.
     Disconnected {
-        /// The client's IP address, if the driver of the simulation knows it.
+        /// The client's IP address; `None` if the caller that connected the client did not pass it.
         peer: Option<IpAddr>,
         /// The port that the client was connected to.
         port: Port,
@@ -61,7 +61,7 @@ pub enum EventKind {
         line: i32,
         /// The column of the failed statement, from 1.
         column: i32,
-        /// The reason.
+        /// The reason of the program's failure, in words.
         text: String,
     },
     /// An injected fault begins.
@@ -119,7 +119,8 @@ pub(super) struct Events {
 }
 
 impl Controller {
-    /// Makes the controller store events from now on, at most 1024 until they are taken.
+    /// Makes the controller store events (of clients, programs and faults) from now on, at most 1024 until they are
+    /// taken.
     pub fn keep_events(&mut self) {
         self.events.get_or_insert_default();
     }
@@ -131,7 +132,8 @@ impl Controller {
         (events.queue.drain(..).collect(), std::mem::take(&mut events.left_out))
     }
 
-    /// Stores an event of the controller if [`keep_events`](Self::keep_events) was called.
+    /// Stores an event of the controller if [`keep_events`](Self::keep_events) was called; `kind` is evaluated only
+    /// then.
     pub(super) fn event(&mut self, kind: impl FnOnce() -> EventKind) {
         let Some(events) = &mut self.events else { return };
         if events.queue.len() < KEPT {

@@ -20,8 +20,8 @@ pub(super) struct Fetching {
 }
 
 impl Controller {
-    /// Starts to fetch the program from the computer if the loaded program needs it and can be started. Returns
-    /// whether a fetch has begun.
+    /// Starts to fetch the text of the loaded program's External Control nodes from the computer, if the program has
+    /// such nodes and can be started. Returns whether a fetch has begun.
     pub(super) fn fetches(&mut self, playing: Playing, asker: Option<Conn>) -> bool {
         let Some(from) = &self.options.external_control else { return false };
         let Some(file) = self.pendant.program().filter(|file| nodes(&file.script) > 0) else { return false };
@@ -38,8 +38,8 @@ impl Controller {
         startable
     }
 
-    /// Executes one control cycle of the fetch. The program starts once the request of every node has been answered or
-    /// has failed; a failed one becomes a popup in the program.
+    /// Executes one control cycle in which text for a program's External Control nodes is fetched. The program starts
+    /// once the request of every node has been answered or has failed; a failed one becomes a popup in the program.
     pub(super) fn fetch(&mut self) {
         let dials = &mut self.plant.sockets.dials;
         let Some(fetching) = &mut self.fetching else { return };
@@ -57,7 +57,7 @@ impl Controller {
         self.answer_operation(&Operation::Play, if plays { Outcome::Done } else { Outcome::Failed }, asker);
     }
 
-    /// Cancels the fetch of a program that was stopped before it had begun.
+    /// Cancels the fetch of External Control text for a program that was stopped before it had begun.
     pub(super) fn stop_fetching(&mut self) {
         if let Some(Fetching { request, asker, .. }) = self.fetching.take() {
             request.cancel(&mut self.plant.sockets.dials);

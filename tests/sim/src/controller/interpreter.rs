@@ -21,14 +21,14 @@ pub struct InterpreterOptions {
 }
 
 impl Default for InterpreterOptions {
-    /// Returns the values of the vendor's article; 8500 statements are documented for another vendor's controller, 64
-    /// KiB are assumed.
+    /// Returns the default options of interpreter mode, from the vendor's article. The limit of 8500 statements is
+    /// documented for another vendor's controller; the line length of 64 KiB is assumed.
     fn default() -> Self {
         Self { available: None, needs_remote: false, statements: 8500, line: 64 * 1024 }
     }
 }
 
-/// The bytes of a client's line whose end has not arrived yet.
+/// The bytes of a client's line on port 30020 whose end has not arrived yet.
 #[derive(Debug, Default)]
 pub(super) struct LineBuffer {
     text: String,
@@ -36,8 +36,8 @@ pub(super) struct LineBuffer {
 }
 
 impl LineBuffer {
-    /// Removes bytes from the front up to the end of a line. Returns the line, or `Some(None)` for one that is too
-    /// long.
+    /// Removes bytes from the front of `bytes` up to the end of a line. Returns the line, `Some(None)` for a line
+    /// longer than `limit`, or `None` if the end of the line has not arrived.
     fn next(&mut self, bytes: &mut &[u8], limit: usize) -> Option<Option<String>> {
         while let Some((byte, rest)) = bytes.split_first() {
             *bytes = rest;

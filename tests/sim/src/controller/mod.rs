@@ -58,7 +58,8 @@ use event::Events;
 use external_control::Fetching;
 use operations::Underway;
 
-/// The number that selects the random stream of programs, so that other random numbers do not depend on it.
+/// The number that selects the random stream of URScript programs, so that random numbers for other uses do not depend
+/// on the programs.
 const RANDOM: u64 = 0x7A4D;
 /// An error: the port that was connected to does not exist or accepts no clients at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ pub struct Controller {
     plant: Plant,
     programs: Programs,
     notices: Vec<Notice>,
-    /// Messages for clients that are delayed until the next periodic state message, in order.
+    /// Messages for clients of port 30001 that are delayed until the next periodic state message, in order.
     held: Vec<Notice>,
     faults: Schedule,
     script: Vec<(SimTime, Action)>,
@@ -307,7 +308,8 @@ impl Controller {
         &self.pendant
     }
 
-    /// Returns the RTDE registers: those that clients write, and those that programs write.
+    /// Returns the RTDE registers: first the input registers, which clients write, then the output registers, which
+    /// programs write.
     #[must_use]
     pub fn registers(&self) -> (&Registers, &Registers) {
         (&self.plant.inputs, &self.plant.outputs)

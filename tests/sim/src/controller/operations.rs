@@ -9,7 +9,8 @@ use crate::robot::Power;
 use crate::text;
 use crate::time::SimTime;
 
-/// An operation in progress, with the connection that waits for its answer.
+/// An operation of the operator's interface (such as loading a program) in progress, with the connection that waits for
+/// its answer.
 #[derive(Debug)]
 pub(super) struct Underway {
     pub(super) due: SimTime,

@@ -68,12 +68,14 @@ impl StartState {
 /// 30001 and 30002 ten times a second. The meaning is not documented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramTold {
-    /// The flag represents the newest cycle: `true` if a program runs in it.
+    /// The flag `isProgramRunning` represents the newest cycle: `true` if a program runs in it.
     #[default]
     Newest,
-    /// The flag represents every cycle since the last message: `true` if a program ran in any of them.
+    /// The flag `isProgramRunning` represents every cycle since the last message: `true` if a program ran in any of
+    /// them.
     Any,
-    /// The flag represents every cycle since the last message: `true` if one program ran in all of them.
+    /// The flag `isProgramRunning` represents every cycle since the last message: `true` if one program ran in all of
+    /// them.
     All,
 }
 
@@ -101,8 +103,8 @@ pub struct Options {
     pub local_closes_realtime: bool,
     /// `true` if the published value of the trajectory limiter is 0 while no motion is commanded; not documented.
     pub limiter_rests: bool,
-    /// The number n if every n-th program that replaces a running one is published as no program for a cycle; not
-    /// documented.
+    /// The number n if every n-th replacement of a running program by another one is published as no running program
+    /// for a cycle; `None` for never. Not documented.
     pub flicker: Option<NonZeroU32>,
     /// The control cycles that the flag `isProgramRunning` of a state message represents.
     pub program_told: ProgramTold,
@@ -110,7 +112,8 @@ pub struct Options {
     pub services_off: Vec<Service>,
     /// The client interfaces that PolyScope X serves; not confirmed on a real controller.
     pub polyscope_x: PolyScopeXOptions,
-    /// `true` if `digital_out[n] = x` is `set_digital_out(n, x)`. `None` depends on the software: on the CB series.
+    /// `true` if the assignment `digital_out[n] = x` in a program has the effect of `set_digital_out(n, x)`. `None`
+    /// depends on the software: it has this effect on the CB series.
     pub assignable_outputs: Option<bool>,
     /// `true` if periodic states of e-Series and PolyScope X contain kinematics info of 9 B: sources disagree, and
     /// the vendor's client library ends on it.
@@ -158,8 +161,8 @@ pub struct Options {
     pub dashboard: DashboardOptions,
     /// Undocumented properties of the Robot API.
     pub robot_api: RobotApiOptions,
-    /// Number of consecutive cycles in which a program may compute without waiting before it ends as too much behind;
-    /// not documented, assumed.
+    /// Number of consecutive control cycles in which a program may use all its instructions without waiting; in the
+    /// cycle after them it ends with an error. Not documented, assumed.
     pub overruns: u32,
     /// Undocumented properties of the TCP sockets that programs open.
     pub sockets: SocketOptions,

@@ -84,9 +84,9 @@ impl Controller {
         }
     }
 
-    /// Returns the notices since the last cycle, as messages. A change of the safety mode, with the codes before it,
-    /// is sent after the periodic state that shows it (`core/docs/protocol/ur-client-interfaces.md` 4.3), and later
-    /// notices follow in order.
+    /// Returns the messages for clients of port 30001, such as error codes, that are due in this cycle. A change of the
+    /// safety mode, with the codes before it, is sent after the periodic state message that shows it
+    /// (`core/docs/protocol/ur-client-interfaces.md` 4.3), and later messages follow in order.
     fn due_notices(&mut self, periodic: bool) -> Vec<Vec<u8>> {
         let timestamp = self.snapshot().timestamp();
         self.program_errors();
@@ -167,7 +167,7 @@ impl Controller {
     }
 }
 
-/// Sets the length in the message's header to the true length of the message.
+/// Sets the length in the header of the message `bytes` to the true length of the message.
 fn correct_length(bytes: &mut [u8]) {
     let length = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
     for (slot, byte) in bytes.iter_mut().zip(length.to_be_bytes()) {

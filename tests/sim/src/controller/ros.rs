@@ -1,17 +1,18 @@
-//! The ROS 2 outputs of PolyScope X scripts, which a driver forwards, and the inputs that it passes in.
+//! The ROS 2 outputs of PolyScope X scripts, which the driver of the simulation forwards to other participants, and the
+//! inputs that it passes in.
 
 use super::Controller;
 use crate::ros::{End, RosOutput};
 
 impl Controller {
-    /// Returns the next ROS 2 output of scripts: an endpoint that was opened or closed, or a message. Polling is
-    /// optional: of the messages, as many of the newest are stored as the publisher's queue depth.
+    /// Returns the next ROS 2 output of scripts: an endpoint that was opened or closed, or a message; `None` if there
+    /// is none. Polling is optional: of the messages, as many of the newest are stored as the publisher's queue depth.
     pub fn poll_ros(&mut self) -> Option<RosOutput> {
         self.plant.ros.poll()
     }
 
-    /// Passes a received ROS 2 message to a subscriber of a script. `bytes` is CDR with its encapsulation header.
-    /// Returns whether the subscriber exists and the message is valid for its type.
+    /// Passes a ROS 2 message that the driver of the simulation has received to a subscriber of a script. `bytes` is
+    /// CDR with its encapsulation header. Returns whether the subscriber exists and the message is valid for its type.
     pub fn ros_message(&mut self, end: End, bytes: &[u8]) -> bool {
         self.plant.ros.arrive(end, bytes)
     }

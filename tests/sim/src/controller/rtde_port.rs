@@ -193,7 +193,7 @@ fn package(letter: u8, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Sets the length in the package's header to the true length of the package.
+/// Sets the length in the header of the RTDE package `bytes` to the true length of the package.
 fn correct_length(bytes: &mut [u8]) {
     let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
     for (slot, byte) in bytes.iter_mut().zip(length.to_be_bytes()) {

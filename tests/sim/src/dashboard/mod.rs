@@ -64,8 +64,8 @@ impl Reply {
         Self { action: Some(action), ..Self::say(line) }
     }
 
-    /// Starts an operation that is answered when it has finished. Software that answers at once predicts the outcome
-    /// first.
+    /// Returns the reply to a dashboard request that starts `operation`. On software that answers when the operation
+    /// has finished it contains no line; older software answers at once with the predicted outcome.
     fn begin(operation: Operation, context: &Context<'_>) -> Self {
         if context.firmware.dashboard_waits() {
             return Self { operation: Some(operation), ..Self::default() };

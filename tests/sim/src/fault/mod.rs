@@ -50,7 +50,7 @@ impl Direction {
     }
 }
 
-/// The effect of a fault. "The end" in the descriptions is the end of the fault.
+/// The effect of a fault of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
     /// Segments of TCP data are cut into pieces of this many bytes.
@@ -76,29 +76,31 @@ pub enum FaultKind {
     Drop,
     /// Messages end this many bytes early; the length in their header is consistent with that.
     Truncated(usize),
-    /// An extra message of this many bytes: on the client interfaces a message of type 25 before every state message;
-    /// the dashboard and the Robot API send a line or a body of that length instead of their answers.
+    /// An extra message of this many bytes: on the client interfaces a message of type 25 before every state message,
+    /// on 30004 a package of unknown type before the data; the dashboard and the Robot API send a line or a body of
+    /// that length instead of their answers.
     Oversize(usize),
     /// A message and a sub-package of unknown type are sent with every state message; on 30004, packages of unknown
     /// type with the data.
     Unknown,
-    /// Every sub-package is longer by this many bytes than in this version.
+    /// Every sub-package, real-time packet and RTDE data package is longer by this many bytes than in the simulated
+    /// software version.
     Extended(usize),
     /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes, data of 30004 by a
     /// text message, an answer of the dashboard by an unsolicited line.
     Polluted(u64),
     /// Every n-th control cycle is not published on the ports 30003, 30013 and 30004.
     Skip(u64),
-    /// Every n-th real-time packet is published twice.
+    /// The real-time packet and the RTDE data package of every n-th control cycle are published twice.
     Repeat(u64),
-    /// On 30004 the answer to every set-up names a wrong type for the first variable.
+    /// On 30004 the reply to every set-up of a recipe (list of variables) names a wrong type for the first variable.
     WrongType,
     /// On 30004 every n-th data package has a recipe number that no client has received.
     WrongRecipe(u64),
     /// The controller's clock jumps by this many µs.
     ClockJump(i64),
     /// The controller restarts: connections are closed, its clock starts from zero, power is off. It refuses
-    /// connections until the end.
+    /// connections until the fault's end.
     Restart,
     /// An emergency stop button is pressed, and released at the fault's end.
     Estop,
@@ -106,25 +108,26 @@ pub enum FaultKind {
     ProtectiveStop,
     /// The safeguard input opens, and closes at the fault's end.
     Safeguard,
-    /// A safety limit is violated. At the end the safety system is restarted, and the arm has no power.
+    /// A safety limit is violated. At the fault's end the safety system is restarted, and the arm has no power.
     Violation,
-    /// The safety system detects a fault. At the end the safety system is restarted, and the arm has no power.
+    /// The safety system detects a fault. At the end of the injected fault the safety system is restarted, and the arm
+    /// has no power.
     SafetyFault,
-    /// The pendant is switched to local control, and back at the end.
+    /// The pendant is switched to local control, and back at the fault's end.
     Local,
-    /// A service is switched off in the security settings, and on at the end.
+    /// A service is switched off in the security settings, and on at the fault's end.
     ServiceOff(Service),
-    /// The arm's power is switched off; at the end it is switched on and the brakes released.
+    /// The arm's power is switched off; at the fault's end it is switched on and the brakes are released.
     PowerOff,
-    /// The speed slider goes to this value, and to 1 at the end.
+    /// The speed slider goes to this value, 0 … 1, and to 1 at the fault's end.
     Slider(f64),
-    /// The trajectory limiter permits this share of the speed, and all of it at the end.
+    /// The trajectory limiter permits this share of the speed, 0 … 1, and all of it at the fault's end.
     Limiter(f64),
     /// The running program is paused, and resumed at the fault's end.
     Pause,
     /// The program that runs when the fault begins is stopped.
     Stop,
-    /// Text, and requests on 29999, 30004 and 80, are accepted and silently ignored.
+    /// Program text, and requests on the ports 29999, 30004 and 80, are accepted and silently ignored.
     Mute,
     /// The dashboard and the Robot API send wrong answers or bytes that are no text; on 30004 noise replaces the
     /// data.
@@ -133,11 +136,11 @@ pub enum FaultKind {
     HangUp,
     /// A client that closes before it has read 79 bytes, or with unread bytes, loses a program that has not started.
     EarlyClose,
-    /// A second client streams `speedj` with this speed on the last joint, every 100 ms.
+    /// A second client streams `speedj` with this speed on the last joint \[rad/s\], every 100 ms.
     SecondCommander(f64),
-    /// A third-party program runs and moves the last joint back and forth with this speed.
+    /// A third-party program runs and moves the last joint back and forth with this speed \[rad/s\].
     ForeignProgram(f64),
-    /// This digital input is high, and low at the end, as if a person pressed a button.
+    /// The digital input with this number is high, and low at the fault's end, as if a person pressed a button.
     DigitalInput(u8),
     /// A person's hand pushes the tool down with this force \[N\].
     Hand(f64),

@@ -46,7 +46,8 @@ pub enum Goal {
     },
 }
 
-/// The speed at which an arm that was moved aside while its path was held returns to the path \[rad/s\]. Assumed.
+/// The speed of the joints at which an arm that was moved aside while a pause held it on its path returns to the path
+/// \[rad/s\]. Assumed.
 const RETURN: f64 = 0.3;
 
 /// Returns the shortest duration \[s\] of a move between the joint positions `from` and `to` in which no joint
@@ -81,8 +82,8 @@ pub struct Route {
     legs: VecDeque<Leg>,
     /// The joint positions at the end of the last move \[rad\], where the next one begins.
     end: [f64; 6],
-    /// The difference between the path and the position at which the arm was held \[rad per joint\]; it decays to
-    /// zero.
+    /// The difference between the path and the position at which a pause held the arm \[rad per joint\]; it decays to
+    /// zero when the arm continues.
     aside: [f64; 6],
     /// `true` if the arm cannot reach the end of the last move, which is then not begun.
     unreachable: bool,
@@ -108,7 +109,7 @@ impl Route {
         self.end = to;
     }
 
-    /// Appends a move to the route. If the arm cannot reach the end of the move, the route cannot be followed any
+    /// Appends a move to the route. If the arm cannot reach the end of the move, it cannot follow the route any
     /// further.
     pub(super) fn append(&mut self, goal: Goal, pace: Pace, chain: &Chain, tcp: &Pose6) {
         let from = chain.tool(&self.end, tcp);
@@ -163,7 +164,7 @@ impl Route {
         place
     }
 
-    /// Continues the route from the joint positions `q` \[rad\], at which the arm was held meanwhile.
+    /// Continues the route from the joint positions `q` \[rad\], at which a pause has held the arm.
     pub(super) fn go_on_from(&mut self, q: &[f64; 6]) {
         let place = self.place();
         self.aside = std::array::from_fn(|joint| q[joint] - place[joint]);

@@ -17,7 +17,8 @@ pub(super) struct Profile {
 const RAMP_SHARE: f64 = 1.0 / 3.0;
 
 impl Profile {
-    /// Returns the profile of a path of this `length` with this speed and acceleration, in the unit of `length`.
+    /// Returns the speed profile of a move along a path of this `length`, with this highest speed and acceleration, in
+    /// the unit of `length`.
     pub(super) fn of_speed(length: f64, speed: f64, acceleration: f64) -> Self {
         let speed = speed.min((length * acceleration).sqrt());
         if speed <= 0.0 {
@@ -27,13 +28,13 @@ impl Profile {
         Self { length, speed, ramps: [ramp; 2], duration: length / speed + ramp }
     }
 
-    /// Returns the profile of a path of this `length` that takes `duration` \[s\].
+    /// Returns the speed profile of a move along a path of this `length` that takes `duration` \[s\].
     pub(super) fn of_time(length: f64, duration: f64) -> Self {
         let ramp = duration * RAMP_SHARE;
         Self { length, speed: length / (duration - ramp), ramps: [ramp; 2], duration }
     }
 
-    /// Returns the profile of a move that brakes from `speed` to rest.
+    /// Returns the speed profile of a move that only brakes, from `speed` to rest.
     pub(super) fn braking(speed: f64, deceleration: f64) -> Self {
         let ramp = speed / deceleration;
         Self { length: 0.5 * speed * ramp, speed, ramps: [0.0, ramp], duration: ramp }
@@ -47,7 +48,7 @@ impl Profile {
         self.length
     }
 
-    /// Returns the length of the path covered `time` \[s\] after the beginning.
+    /// Returns the distance along the move's path that is covered `time` \[s\] after the beginning of the move.
     pub(super) fn covered(&self, time: f64) -> f64 {
         if time >= self.duration {
             return self.length;
