@@ -45,10 +45,10 @@ pub struct ArmModel {
 /// a real controller publishes for a joint without end stops is not known; the simulated configuration data have this
 /// range for it as well.
 pub const POSITION_LIMIT: f64 = std::f64::consts::TAU + 3.0 * std::f64::consts::PI / 180.0;
-/// The amount by which the controller's speed limit exceeds the nominal speed \[rad/s\] (same recording: 3.3416 for
-/// 180°/s).
+/// The amount by which the controller's speed limit exceeds the nominal speed of a joint \[rad/s\] (recorded in
+/// configuration data of software 5.8: 3.3416 for 180°/s).
 const SPEED_MARGIN: f64 = 0.2;
-/// Largest joint acceleration the controller plans \[rad/s²\] (same recording).
+/// Largest joint acceleration the controller plans \[rad/s²\] (recorded in configuration data of software 5.8).
 pub const ACCELERATION_LIMIT: f64 = 40.0;
 
 const V1_6: SoftwareVersion = SoftwareVersion::new(1, 6);

@@ -30,10 +30,10 @@ pub const REAL_PORTS: u16 = 29_999;
 /// The number of bytes that are read from or written to a socket at once.
 const CHUNK: usize = 4096;
 
-/// The highest number of connections that a program has closed and whose peers may still read.
+/// The highest number of connections that a program of the controller has closed and whose peers may still read.
 const LEFT: usize = 32;
 
-/// The listen backlog of a port that was closed for a while.
+/// The listen backlog of a port that is opened again after it was closed for a while.
 const KNOCKING: i32 = 128;
 
 /// The addresses on which a controller's ports are opened.
@@ -200,7 +200,7 @@ impl Server {
         Loop { clock, clients: vec![], calls, server: self }.run(stop);
     }
 
-    /// Serves on a separate thread.
+    /// Serves the simulated controller on a separate thread.
     ///
     /// # Errors
     /// Returns an error if the system could not start a thread.
@@ -208,7 +208,7 @@ impl Server {
         self.spawn_with(Self::run)
     }
 
-    /// Serves on a separate thread, in the time of `clock`.
+    /// Serves the simulated controller on a separate thread, in the time of `clock`.
     ///
     /// # Errors
     /// Returns an error if the system could not start a thread.
@@ -365,7 +365,8 @@ impl Loop<'_> {
         }
     }
 
-    /// Processes everything up to the present. Returns the time of the next event.
+    /// Advances the simulated controller to the present and exchanges bytes with all sockets. Returns the time of the
+    /// next event.
     fn turn(&mut self) -> SimTime {
         let shared = Arc::clone(&self.server.controller);
         let mut controller = lock(&shared);

@@ -58,7 +58,8 @@ impl HeldUp {
 }
 
 impl Server {
-    /// Binds to `local`, sends to the remote computer at `remote`, and accepts datagrams from its address only.
+    /// Binds the simulated KRC to `local`, sends to the remote computer at `remote`, and accepts datagrams from its
+    /// address only.
     ///
     /// # Errors
     /// Returns the system's error for the local address.
@@ -78,7 +79,7 @@ impl Server {
         self.socket.local_addr()
     }
 
-    /// Runs on a separate thread.
+    /// Runs the simulated KRC on a separate thread.
     ///
     /// # Errors
     /// Returns an error if the system could not start a thread.
@@ -100,7 +101,7 @@ impl Server {
         }
     }
 
-    /// Processes everything that is due. Returns the time of the next event.
+    /// Exchanges datagrams with the sockets and advances the KRC to the present. Returns the time of the next event.
     fn turn(&self, clock: &Clock) -> SimTime {
         let mut krc = lock(&self.krc);
         let mut buffer = [0; CHUNK];
@@ -150,7 +151,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Locks the KRC between two of its milliseconds; its time does not advance while the lock is held.
+    /// Locks the KRC between two of its steps of a millisecond; its time does not advance while the lock is held.
     pub fn krc(&self) -> MutexGuard<'_, Krc> {
         lock(&self.krc)
     }

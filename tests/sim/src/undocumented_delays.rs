@@ -33,9 +33,9 @@ impl Compiling {
 /// Undocumented properties of the URScript function `servoj`. All of them are UNCONFIRMED.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServoJ {
-    /// The value of `lookahead_time` before 3.1, where a call of `servoj` cannot set it \[s\].
+    /// The look-ahead time of `servoj` \[s\] on software before 3.1, where a call cannot set it.
     pub lookahead: f64,
-    /// The value of `gain` before 3.1, where a call of `servoj` cannot set it.
+    /// The gain of `servoj` on software before 3.1, where a call cannot set it.
     pub gain: f64,
     /// `true` if the joint targets follow the position of a `servoj` through a filter. `false` if they reach it
     /// within a control cycle, whatever look-ahead time and gain a call sets.

@@ -141,7 +141,7 @@ impl std::str::FromStr for Assumption {
 }
 
 impl Assumption {
-    /// Sets the value in `options`.
+    /// Sets the option that the assumption names to its value in `options`.
     ///
     /// # Errors
     /// Returns an error with the expected form of the value.

@@ -94,7 +94,7 @@ pub struct Krc {
     received: Option<CommandRepr>,
     heard: Option<CommandRepr>,
     newest: Option<u16>,
-    /// The number of cycles since the newest command of the remote computer arrived.
+    /// The number of cycles of the KRC since the newest command of the remote computer arrived.
     unheard: u32,
     stranger: u16,
     begun: Vec<bool>,
@@ -194,7 +194,7 @@ impl Krc {
         if self.open { self.interface.state } else { FriState::Off }
     }
 
-    /// Returns the active control scheme of the KRC: position or an impedance.
+    /// Returns the active control scheme of the KRC: joint position, joint impedance or Cartesian impedance.
     #[must_use]
     pub const fn scheme(&self) -> ControlScheme {
         self.interface.scheme

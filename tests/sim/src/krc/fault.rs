@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::fault::{Direction, nearest_of, span as time};
 use crate::time::SimTime;
 
-/// The effect of a fault of the simulated KRC or its network. "The end" is the end of the fault.
+/// The effect of a fault of the simulated KRC or its network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
     /// The share of the datagrams that the network loses.
@@ -24,21 +24,22 @@ pub enum FaultKind {
     Silence,
     /// With this share of the datagrams, an additional one of random bytes arrives.
     Garbage(f64),
-    /// The KRC keeps reflecting the counter that it reflected at the start.
+    /// The KRC's measurements reflect the initial counter, as before the first command, instead of the newest
+    /// command's.
     Stale,
     /// The KRC restarts: its counter continues from 1, the Fast Research Interface is open, no motion is commanded.
     Restart,
     /// The Fast Research Interface is reopened with this period of measurements.
     Period(Duration),
-    /// The Fast Research Interface is closed, and opened again at the end.
+    /// The Fast Research Interface is closed, and opened again at the fault's end.
     Close,
     /// Another sender than the KRC sends measurements to the remote computer.
     SecondSender,
     /// The KRL program calls `friStop`, which ends the command state.
     Stop,
-    /// The drives are switched off, and on again at the end.
+    /// The drives are switched off, and on again at the fault's end.
     PowerOff,
-    /// The operation mode is T1 with the enabling switch released, until the end.
+    /// The operation mode is T1 with the enabling switch released, until the fault's end.
     Release,
     /// A person pushes the flange down with this force \[N\].
     Hand(f64),

@@ -4,12 +4,12 @@
 //! | input | behaviour |
 //! |---|---|
 //! | start | refused below the start quality; else command, with the flags of the last command |
-//! | first command after a start, or after power has returned | must be at the setpoint, its frame at the mirrored one: otherwise back to monitor, or ignored |
+//! | first command after a start or power-on | must be at the setpoint, its frame at `mirrored_frame`: else back to monitor, or ignored |
 //! | flags that differ from those at the start, or are not usable in the scheme | back to monitor |
 //! | a step faster than allowed, a position out of range, not a number | back to monitor |
 //! | no answer | the last two setpoints, and frames, are extrapolated, `max_bridge` times; then back to monitor |
 //! | quality UNACCEPTABLE | back to monitor |
-//! | no power | the setpoint does not move, commands are ignored until they mirror it |
+//! | no power | the setpoint does not move, commands are ignored until one is at it |
 
 use outrigger_wire::fri::{CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
 
@@ -66,7 +66,8 @@ pub(super) struct Interface {
     /// The commanded frame of the tool in Cartesian impedance, and the one of the cycle before.
     frame: Frame,
     frame_before: Frame,
-    /// The frame that the first command mirrored, and the frame at which the tool was held at that time.
+    /// The frame at which the first commanded frame after a start had to be, and the frame at which the tool was held
+    /// at that time.
     begun: (Frame, Frame),
     torque: Joints,
     wrench: [f64; 6],
@@ -242,8 +243,8 @@ impl Interface {
         }
     }
 
-    /// Returns the frame to which a commanded frame leads the tool: the commanded displacement from the mirrored
-    /// frame, applied to the frame at which the tool was held.
+    /// Returns the frame to which a commanded frame leads the tool: the displacement of the commanded frame from the
+    /// one that was required at the start, applied to the frame at which the tool was held then.
     fn led(&self, frame: &Frame) -> Frame {
         let (mirrored, held) = self.begun;
         Frame {
@@ -391,7 +392,7 @@ impl Interface {
         }
     }
 
-    /// Returns an error if this link quality does not permit further commanding.
+    /// Returns [`Reason::Quality`] as an error if the KRC must return to the monitor state at this link quality.
     pub(super) const fn permits(&self, quality: Quality) -> Result<(), Reason> {
         if quality.permits_command() { Ok(()) } else { Err(Reason::Quality) }
     }

@@ -20,7 +20,7 @@ pub struct Statistics {
     pub answer_rate: f64,
     /// Mean time from a measurement to the remote computer's answer \[s\].
     pub latency: f64,
-    /// Mean change of that time from answer to answer, the jitter of the latency \[s\].
+    /// Mean change of the latency from one answer to the next \[s\].
     pub jitter: f64,
     /// Number of missing answers since the Fast Research Interface was opened.
     pub missed: u32,
@@ -38,7 +38,7 @@ pub(super) struct LinkRating {
     last_latency: Option<f64>,
     missed: u32,
     quality: Quality,
-    /// The number of consecutive cycles that were good enough for a higher quality.
+    /// The number of consecutive cycles in which the link was good enough for a higher quality.
     better_for: u32,
 }
 
@@ -145,8 +145,8 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(1);
 
-    /// Executes cycles with an answer after `latency` \[µs\], except those for which `lost` is true. Returns the link
-    /// quality after each cycle.
+    /// Executes cycles of a link rating whose answers arrive `latency` \[µs\] late, except those for which `lost`
+    /// returns `true`. Returns the rating, and the link quality after each cycle.
     fn rated(cycles: u16, latency: u64, lost: impl Fn(u16) -> bool) -> (LinkRating, Vec<Quality>) {
         let mut rating = LinkRating::new(Rating::default(), PERIOD);
         let mut seen = vec![];

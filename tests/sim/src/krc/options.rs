@@ -21,8 +21,8 @@ pub struct Limits {
     /// The amount by which a commanded step may exceed the longest allowed step \[rad\], because positions are
     /// transmitted as 32-bit floats.
     pub step_tolerance: f64,
-    /// Highest acceleration of each joint \[rad/s²\]; `None` if it is not checked, which is the default: it is not
-    /// known whether a KRC checks it.
+    /// Highest commanded acceleration of each joint \[rad/s²\]; `None` if it is not checked, which is the default: it
+    /// is not known whether a KRC checks it.
     pub acceleration: Option<Joints>,
     /// Highest linear speed of a commanded tool frame \[m/s\]. Not known; the default is 2.
     pub tool_speed: f64,
@@ -72,8 +72,8 @@ pub struct QualityLimits {
 pub struct Rating {
     /// The requirements of the link qualities BAD, OK and PERFECT.
     pub limits: [QualityLimits; 3],
-    /// The number of cycles that must meet a higher quality before the quality rises by one step. The quality falls
-    /// at once.
+    /// The number of cycles in which the link must meet a higher quality before its quality rises by one step. The
+    /// quality falls at once.
     pub rise_after: u32,
 }
 
@@ -130,7 +130,8 @@ pub enum Bridging {
 /// The convention for combining a tool frame's FRI offset with the KRC's own frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrameOffset {
-    /// Positions are subtracted; the rotation leads from the KRC's own frame to the commanded one.
+    /// The offset is the difference of the two positions in the base's directions; its rotation leads from the KRC's
+    /// own frame to the commanded one.
     #[default]
     Added,
     /// The offset is the commanded frame as seen from the KRC's own frame.
@@ -158,25 +159,30 @@ pub struct Options {
     pub seed: u64,
     /// Counter of the first measurement that the KRC sends.
     pub first_counter: u16,
-    /// Counter that measurements reflect before the first command was received. Not known; the default is 0.
+    /// Counter of a command that measurements reflect before the first command was received. Not known; the default is
+    /// 0.
     pub first_reflected: u16,
     /// Lowest link quality at which `friStart` succeeds. Not known; the default is OK.
     pub start_quality: Quality,
     /// The KRC's rule of rating the link's quality. Not known.
     pub rating: Rating,
-    /// `true` if an answer that misses its cycle is used as a setpoint in the next. Not known; by default it is not.
+    /// `true` if an answer of the remote computer that misses its cycle is used as a setpoint in the next. Not known;
+    /// by default it is not.
     pub uses_late_answers: bool,
-    /// Number of consecutive missing answers that are bridged. Not known; the default is 3.
+    /// Number of consecutive missing answers for which the KRC extrapolates or repeats the setpoint before it
+    /// returns to the monitor state. Not known; the default is 3.
     pub max_bridge: u32,
-    /// Replacement for missing answers. The order of the extrapolation is not known; it is linear.
+    /// Replacement for missing answers: an extrapolated setpoint or the last one. The order of the extrapolation is not
+    /// known; it is linear.
     pub bridging: Bridging,
-    /// Largest distance of the first command after a start from the setpoint \[rad\]. Not known; the default is 2
-    /// mrad.
+    /// Largest permitted distance of the first command after a start from the setpoint \[rad\]. Not known; the default
+    /// is 2 mrad.
     pub mirror_tolerance: f64,
-    /// Largest distance of the first commanded frame from the mirrored one \[m\]. Not known; the default is 5 mm.
+    /// Largest permitted distance of the first commanded frame after a start from the frame that `mirrored_frame`
+    /// selects \[m\]. Not known; the default is 5 mm.
     pub frame_tolerance: f64,
-    /// Frame at which the first commanded frame must be. The tool moves by the displacement from it. Not known; the
-    /// default is the setpoint's.
+    /// Frame at which the first commanded frame after a start must be. The tool moves by the displacement of later ones
+    /// from it. Not known; the default is the setpoint's.
     pub mirrored_frame: MirroredFrame,
     /// Convention for combining a tool frame's FRI offset with the KRC's own frame. Not known; by default positions
     /// are subtracted.

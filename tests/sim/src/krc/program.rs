@@ -11,22 +11,22 @@ pub(super) const CYCLE_MS: u64 = 12;
 const GRIPPER_SPEED: f64 = 0.08;
 /// The largest opening of the gripper's jaws \[m\].
 const GRIPPER_OPENING: f64 = 0.08;
-/// The index of the variable that belongs to the gripper in each of the three types: the last.
+/// The index of the gripper's BOOL and REAL variables among those that KRL programs exchange over FRI: the last.
 const GRIPPER: u8 = 15;
 
-/// The bits BOOL\[9\] … BOOL\[15\], between the inputs and the gripper.
+/// The mask of BOOL\[9\] … BOOL\[15\], which the program can copy back to the remote computer.
 const ECHOED_BOOLS: u16 = 0x7f00;
 
 /// The protocol by which the remote computer makes the KRL program start and stop: conventions of published programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Convention {
-    /// `ros_control.src`: INT\[1\] is the strategy, INT\[2\] 1 to start and 0 to stop, answered by 10, 1 and 0.
+    /// `ros_control.src`: INT\[1\] is the control strategy, INT\[2\] 1 to start and 0 to stop, answered by 10, 1 and 0.
     #[default]
     RosControl,
-    /// `FRIControl.src`: INT\[15\] is the strategy, INT\[16\] 10 to start, 20 to stop, 30 or 40 to close, answered by
-    /// 10, 20, 30.
+    /// `FRIControl.src`: INT\[15\] is the control strategy, INT\[16\] 10 to start, 20 to stop, 30 or 40 to close,
+    /// answered by 10, 20, 30.
     FriControl,
-    /// `friISIR.src`: INT\[1\] is 1 to command, 2 to monitor, 3 to close, INT\[2\] the strategy, echoed.
+    /// `friISIR.src`: INT\[1\] is 1 to command, 2 to monitor, 3 to close, INT\[2\] the control strategy; both are echoed.
     Isir,
     /// KUKA's sample application: INT\[1\] 10 requests a start.
     SampleApp,
@@ -159,8 +159,8 @@ impl Program {
         self.options.inputs = inputs;
     }
 
-    /// Evaluates the variables `heard` that the remote computer has sent, once. Returns the function that the program
-    /// calls as a result.
+    /// Evaluates the variables `heard` that the remote computer has sent, once. Returns the function of the Fast
+    /// Research Interface that the program calls as a result; `None` if it calls none.
     pub(super) fn poll(&mut self, heard: Option<&KrlVariables>, state: FriState, quality: Quality) -> Option<Call> {
         if let Some(heard) = heard {
             self.peripherals(heard);

@@ -72,7 +72,7 @@ impl OperationalMode {
     }
 }
 
-/// The contents of a flight report that a client requests.
+/// The kind of a flight report that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     Controller,
@@ -227,13 +227,13 @@ impl Pendant {
         self.log.push(text);
     }
 
-    /// Returns the file of the loaded program, if one is loaded.
+    /// Returns the file of the loaded program; `None` if no program is loaded or its file does not exist.
     pub(crate) fn program(&self) -> Option<&ProgramFile> {
         self.files.program(self.loaded.as_deref()?)
     }
 
-    /// Loads a program with its installation. Returns the outcome, and whether the installation changed.
-    /// `minds_confirmation` is whether loading fails if the installation needs a confirmation.
+    /// Loads a program with its installation. Returns the outcome, and whether the installation changed. If
+    /// `minds_confirmation` is `true`, loading fails for an installation that needs a confirmation.
     pub(crate) fn load(&mut self, name: &str, minds_confirmation: bool) -> (Outcome, bool) {
         let Some(file) = self.files.named(name) else { return (Outcome::NotFound, false) };
         let installation = match file.installation.as_deref().map(|name| self.files.installation(name)) {

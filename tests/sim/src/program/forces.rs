@@ -87,8 +87,8 @@ impl ProgramHost<'_> {
         }
     }
 
-    /// Returns an error if `name` is a motion and a hand guides the arm. The reaction of a real controller is not
-    /// documented; that the program ends with an error is assumed.
+    /// Returns an error if `name` is a motion and a hand guides the arm, else `None`. The reaction of a real controller
+    /// is not documented; that the program ends with an error is assumed.
     pub(super) fn guided_by_hand(&self, name: &str) -> Option<CallResult> {
         let guided = self.plant.arm.compliance.is_freedrive() && MOTIONS.contains(&name);
         guided.then(|| CallResult::Error(format!("{name}: not possible in freedrive mode")))
@@ -116,7 +116,8 @@ impl ProgramHost<'_> {
         self.comply(Compliance::Force(ForceMode { frame, compliant, wrench, moves, limits }))
     }
 
-    /// Returns the value of a call's argument if it is within 0 … `most`, or an error.
+    /// Returns the value of a call's first argument if it is within 0 … `most`, else an error. `None` if it is not a
+    /// number.
     fn setting(call: &Call<'_>, most: f64) -> Option<Result<f64, CallResult>> {
         let value = call.arg(0).number()?;
         let error = || CallResult::Error(format!("{}: {value} is not within 0 and {most}", call.name));
@@ -173,7 +174,8 @@ impl ProgramHost<'_> {
         Some(CallResult::Value(Value::Int(i32::try_from(steps).unwrap_or(i32::MAX))))
     }
 
-    /// Pauses the program at the end of this cycle. A program that reaches its end before then ends normally.
+    /// Executes URScript's `protective_stop()`: the program is paused at the end of this cycle. A program that reaches
+    /// its end before then ends normally.
     fn protective_stop(&mut self) -> Option<CallResult> {
         self.plant.asks_protective_stop = true;
         Some(done())

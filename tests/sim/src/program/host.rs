@@ -22,7 +22,7 @@ pub(super) struct ProgramHost<'a> {
 }
 
 impl<'a> ProgramHost<'a> {
-    /// Returns the host's functions for one program in one control cycle.
+    /// Returns a host, the implementation of the URScript functions, for one program in one control cycle.
     pub(super) fn new(plant: &'a mut Plant, notices: &'a mut Vec<Notice>, gave_time: &'a mut bool) -> Self {
         Self { plant, notices, moves: false, suspends: false, reader: None, gave_time }
     }
@@ -81,13 +81,13 @@ pub(super) fn list(values: [f64; 6]) -> CallResult {
     CallResult::Value(Value::List(values.map(Value::Float).to_vec()))
 }
 
-/// Returns the joint values of a list of six finite numbers; `None` for a pose.
+/// Returns the values of a list of six finite numbers, such as joint positions; `None` for any other value.
 pub(super) fn joints(value: &Value) -> Option<[f64; 6]> {
     let list = matches!(value, Value::List(_)).then(|| value.vector::<6>()).flatten();
     list.filter(|values| values.iter().all(|value| value.is_finite()))
 }
 
-/// Returns the value as a pose of finite numbers; `None` for a list.
+/// Returns the value as a pose of finite numbers; `None` for any other value.
 pub(super) fn pose(value: &Value) -> Option<[f64; 6]> {
     if let Value::Pose(pose) = value { pose.iter().all(|value| value.is_finite()).then_some(*pose) } else { None }
 }
@@ -114,8 +114,8 @@ impl ProgramHost<'_> {
         Some(if over { done() } else { CallResult::Again })
     }
 
-    /// Executes the function that selects a client's force sensor in place of the arm's own. The mass and position of
-    /// that sensor have no effect here.
+    /// Executes `enable_external_ft_sensor` or `ft_rtde_input_enable`, which select a client's force sensor in place of
+    /// the arm's own. The mass and position of that sensor have no effect here.
     fn external_sensor(&mut self, call: &Call<'_>) -> Option<CallResult> {
         self.plant.force.uses_external = call.arg(0).truth()?;
         Some(done())

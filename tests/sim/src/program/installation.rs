@@ -86,7 +86,8 @@ impl ProgramHost<'_> {
         accepted.then(done)
     }
 
-    /// Returns the values of the tool's own sensors, as every port publishes them.
+    /// Returns the value of one of the tool's own sensors (current, temperature or acceleration), as every port
+    /// publishes it.
     pub(super) fn tool_sensor(&self, call: &Call<'_>) -> Option<CallResult> {
         /// The current of the device at the tool connector \[A\].
         const CURRENT: f64 = 0.006;
@@ -102,7 +103,8 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Returns the value of an analogue input or output terminal \[V or A\].
+    /// Returns the value of an analogue input of the tool or output of the controller box \[V or A\]; `None` if the
+    /// call's argument is no such terminal.
     pub(super) fn analog(&self, call: &Call<'_>) -> Option<CallResult> {
         let io = &self.plant.io;
         let values = if call.name == "get_tool_analog_in" { &io.tool_analog_in } else { &io.analog_out };
@@ -110,8 +112,8 @@ impl ProgramHost<'_> {
         values.get(n).map(|value| CallResult::Value(Value::Float(*value)))
     }
 
-    /// Executes the function that returns the target along a path. The result is the tool's target, because there is
-    /// no conveyor and no offset.
+    /// Executes `get_target_tcp_pose_along_path` and `get_target_tcp_speed_along_path`. The results are the tool's
+    /// target pose and speed, because there is no conveyor and no offset.
     pub(super) fn along_path(&self, call: &Call<'_>) -> CallResult {
         let arm = &self.plant.arm;
         if call.name == "get_target_tcp_pose_along_path" {

@@ -101,7 +101,7 @@ pub(crate) struct Programs {
     starting: Starting,
     waiting: VecDeque<Waiting>,
     primary: Option<Running>,
-    /// The arm's motion before the program was paused; `None` while it is not paused.
+    /// The arm's motion at the time at which the program was paused; `None` while it is not paused.
     paused: Option<Motion>,
     /// `true` if the program is paused for a popup that the operator has not closed.
     popup: bool,
@@ -110,13 +110,14 @@ pub(crate) struct Programs {
     /// The number n if every n-th program that replaces a running one is published as no program for a cycle.
     flicker: Option<NonZeroU32>,
     replacements: u32,
-    /// `true` if a program ran in one of the cycles since [`mark`](Self::mark).
+    /// `true` if a program ran in one of the cycles since the last state message (see [`mark`](Self::mark)).
     ran: bool,
-    /// `true` if a program ended, or none ran, in one of the cycles since [`mark`](Self::mark).
+    /// `true` if a program ended, or none ran, in one of the cycles since the last state message (see
+    /// [`mark`](Self::mark)).
     gap: bool,
-    /// A program state that is published for one cycle only, or until the arm is at standstill.
+    /// A program state, such as stopping, that is published for one cycle only, or until the arm is at standstill.
     passing: Option<ProgramState>,
-    /// The number of dropped texts: too many were waiting, or the arm was not ready.
+    /// The number of program texts that were dropped because too many were waiting or the arm was not ready.
     pub(crate) refused: u64,
 }
 
@@ -151,7 +152,7 @@ impl Programs {
         }
     }
 
-    /// Queues a complete program that has arrived from a sender.
+    /// Queues a complete program that has arrived from a sender; drops it if too many of that sender wait already.
     pub(crate) fn offer(&mut self, from: Sender, arrived: SimTime, text: String) {
         if self.waiting.iter().filter(|waiting| waiting.from == from).count() < WAITING {
             self.waiting.push_back(Waiting { from, arrived, text });
@@ -179,7 +180,8 @@ impl Programs {
         }
     }
 
-    /// Begins a new interval between state messages, for the flag `isProgramRunning`.
+    /// Marks the sending of a state message: the flag `isProgramRunning` of the next one represents the cycles from now
+    /// on.
     pub(crate) fn mark(&mut self) {
         (self.ran, self.gap) = (false, false);
     }
@@ -215,7 +217,7 @@ impl Programs {
     }
 
     /// Executes one control cycle: starts the programs that have arrived early enough, at most one primary program of
-    /// each sender, and runs a slice of every program.
+    /// each sender, and runs the primary program unless it is paused.
     pub(crate) fn cycle(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) {
         if self.running() {
             self.passing = None;
@@ -247,7 +249,8 @@ impl Programs {
         }
     }
 
-    /// Starts the programs that have arrived. Returns whether a running program was replaced.
+    /// Starts the queued programs whose text arrived early enough for this cycle. Returns whether a running program was
+    /// replaced.
     fn take_in(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) -> bool {
         let starting = self.starting;
         let mut replaced = false;
@@ -291,7 +294,7 @@ impl Programs {
         replaced
     }
 
-    /// Starts the program that is loaded at the pendant. Returns whether it started.
+    /// Starts the program `text`, which is loaded at the pendant. Returns whether it started.
     pub(crate) fn play(&mut self, text: &str, plant: &mut Plant, notices: &mut Vec<Notice>) -> bool {
         if !plant.robot.may_move() || self.running() {
             return false;
@@ -405,7 +408,7 @@ impl Programs {
         }
     }
 
-    /// Stops the running program and brings the arm to rest.
+    /// Stops the running program, drops those that have not begun, and brings the arm to rest.
     pub(crate) fn stop(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) {
         self.end(notices);
         plant.forget_program();

@@ -25,8 +25,8 @@ struct Move {
 }
 
 impl ProgramHost<'_> {
-    /// Returns an error if another thread has moved the arm since the previous cycle of this call: only one thread
-    /// may command motion. A real controller reports this; the text is assumed.
+    /// Returns an error if another thread has moved the arm since the previous cycle of this call, because only one
+    /// thread may command motion; else `None`. A real controller reports this; the text is assumed.
     pub(super) fn contested(&mut self, call: &Call<'_>) -> Option<CallResult> {
         if !MOTIONS.contains(&call.name) && !matches!(call.name, "stopj" | "stopl") {
             return None;
@@ -45,7 +45,8 @@ impl ProgramHost<'_> {
         *call.scratch >= time - EPSILON
     }
 
-    /// Returns the value of an acceleration argument, or an error if it is not valid.
+    /// Returns the value of an acceleration argument, reduced to the largest that the controller plans, or an error if
+    /// it is not above zero. `None` if it is not a number.
     fn acceleration(value: &Value) -> Option<Result<f64, CallResult>> {
         let a = value.number()?;
         Some(if a > 0.0 {

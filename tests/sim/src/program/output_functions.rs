@@ -34,7 +34,8 @@ impl ProgramHost<'_> {
         }
     }
 
-    /// Returns the output with this number in the old numbering: 0–7 box, 8 and 9 tool.
+    /// Returns the digital output with this number in URScript's old numbering: 0–7 box, 8 and 9 tool. `None` for any
+    /// other number.
     fn numbered(n: i32) -> Option<DigitalOutput> {
         match u8::try_from(n).ok()? {
             n @ 0..8 => Some(DigitalOutput::Standard(n)),
@@ -119,7 +120,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Sets one element of `values`. Returns `false` if it does not exist.
+/// Sets one element of `values`. Returns `false` if `index` is out of range.
 fn put(values: &mut [u8; 2], index: u8, value: u8) -> bool {
     values.get_mut(usize::from(index)).map(|slot| *slot = value).is_some()
 }

@@ -56,7 +56,7 @@ pub(crate) struct Plant {
 }
 
 impl Plant {
-    /// Clears the state that a program has set up for itself, at its end.
+    /// Clears the state that ends with a program: watchdogs, sockets, ROS 2 endpoints, and force mode or freedrive.
     pub(super) fn forget_program(&mut self) {
         self.aborts = false;
         self.mover = None;

@@ -8,10 +8,11 @@ use outrigger_ros2_messages::endpoint::Qos;
 use super::host::{ProgramHost, done};
 use crate::ros::{self, End, Role, Taken};
 
-/// The number of messages that "keep_all" keeps, and the largest depth of a queue.
+/// The number of messages that a ROS 2 queue keeps with the history policy "keep_all", and the largest depth of a
+/// queue.
 const DEEPEST: u16 = 1000;
 
-/// The reason why a ROS 2 function failed, as text for the program's error.
+/// The reason for which a ROS 2 function failed, as text for the program's error.
 type Refused = String;
 
 impl ProgramHost<'_> {
@@ -90,7 +91,7 @@ impl ProgramHost<'_> {
         Ok(if self.is_through(call) { done() } else { CallResult::Again })
     }
 
-    /// Waits without a timeout for a message of the subscriber `end`.
+    /// Waits without a timeout for a message of the subscriber `end`, and returns the newest one.
     fn read_newest(&mut self, call: &Call<'_>, end: End) -> CallResult {
         if !self.is_through(call) {
             return CallResult::Again;
@@ -112,7 +113,8 @@ impl ProgramHost<'_> {
         Ok(CallResult::Value(Value::List(self.plant.ros.read(end, count))))
     }
 
-    /// Waits for a message of the subscriber `end` without removing the message.
+    /// Waits for a message of the subscriber `end`, at most for the call's timeout, without removing the message. The
+    /// result of the call is `True` if there is one.
     fn wait(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
         let timeout = seconds(call.arg(1))?.ok_or_else(|| wants("timeout", "seconds, 0 or above", call.arg(1)))?;
         let through = self.is_through(call);
@@ -123,7 +125,8 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Waits until a server exists, for the given number of seconds, or without a timeout if none is given.
+    /// Waits until a server exists for the service of the client `end`, for the number of seconds in the call, or
+    /// without a timeout if the call has none.
     fn wait_for_service(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
         let timeout = seconds(call.arg(1))?;
         let through = self.is_through(call);
@@ -161,7 +164,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Returns a ROS 2 timeout in a script \[s\], if one is given.
+/// Returns the timeout argument of a ROS 2 call in a script \[s\]; `None` if it is not set.
 fn seconds(value: &Value) -> Result<Option<f64>, Refused> {
     if *value == Value::None {
         return Ok(None);
@@ -174,7 +177,7 @@ fn wants(what: &str, expected: &str, found: &Value) -> Refused {
     format!("{what}: expected {expected}, found {found}")
 }
 
-/// Returns the name of a topic or service, with `/` at its beginning.
+/// Returns the name of a ROS 2 topic or service in a script, with `/` at its beginning.
 fn whole_name(value: &Value) -> Result<String, Refused> {
     let expected = "a name such as /cell/ready: letters, digits and '_', no digit first";
     let text = value.text().ok_or_else(|| wants("name", expected, value))?;

@@ -195,19 +195,20 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Returns the number of values that a socket read requests; `None` if it is not valid.
+/// Returns the number of values that a socket read requests; `None` if it is not within 1 … 30.
 fn count(value: &Value) -> Option<usize> {
     usize::try_from(value.whole().filter(|count| (1..=VALUES).contains(count))?).ok()
 }
 
-/// Returns a list that begins with 0, followed by `filler` for each requested value.
+/// Returns the result of a failed socket read: a list that begins with 0, followed by `filler` for each requested
+/// value.
 fn failed(count: usize, filler: Value) -> Value {
     let mut list = vec![filler; count + 1];
     list[0] = Value::Int(0);
     Value::List(list)
 }
 
-/// Returns a list that begins with the number of the following values.
+/// Returns the result of a complete socket read: a list that begins with the number of the following `values`.
 fn counted(values: Vec<Value>) -> Read {
     let count = i32::try_from(values.len()).unwrap_or(i32::MAX);
     Read::Whole(Value::List(std::iter::once(Value::Int(count)).chain(values).collect()))
@@ -230,8 +231,8 @@ fn byte_list(bytes: &mut VecDeque<u8>, count: usize) -> Read {
     counted(bytes.drain(..count).map(|byte| Value::Int(byte.into())).collect())
 }
 
-/// Parses `(1.0, 2, -3e1)`. Bytes before the parenthesis are skipped; a text that does not match is removed and
-/// fails.
+/// Reads `count` numbers from a text such as `(1.0, 2, -3e1)` in the received bytes. Bytes before the parenthesis are
+/// skipped; a text that does not match is removed and fails.
 fn ascii_floats(bytes: &mut VecDeque<u8>, count: usize) -> Read {
     let Some(end) = bytes.iter().position(|byte| *byte == b')') else {
         if bytes.len() <= TEXT {
@@ -250,7 +251,8 @@ fn ascii_floats(bytes: &mut VecDeque<u8>, count: usize) -> Read {
     }
 }
 
-/// Reads up to a line feed, which is removed with a carriage return before it; longer lines are cut.
+/// Reads a text from the received bytes up to a line feed, which is removed with a carriage return before it; longer
+/// lines are cut.
 fn line(bytes: &mut VecDeque<u8>) -> Read {
     let end = bytes.iter().position(|byte| *byte == b'\n');
     let Some(end) = end.filter(|end| *end <= TEXT) else {
@@ -262,7 +264,8 @@ fn line(bytes: &mut VecDeque<u8>) -> Read {
     Read::Whole(Value::String(text.into_iter().map(char::from).collect()))
 }
 
-/// Returns a text of the largest length from the front of `bytes`; [`Read::Partial`] if fewer bytes have arrived.
+/// Returns a text of the largest permitted length from the front of the received bytes; [`Read::Partial`] if fewer
+/// bytes have arrived.
 fn cut(bytes: &mut VecDeque<u8>) -> Read {
     if bytes.len() < TEXT {
         return Read::Partial;
@@ -270,8 +273,8 @@ fn cut(bytes: &mut VecDeque<u8>) -> Read {
     Read::Whole(Value::String(bytes.drain(..TEXT).map(char::from).collect()))
 }
 
-/// Returns the text between prefix and suffix; without a suffix, all bytes that have arrived. Bytes before the prefix
-/// are dropped.
+/// Reads the text between `prefix` and `suffix` from the received bytes; without a suffix, all bytes that have arrived.
+/// Bytes before the prefix are dropped.
 fn string(bytes: &mut VecDeque<u8>, prefix: &[u8], suffix: &[u8]) -> Read {
     if !prefix.is_empty() {
         let Some(at) = find(bytes, prefix, 0) else {
@@ -300,8 +303,8 @@ fn find(bytes: &VecDeque<u8>, part: &[u8], from: usize) -> Option<usize> {
     (from..=bytes.len().checked_sub(part.len())?).find(|at| bytes.iter().skip(*at).take(part.len()).eq(part))
 }
 
-/// Returns a prefix or suffix as bytes. With `escape`, `\n`, `\r`, `\t` and `\\` are replaced by the characters they
-/// represent.
+/// Returns the prefix or suffix that a socket read waits for, as bytes. With `escape`, `\n`, `\r`, `\t` and `\\` are
+/// replaced by the characters they represent.
 fn delimiter(text: &str, escape: bool) -> Vec<u8> {
     if !escape {
         return text::bytes(text);

@@ -14,7 +14,8 @@ fn value_of(pose: [f64; 6]) -> CallResult {
 }
 
 impl ProgramHost<'_> {
-    /// Executes the functions of this file. Returns `Unknown` for every other.
+    /// Executes the URScript functions that read the arm's state or compute its geometry. The result is
+    /// [`CallResult::Unknown`] for every other function.
     pub(super) fn look(&self, call: &Call<'_>) -> Option<CallResult> {
         let arm = &self.plant.arm;
         let io = &self.plant.io;

@@ -25,9 +25,9 @@ const TOLERANCES: [f64; 22] = [
 ];
 /// A message type that no controller sends.
 const UNKNOWN_MESSAGE: u8 = 99;
-/// The number of bytes around the texts of any message, at most.
+/// The largest size of a message without its texts \[bytes\]; buffers have this much room besides the texts.
 const FRAME: usize = 64;
-/// The largest length of a title: it has one byte of length.
+/// The largest length of a title in a message \[bytes\]: one byte of the message contains the length.
 const TITLE: usize = 255;
 /// The length to which program names in messages are cut \[bytes\].
 const PROGRAM_NAME: usize = 31;
@@ -134,7 +134,7 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp
 
 /// Returns a program state message (type 25) of `size` bytes that contains one long variable.
 pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
-    /// Number of bytes of the message besides its text: header, timestamp, subtype and an empty title.
+    /// Number of bytes of the oversized message besides its text: header, timestamp, subtype and an empty title.
     const AROUND: usize = 15;
     let text = vec![b'x'; size.saturating_sub(AROUND)];
     let mut bytes = vec![0; text.len() + FRAME];
@@ -148,7 +148,7 @@ pub(crate) fn unknown() -> Vec<u8> {
     raw(UNKNOWN_MESSAGE, b"from a future release")
 }
 
-/// Returns the shortest message that was seen among real-time packets: 9 bytes.
+/// Returns a message of 9 bytes and unknown type, like the shortest one that was seen among real-time packets.
 pub(crate) fn pollution() -> Vec<u8> {
     raw(UNKNOWN_MESSAGE, &[0; 4])
 }
@@ -160,7 +160,8 @@ fn raw(message_type: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a robot message. `text` is the length of all parts of the payload that have no fixed size \[bytes\].
+/// Returns the bytes of a robot message with this payload. `text` is the length of all parts of the payload that have
+/// no fixed size \[bytes\].
 fn robot_message(timestamp: u64, source: MessageSource, payload: &RobotMessagePayload<'_>, text: usize) -> Vec<u8> {
     let mut bytes = vec![0; text + FRAME];
     let written = RobotMessage::emit(timestamp, source, payload, &mut bytes).unwrap_or(0);

@@ -91,7 +91,8 @@ impl Session {
 }
 
 enum Parsed {
-    /// More bytes must arrive. `expects` is `true` if the client waits for the response `100 Continue`.
+    /// More bytes of the HTTP request must arrive. `expects` is `true` if the client waits for the response `100
+    /// Continue`.
     Partial {
         expects: bool,
     },

@@ -40,7 +40,7 @@ pub(crate) struct Context<'a> {
 pub(crate) enum Content {
     /// A JSON value as the content, sent as it is.
     Json(Value),
-    /// A sentence for the client, in the schema of messages that the options select.
+    /// A sentence for the client, in the format that [`RobotApiOptions::messages`] selects.
     Message(String),
     /// The text of a file as the content.
     Text(String),
@@ -74,7 +74,7 @@ impl Answer {
         Self { action: Some(action), ..Self::say(200, message) }
     }
 
-    /// Returns the bytes of the HTTP response with this answer. `closes` is whether the connection ends after it.
+    /// Returns the bytes of the HTTP response with this answer. `closes` is `true` if the connection ends after it.
     pub(crate) fn bytes(&self, options: &RobotApiOptions, closes: bool) -> Vec<u8> {
         let (kind, body) = match (&self.content, options.messages) {
             (Content::Json(value), _) => ("application/json", value.to_string()),

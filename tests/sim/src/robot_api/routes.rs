@@ -101,7 +101,7 @@ fn description(c: &Context<'_>) -> Value {
     json!({"openapi": "3.0.3", "info": {"title": "Robot API", "version": version}, "paths": paths})
 }
 
-/// Returns the string `key` of a request's JSON body, or a message about the error.
+/// Returns the string of the member `key` in the JSON body of a request, or a message about the error.
 fn text(request: &Request, key: &str) -> Result<String, String> {
     let body: Value = serde_json::from_slice(&request.body).map_err(|_| "the body is no JSON".to_owned())?;
     let text = body.get(key).and_then(Value::as_str);

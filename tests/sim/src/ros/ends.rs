@@ -32,7 +32,8 @@ struct Open {
     role: Role,
     name: String,
     qos: Qos,
-    /// The newest messages of a latched publisher, up to its depth, the oldest first.
+    /// The newest messages of a latched publisher (one that also sends them to subscribers that appear later), up to
+    /// its depth, the oldest first.
     latched: VecDeque<Vec<u8>>,
     /// `true` while a server for the client's service exists.
     served: bool,
@@ -209,7 +210,8 @@ impl Ends {
         self.open.get(&end).is_some_and(|open| !open.unread.is_empty())
     }
 
-    /// Returns the newest `count` unread messages, the oldest of them first; the ones before them are dropped.
+    /// Returns the newest `count` unread messages of a subscriber, the oldest of them first; the ones before them are
+    /// dropped.
     pub(crate) fn read(&mut self, end: End, count: usize) -> Vec<Value> {
         let Some(open) = self.open.get_mut(&end) else { return vec![] };
         let unread = std::mem::take(&mut open.unread);
@@ -221,12 +223,14 @@ impl Ends {
         self.outbox.poll()
     }
 
-    /// Processes a message that has arrived. Returns whether it is a valid message for a subscriber.
+    /// Adds a received message to the queue of the subscriber `end`. Returns whether `end` is a subscriber and the
+    /// message is valid for its type.
     pub(crate) fn arrive(&mut self, end: End, bytes: &[u8]) -> bool {
         self.open.get_mut(&end).is_some_and(|open| open.take(bytes))
     }
 
-    /// Processes a service's answer that has arrived. Returns whether it is a valid answer to a waiting request.
+    /// Stores the answer of a service that has arrived for the client `end`. Returns whether it is a valid answer to a
+    /// waiting request.
     pub(crate) fn answered(&mut self, end: End, number: u64, bytes: &[u8]) -> bool {
         let Some(open) = self.open.get_mut(&end) else { return false };
         let Role::Client(pair) = open.role else { return false };

@@ -1,8 +1,9 @@
 //! The ROS 2 interface of PolyScope X scripts (`core/docs/protocol/ros2-surface.md` 4.1): publishers, subscribers and
 //! clients of services, as messages in bytes, without a transport.
 //!
-//! A driver polls [`Controller::poll_ros`](crate::controller::Controller::poll_ros) for the endpoints that scripts
-//! have opened and closed and the messages that they have sent. It passes arriving messages to
+//! The driver of the simulation, which has a transport, polls
+//! [`Controller::poll_ros`](crate::controller::Controller::poll_ros) for the endpoints that scripts have opened and
+//! closed and the messages that they have sent. It passes arriving messages to
 //! [`ros_message`](crate::controller::Controller::ros_message) and
 //! [`ros_answer`](crate::controller::Controller::ros_answer), and the existence of servers to
 //! [`ros_served`](crate::controller::Controller::ros_served). Without a driver a program receives its own messages
@@ -65,7 +66,8 @@ impl Default for RosOptions {
     }
 }
 
-/// An output of a script that a driver forwards to ROS 2. Bytes are CDR with their encapsulation header.
+/// An output of a script that the driver of the simulation forwards to other ROS 2 participants. Bytes are CDR with
+/// their encapsulation header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RosOutput {
     /// A script opened a publisher of a ROS 2 topic.

@@ -1,4 +1,5 @@
-//! The outputs of scripts that no driver has polled yet. Their number is bounded, because there may be no driver.
+//! The ROS 2 outputs of scripts that the driver of the simulation has not polled yet. Their number is bounded, because
+//! there may be no driver.
 
 use std::collections::VecDeque;
 
@@ -6,10 +7,10 @@ use super::{End, RosOutput};
 
 /// The highest number of ROS 2 outputs that wait for the driver of the simulation.
 const WAITING: usize = 4096;
-/// The highest number of bytes in the messages that wait for the driver.
+/// The highest number of bytes in the ROS 2 messages and requests that wait for the driver of the simulation.
 const BYTES: usize = 8 << 20;
 
-/// ROS 2 outputs of scripts that wait for the driver, in their order.
+/// ROS 2 outputs of scripts that wait for the driver of the simulation, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     waiting: VecDeque<RosOutput>,
@@ -34,7 +35,7 @@ impl Outbox {
         Some(output)
     }
 
-    /// Adds an output. At most `depth` messages of its endpoint wait; the oldest is dropped first.
+    /// Adds a ROS 2 message or request of an endpoint. If `depth` of them wait already, the oldest is dropped.
     pub(super) fn push_within(&mut self, output: RosOutput, depth: usize) {
         let mut same = self.waiting.iter().filter(|waiting| waiting.end() == output.end() && is_sent(waiting));
         if same.by_ref().count() >= depth {
@@ -59,7 +60,7 @@ impl Outbox {
         true
     }
 
-    /// Drops all outputs of one endpoint that was opened and closed again.
+    /// Drops all outputs of one ROS 2 endpoint that is closed already. Returns `false` if there is none.
     fn forget_one(&mut self) -> bool {
         let closed = self.waiting.iter().find_map(|output| match output {
             RosOutput::Closed { end } => Some(*end),

@@ -105,7 +105,7 @@ impl<'v> Members<'v> {
         Ok(Self { members, fields, at: 0 })
     }
 
-    /// Returns the name and the value of the struct's next member.
+    /// Returns the name and the value of the struct's next member, in the order of the message.
     #[inline(never)]
     fn next(&mut self) -> (&'static str, &'v Value) {
         let field = self.fields.get(self.at).copied().unwrap_or_default();

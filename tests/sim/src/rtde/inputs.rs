@@ -94,8 +94,8 @@ pub(crate) struct Targets<'a> {
     pub(crate) external_wrench: &'a mut [f64; 6],
 }
 
-/// The last value of every input variable that was written, because a mask and its values may arrive in different
-/// packages.
+/// The last value of every RTDE input variable that a client has written; it is stored because a mask and its values
+/// may arrive in different packages.
 #[derive(Debug, Default)]
 pub(crate) struct Image(BTreeMap<String, Value>);
 

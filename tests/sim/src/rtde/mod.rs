@@ -32,7 +32,7 @@ pub struct RtdeOptions {
     /// the vendor's guide, and from 5.10 as many as a package holds, because the vendor's tests of its client library
     /// send longer lists to newer simulators.
     pub names: Option<usize>,
-    /// `true` if the RTDE variables exist whose first software is not confirmed.
+    /// `true` if the controller has the RTDE variables whose first software version is not confirmed.
     pub unconfirmed: bool,
     /// `true` if inputs are accepted before the client has started the output of data.
     pub inputs_before_start: bool,
@@ -98,7 +98,7 @@ pub struct Watchdog {
     pub variable: String,
     /// The longest permitted time between two writes of the input variable.
     pub period: Duration,
-    /// The action when the variable was not written for that time.
+    /// The action when the variable was not written within the permitted time.
     pub action: WatchdogAction,
     /// The time at which the variable was written last, or the watchdog set.
     pub fed: SimTime,
@@ -152,7 +152,7 @@ pub(crate) fn is_input(name: &str) -> bool {
 /// The highest number of stored texts that RTDE clients have sent for the operator.
 const LOG: usize = 100;
 
-/// The state that the clients of one controller share: the owners of inputs, and the written values.
+/// The state that the RTDE clients of one controller share: the owners of input variables, and the written values.
 #[derive(Debug, Default)]
 pub(crate) struct Exchange {
     owners: BTreeMap<String, Conn>,
@@ -173,7 +173,7 @@ impl Exchange {
         self.owners.get(variable).copied()
     }
 
-    /// Releases the inputs that connections own for which `is_over` returns `true`.
+    /// Releases the RTDE input variables whose owners are connections for which `is_over` returns `true`.
     pub(crate) fn release(&mut self, is_over: impl Fn(Conn) -> bool) {
         self.owners.retain(|_, owner| !is_over(*owner));
     }

@@ -28,11 +28,11 @@ pub(crate) struct State<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Since {
     Rtde,
-    /// The first versions of the CB3 series (`None`: never) and of e-Series.
+    /// The first versions that have the variable, of the CB3 series (`None`: never) and of e-Series.
     Release(Option<(u8, u8, u32)>, (u8, u8, u32)),
-    /// The first versions of e-Series and of PolyScope X, if both are listed separately.
+    /// The first versions that have the variable, of e-Series and of PolyScope X, if both are listed separately.
     Newest((u8, u8, u32), (u8, u8, u32)),
-    /// The first versions of the CB3 series and of e-Series, which are not confirmed.
+    /// The first versions that have the variable, of the CB3 series and of e-Series, if they are not confirmed.
     Unconfirmed(Option<(u8, u8, u32)>, (u8, u8, u32)),
 }
 

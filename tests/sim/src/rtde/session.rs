@@ -18,22 +18,22 @@ const SOURCE: &[u8] = b"RTDE";
 /// A recipe number that no client has received.
 const UNKNOWN_RECIPE: u8 = 250;
 
-/// An effect of a client's request; effects are executed in order.
+/// An effect of a request of an RTDE client; the effects of a request are executed in order.
 #[derive(Debug)]
 pub(crate) enum Effect {
     /// Bytes of a message are sent to the RTDE client.
     Send(Vec<u8>),
     /// Values of the client are written to RTDE input variables.
     Write(Vec<(Field, Value)>),
-    /// A text of the client is stored for the operator.
+    /// A text of the RTDE client is stored for the operator.
     Log(String),
-    /// The output of data begins, and these bytes, the reply, are sent to the client.
+    /// The output of data to the RTDE client begins, and these bytes, the reply to its start request, are sent to it.
     Started(Vec<u8>),
     /// The RTDE client's connection must be closed.
     Close,
 }
 
-/// The changes that an active fault makes to replies and data.
+/// The changes that an active fault makes to RTDE replies and data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
     /// `true` if the reply to a set-up request has a wrong type for the first variable.
@@ -54,7 +54,7 @@ pub(crate) struct Context<'a> {
 #[derive(Debug)]
 struct Outputs {
     fields: Vec<(&'static Output, u8)>,
-    /// The number of control cycles from one data package to the next.
+    /// The number of control cycles from one RTDE data package to the next.
     every: u64,
     /// `true` if all variables of the client's output recipe exist.
     valid: bool,
@@ -187,7 +187,8 @@ impl Session {
         effects.push(send(&Reply::Inputs { recipe, types: TypeList(words.join(",").as_bytes()) }));
     }
 
-    /// Splits a list of names. Returns `None`, and adds an error text, if it is longer than the controller accepts.
+    /// Splits the list of variable names in a request of an RTDE client. Returns `None`, and adds an error text to
+    /// `effects`, if the list is longer than the controller accepts.
     fn names(&self, list: &[u8], context: &Context<'_>, effects: &mut Vec<Effect>) -> Option<Vec<String>> {
         let most = context.options.names.unwrap_or(context.firmware.rtde_names());
         if list.len() > most {
@@ -219,14 +220,14 @@ impl Session {
         effects.push(Effect::Write(values));
     }
 
-    /// Returns the data package of this cycle; `None` if the client receives none.
+    /// Returns the RTDE data package of this cycle; `None` if the client has not started the output or none is due.
     pub(crate) fn publish(&self, state: &State<'_>, deviations: Deviations) -> Option<Vec<u8>> {
         let outputs = self.outputs.as_ref().filter(|outputs| self.started && outputs.valid)?;
         state.cycles.is_multiple_of(outputs.every).then(|| self.package(outputs, state, deviations))
     }
 
-    /// Returns a data package, whether or not one is due in this cycle: the first package may precede the reply to a
-    /// start request.
+    /// Returns an RTDE data package, even if none is due in this cycle: the first package may precede the reply to a
+    /// start request. `None` if the client has set up no output recipe.
     pub(crate) fn first(&self, state: &State<'_>) -> Option<Vec<u8>> {
         Some(self.package(self.outputs.as_ref()?, state, Deviations::default()))
     }
@@ -241,26 +242,27 @@ impl Session {
         emitted_in(room, &Reply::Data { recipe: self.version_2.then_some(recipe), values: &values })
     }
 
-    /// Returns whether RTDE data packages are sent to this client.
+    /// Returns whether the client has started the output of RTDE data.
     pub(crate) fn flows(&self) -> bool {
         self.started
     }
 
-    /// Returns a text message in the format of this connection's protocol version.
+    /// Returns the effect of sending a text message to the RTDE client, in the format of the connection's protocol
+    /// version.
     pub(crate) fn say(&self, level: Level, text: &str) -> Effect {
         let message = text.as_bytes().get(..255).unwrap_or(text.as_bytes());
         send(&Reply::Text(TextMessage { level, message, source: self.version_2.then_some(SOURCE) }))
     }
 }
 
-/// Returns the output variable of this name and the word for its type; `None` if this software does not have it.
+/// Returns the RTDE output variable of this name and the word for its type; `None` if this software does not have it.
 fn output(name: &str, context: &Context<'_>) -> Option<((&'static Output, u8), &'static str)> {
     let (output, number) = Output::named(name)?;
     let has = output.since.reached(context.firmware.0, context.options.unconfirmed);
     has.then(|| ((output, number), output.zero.word()))
 }
 
-/// Returns the input variable of this name, or the word in the reply that refuses it.
+/// Returns the RTDE input variable of this name, or the word that refuses it in the reply to the set-up.
 fn input(name: &str, context: &Context<'_>) -> Result<Field, &'static str> {
     let field =
         Field::named(name).filter(|field| field.since().reached(context.firmware.0, context.options.unconfirmed));
@@ -281,7 +283,7 @@ fn deviate(words: &mut [&str], context: &Context<'_>) {
     }
 }
 
-/// Returns the text of a client's message; `None` if the message ends too early.
+/// Returns the text of an RTDE client's message, after its source; `None` if the message ends too early.
 fn text(payload: &[u8]) -> Option<String> {
     let (length, rest) = payload.split_first()?;
     let (message, rest) = rest.split_at_checked(usize::from(*length))?;

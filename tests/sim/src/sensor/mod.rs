@@ -187,7 +187,8 @@ impl Sensor {
         Some(self.tell(at, seq, measured))
     }
 
-    /// Applies the script to a measurement, which is in the sensor's own unit.
+    /// Applies the sensor's script, additions and faults, to a measurement in the sensor's own unit. Returns the output
+    /// of the sensor.
     fn tell(&mut self, now: SimTime, seq: u32, measured: Option<Vec<f64>>) -> Sent {
         let mut values = measured.clone().unwrap_or_default();
         let mut wrong = Wrong::default();
@@ -236,13 +237,14 @@ impl Settings {
 }
 
 impl Rows {
-    /// Returns the time at which the recorded row with this index is due in this repetition of all rows.
+    /// Returns the time at which the recorded row with this index is due in this repetition of all rows; `None` if
+    /// there is no such row.
     fn due(&self, row: usize, round: u32) -> Option<SimTime> {
         let rounds = self.again.unwrap_or_default().saturating_mul(round);
         self.rows.get(row).map(|row| SimTime::ZERO + rounds + row.at)
     }
 
-    /// Returns the number that is added to recorded sequence numbers after so many repetitions of all rows.
+    /// Returns the number that is added to recorded sequence numbers after `rounds` repetitions of all rows.
     fn beyond(&self, rounds: u32) -> u32 {
         let ends = [self.rows.first(), self.rows.last()].map(|row| row.and_then(|row| row.seq).unwrap_or_default());
         ends[1].wrapping_sub(ends[0]).wrapping_add(1).wrapping_mul(rounds)

@@ -171,8 +171,8 @@ impl Part {
         now >= self.start && self.lasts.is_none_or(|lasts| now < self.start + lasts)
     }
 
-    /// Returns the amount that the part adds to its values at `now`. `noise` is a number of the standard normal
-    /// distribution.
+    /// Returns the amount that this part of a sensor's script adds to the values at `now`. `noise` is a number of the
+    /// standard normal distribution.
     pub(super) fn adds(&self, now: SimTime, noise: f64) -> f64 {
         let since = now.since(self.start);
         match self.kind {

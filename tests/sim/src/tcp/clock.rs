@@ -13,8 +13,8 @@ const NOTICE: Duration = Duration::from_millis(500);
 
 /// Simulated time from the system's monotonic clock: as fast as that, or slower by an integral factor.
 ///
-/// A controller on a slowed clock slows its cycles, its timers and its faults alike; a judge of its link has to use
-/// the same clock.
+/// A controller on a slowed clock slows its cycles, its timers and its faults alike; a program that measures the delays
+/// of its connection has to use the same clock.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
@@ -22,7 +22,7 @@ pub struct Clock {
     changes: [OnceLock<Change>; CHANGES],
 }
 
-/// The pace of simulated time from a certain time on.
+/// The pace of simulated time, relative to the system's clock, from a certain time on.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     from: Instant,
@@ -86,7 +86,7 @@ impl Clock {
         self.pace(|_| true).slowed
     }
 
-    /// Returns the last change of pace for which `holds` returns `true`.
+    /// Returns the last change of the pace of time for which `holds` returns `true`.
     fn pace(&self, holds: impl Fn(&Change) -> bool) -> Change {
         let changes = self.changes.iter().map_while(OnceLock::get).copied();
         let first = Change { from: self.start, at: SimTime::ZERO, slowed: 1 };

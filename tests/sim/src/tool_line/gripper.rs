@@ -49,8 +49,8 @@ pub struct ToolGripper {
     pub voltage: u8,
     /// The gripper's Modbus address, 1 to 247.
     pub address: u8,
-    /// The time of silence after which the gripper discards an incomplete message. A standard device waits for 1.5
-    /// characters, which pieces of a message over TCP cannot keep.
+    /// The time without a byte after which the gripper discards an incomplete message. A standard device waits for 1.5
+    /// characters, but longer gaps occur in a message that is relayed over TCP.
     pub patience: Duration,
 }
 

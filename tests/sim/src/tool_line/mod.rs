@@ -15,7 +15,7 @@ use crate::io::Io;
 use crate::time::SimTime;
 use gripper::Gripper;
 
-/// The number of bytes that are accepted from a client before the line has sent them.
+/// The number of bytes that the tool's serial line accepts from a client before it has sent them.
 const BACKLOG: usize = 4096;
 /// The number of bits of a character without parity and stop bits: the start bit and the data bits.
 const BITS: u32 = 1 + 8;
@@ -81,12 +81,12 @@ impl ToolLine {
         Self { device: Gripper::new(device), out: VecDeque::new(), back: VecDeque::new(), silent: SimTime::ZERO }
     }
 
-    /// Returns the opening of the device's jaws at `now` \[0.1 mm\].
+    /// Returns the opening of the jaws of the gripper at the tool at `now` \[0.1 mm\].
     pub(crate) fn opening(&self, now: SimTime) -> f64 {
         self.device.opening(now)
     }
 
-    /// Returns the number of bytes that a client may send now.
+    /// Returns the number of bytes that a client may send to the tool's serial line now.
     pub(crate) fn room(&self) -> usize {
         BACKLOG.saturating_sub(self.out.iter().map(|(.., bytes)| bytes.len()).sum())
     }
