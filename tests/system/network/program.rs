@@ -73,7 +73,7 @@ impl Transcript {
 
     /// Returns the bound on the motion of the arm after a fault that the program has printed \[rad\].
     pub(super) fn coast(&self) -> Option<f64> {
-        let said = self.0.iter().rev().find(|line| line.text("text").contains("worst-case coast"))?;
+        let said = self.0.iter().rev().find(|line| line.text("text").contains("worst-case stopping distance"))?;
         let (_, rest) = said.text("text").split_once("after a fault ")?;
         rest.split_whitespace().next()?.parse().ok()
     }

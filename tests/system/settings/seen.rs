@@ -160,7 +160,7 @@ fn seconds_of(line: &str) -> f64 {
 fn in_force(file: &File) -> String {
     let line = Run::new(file).until(&["\"in-force\""]);
     let text = text_of(&line, "text");
-    let text = text.split("; asked for").next().unwrap_or(text);
+    let text = text.split("; configured").next().unwrap_or(text);
     let text = if text.is_empty() { line.trim() } else { text };
     text.split(", ")
         .map(|part| if part.ends_with("KiB locked") { "memory locked" } else { part })
