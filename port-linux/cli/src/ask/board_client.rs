@@ -183,7 +183,7 @@ impl Board {
                 return Ok(Some(line));
             }
             let now = self.clock.now();
-            let Some((id, last)) = self.watched.take().filter(|_| until.is_none_or(|until| now < until)) else {
+            let Some((id, last)) = self.watched.clone().filter(|_| until.is_none_or(|until| now < until)) else {
                 return Ok(None);
             };
             std::thread::sleep(std_duration(LOOK));
@@ -256,4 +256,57 @@ fn nonce() -> Result<[u8; 16], Failure> {
     let mut nonce = [0; 16];
     let read = os::random(&mut nonce);
     read.map(|()| nonce).map_err(|error| Failure::BadInput(format!("no random numbers of this system: {error}")))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use outrigger_core::mode::Mode;
+    use outrigger_remote::request::keyed::Service;
+
+    use super::*;
+
+    /// Serves requests as a board does until the thread ends. The board is in `Monitor` at first, and in `Command`
+    /// from its tenth answer on.
+    fn serve(socket: &UdpSocket, key: Key, clock: Clock) {
+        let (mut service, epoch, mut answers) = (Service::<SocketAddr>::new(key, [7; 32]), Epoch::default(), 0);
+        loop {
+            let (n, from) = socket.recv_from(service.receive_window()).expect("a datagram");
+            service.commit(clock.now(), n, from, epoch);
+            if let Some(request) = service.poll_request(epoch) {
+                answers += 1;
+                let mode = if answers < 10 { Mode::Monitor } else { Mode::Command };
+                let ticket = request.ticket;
+                service.answer(clock.now(), ticket, epoch, &Reply { mode, ..Reply::default() });
+            }
+            if let Some((to, bytes)) = service.poll_output() {
+                socket.send_to(bytes, to).expect("room");
+            }
+        }
+    }
+
+    #[test]
+    fn a_watch_continues_after_a_time_without_a_change() {
+        let clock = Clock::start();
+        let digits = "0123456789abcdef".repeat(4);
+        let path = std::env::temp_dir().join(format!("outrigger-watch-{}.key", std::process::id()));
+        std::fs::write(&path, &digits).expect("a file");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("its mode");
+        let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("a port");
+        let name = socket.local_addr().expect("an address").to_string();
+        let key = Key::new(&Key::bytes_of(&digits).expect("a key"));
+        std::thread::spawn(move || serve(&socket, key, clock));
+        let end = clock.now() + Duration::from_secs(60);
+        let mut board = Board::begin(&name, &path, clock, end).expect("a board");
+        std::fs::remove_file(&path).expect("it is there");
+        board.ask(1, ClientRequest::Watch, end, &mut None).expect("an answer");
+        let mut lines = vec![];
+        while lines.len() < 2 && clock.now() < end {
+            // As `ctl` waits: in short times, most of which bring no line.
+            let until = Some(clock.now() + Duration::from_millis(100));
+            lines.extend(board.line(until, &mut None).expect("a connection"));
+        }
+        assert!(lines[0].contains("\"monitor\"") && lines[1].contains("\"command\""), "{lines:?}");
+    }
 }
