@@ -1,5 +1,7 @@
 //! The command line: its commands and options, and the exit code of the process.
 
+#[cfg(test)]
+mod documented_commands;
 mod groups;
 mod help;
 
