@@ -3,13 +3,13 @@
 // These macros panic if the reader of the output has closed it. `say!` and `eprintln_lossy!` do not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod boxed_law;
 pub mod companion;
 pub mod dashboard;
 pub mod exit;
 pub mod feed;
 pub mod host;
 pub mod json;
-pub mod law;
 pub mod motion;
 pub mod net;
 pub mod panel;

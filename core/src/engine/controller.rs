@@ -12,7 +12,7 @@
 //! | [`Controller::conclude`] | `true` if the output that is independent of the command answers the state; a KRC's one answer to the measurement is made here |
 
 mod controller_arguments;
-mod roles;
+mod link_roles;
 
 use super::config::{Config, ConfigError, Data, Options};
 #[cfg(feature = "record")]
@@ -40,8 +40,8 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
 
 pub(super) use controller_arguments::{Context, Judged, Received};
-pub(super) use roles::Waiting;
-pub use roles::{LinkRoles, LinkSet};
+pub(super) use link_roles::Waiting;
+pub use link_roles::{LinkRoles, LinkSet};
 
 /// The types and the abilities of one kind of controller.
 pub trait ControllerKind: Sized + sealed::Sealed {

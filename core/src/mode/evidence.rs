@@ -2,7 +2,7 @@
 
 use super::PeerGate;
 use super::acceptance::Acceptance;
-use super::config::ModeConfig;
+use super::mode_machine_config::ModeConfig;
 use super::move_types::Mirrored;
 use super::pendant::Pendant;
 use super::timed_fact::TimedFact;

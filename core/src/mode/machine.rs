@@ -3,9 +3,9 @@
 mod stopping;
 
 use super::acceptance::{Baseline, Proof, Verdict};
-use super::config::ModeConfig;
 use super::delegated::{Answer, Delegation};
 use super::evidence::{CommandStage, Evidence, stops_the_robot};
+use super::mode_machine_config::ModeConfig;
 use super::move_types::{Drive, MoveNumber};
 use super::pendant::Pendant;
 use super::session_epoch::{Epoch, Intent};

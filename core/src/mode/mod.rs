@@ -54,13 +54,13 @@
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod acceptance;
-mod config;
 pub mod delegated;
 mod evidence;
 pub mod freedrive_supervision;
 mod input_level;
 mod linear_move_corridor;
 mod machine;
+mod mode_machine_config;
 mod move_corridor;
 #[cfg(feature = "programs")]
 pub mod move_end;
@@ -68,7 +68,7 @@ pub mod move_end;
 pub mod move_request_retry;
 mod move_types;
 mod operator;
-mod operator_config;
+mod operator_channels;
 mod pacer;
 mod pendant;
 #[cfg(feature = "urcap")]
@@ -84,12 +84,12 @@ mod timed_fact;
 mod tests;
 
 pub use acceptance::{Acceptance, Activity, Proof};
-pub use config::{ModeConfig, ModeTuning};
 pub use evidence::Evidence;
 pub use freedrive_supervision::{ClientNumber, Guide, GuideLimits};
 pub use input_level::Debounce;
 pub use linear_move_corridor::LineCourse;
 pub use machine::ModeMachine;
+pub use mode_machine_config::{ModeConfig, ModeTuning};
 pub use move_corridor::{Course, CourseConfig};
 #[cfg(feature = "programs")]
 pub use move_end::MoveEnd;
@@ -97,7 +97,7 @@ pub use move_end::MoveEnd;
 pub use move_request_retry::Offer;
 pub use move_types::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 pub use operator::{Channel, Contact, Lapse, Operator, OperatorAction, Outcome, Refusal};
-pub use operator_config::{OperatorConfig, RequestAs};
+pub use operator_channels::{OperatorConfig, RequestAs};
 pub use pacer::Pacer;
 pub use pendant::{Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
 #[cfg(feature = "urcap")]

@@ -19,8 +19,8 @@ use crate::args::{
     CheckConfigArgs, DecodeArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, ScriptArgs, ViewArgs,
     WatchArgs,
 };
-use crate::ask::AskArgs;
 use crate::board::BoardCommand;
+use crate::ctl::CtlArgs;
 use crate::dashboard::DashboardArgs;
 use crate::doctor::DoctorArgs;
 use crate::example::ExampleArgs;
@@ -290,7 +290,7 @@ Examples:
   outrigger ctl half-turn.toml move --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
   outrigger ctl 127.0.0.1:40000 watch --json"
     )]
-    Ask(AskArgs),
+    Ctl(CtlArgs),
     /// Replay recordings through the control engine, and compare its behaviour
     #[command(after_help = "\
 DUMP is the file that `run` writes after a fault (run.recordings) or `watch` for a board, or the recording of a whole run \
@@ -568,7 +568,7 @@ fn run(command: Command) -> Outcome {
         Command::Doctor(args) => crate::dispatch::doctor(&args),
         Command::Run(args) => crate::dispatch::run(&args),
         Command::Move(args) => crate::dispatch::moved(&args),
-        Command::Ask(args) => crate::ask::run(&args),
+        Command::Ctl(args) => crate::ctl::run(&args),
         Command::Replay(args) => crate::dispatch::replay(&args),
         Command::Export(args) => crate::export::run(&args),
         Command::Record(args) => crate::dispatch::record(&args),

@@ -11,10 +11,10 @@ use outrigger_core::engine::ur::{UrConfig, UrEngine, UrSettings};
 use outrigger_core::law::{AnyLaw, LawConfig};
 
 use crate::args::{CheckConfigArgs, DecodeArgs, ExportArgs, ReplayArgs};
+use outrigger::boxed_law::BoxedLaw;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::feed::recorded::{CONFIGURATION, ENGINE, LOG, raw_topic, sent_topic};
 use outrigger::feed::{FRI, VARIABLES, WireFormat};
-use outrigger::law::BoxedLaw;
 use outrigger::motion::Motion;
 pub use outrigger::motion::fuzzing::motion;
 use outrigger::motion::fuzzing::{assert_motion, file, scratch};

@@ -5,11 +5,11 @@
 
 mod angle;
 mod args;
-mod ask;
 mod board;
 mod check;
 #[doc(hidden)]
 pub mod cli;
+mod ctl;
 mod dashboard;
 mod decode;
 mod demo;

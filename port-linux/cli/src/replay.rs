@@ -305,9 +305,9 @@ mod tests {
     use outrigger_wire::time::Duration;
 
     use super::*;
+    use outrigger::boxed_law::BoxedLaw;
     use outrigger::feed::{EntryContent, Feed, Item};
-    use outrigger::law::BoxedLaw;
-    use outrigger::run::engine_feed::Tail;
+    use outrigger::run::recorder_to_feed::Tail;
     use outrigger::vendor::krc;
 
     const MEASUREMENTS: u16 = 600;

@@ -12,7 +12,7 @@ use outrigger_wire::interpreter;
 use outrigger_wire::time::Duration;
 
 use crate::args::ScriptArgs;
-use crate::ask;
+use crate::ctl;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::host::target::Target;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     let target = Target::resolve(&args.robot)?;
     // A secondary program runs beside the current one, so a run is not disturbed.
     if file.replaces() {
-        ask::check_no_run_commands(&args.robot)?;
+        ctl::check_no_run_commands(&args.robot)?;
     }
     let at = target.socket(Upload::PORT);
     let mut config = UploadConfig { wait: args.wait, ..UploadConfig::default() };
@@ -58,7 +58,7 @@ fn statements(args: &ScriptArgs, bytes: &[u8], shown: String) -> Outcome {
     let file = StatementFile::new(bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
     let target = Target::resolve(&args.robot)?;
     let at = InterpreterPorts { program: target.socket(Upload::PORT), statements: target.socket(interpreter::PORT) };
-    ask::check_no_run_commands(&args.robot)?;
+    ctl::check_no_run_commands(&args.robot)?;
     let (mut config, mut uploads) = (InterpreterConfig::default(), UploadConfig::default());
     if let Some(seconds) = args.timeout {
         let timeout = Duration::from_secs(seconds);

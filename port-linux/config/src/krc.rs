@@ -11,10 +11,10 @@ use outrigger_core::mode::{OperatorConfig, StandstillConfig};
 use outrigger_core::trajectory::Waypoint;
 use outrigger_wire::fri::{CommandFlags, DEFAULT_PORT};
 
+use crate::krl_variables::VariableSettings;
 use crate::law::{self, Surroundings};
 use crate::reader::{Problem, Section};
 use crate::sources::{Input, SourceSettings};
-use crate::variables::VariableSettings;
 use crate::{
     BoardInput, DeviceSettings, Failure, HostSettings, RosSettings, RunSettings, ServeSettings, limits, refuse_unasked,
     session,

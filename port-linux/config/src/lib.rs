@@ -10,12 +10,12 @@ mod any_vendor;
 mod common_settings;
 mod derived_defaults;
 mod device;
-mod expected_readings;
 mod expert;
 pub mod files;
 pub mod firmware;
 mod host;
 mod krc;
+mod krl_variables;
 mod law;
 mod limits;
 mod outputs;
@@ -25,10 +25,10 @@ mod run;
 pub mod secret_key;
 mod serve;
 mod session;
+mod source_input_formats;
 mod sources;
 #[cfg(test)]
 mod tests;
-mod variables;
 
 use std::path::{Path, PathBuf};
 
@@ -41,18 +41,18 @@ pub use address::{FIRST_PORT, RobotAddress, local_socket};
 pub use any_vendor::{AnyConfiguration, RunsOn, Vendor};
 pub use common_settings::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
-pub use expected_readings::{Awaited, SourcePort};
 pub use expert::{EXPERT, ExpertKey, SetExpertKey, placed};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
+pub use krl_variables::VariableSettings;
 pub use outputs::{OutputsSettings, parse_outputs_by};
 pub use reader::{Key, Problem, ValueKind, Written};
 pub use ros::{RosSettings, Stamps, Surface, Terminals};
 pub use run::{End, RunSettings, Start, wrong_variable};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states, refusal};
+pub use source_input_formats::{Awaited, SourcePort};
 pub use sources::{Format, SourceInput, SourceSettings};
-pub use variables::VariableSettings;
 
 use self::any_vendor::vendor;
 use self::reader::{Document, Section, without_indices};

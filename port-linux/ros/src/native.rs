@@ -9,7 +9,7 @@
 //! to 10.11: the page on the namespace, and samples of its SDK with the topics of inputs and outputs. None of it was
 //! compared with a controller.
 
-mod readout;
+mod state_topics;
 #[cfg(test)]
 mod tests;
 
@@ -291,7 +291,7 @@ pub fn names_by_serial(namespace: &str, prefix: &str, serial: &str) -> Result<Na
 pub fn absent(readings: &Readings, terminals: Terminals) -> Vec<&'static Topic> {
     let arm = Arm::new(&[], &Names::default());
     let mut absent = vec![];
-    readout::each(&arm, terminals, readings, Time::default(), &mut |topic, message| {
+    state_topics::each(&arm, terminals, readings, Time::default(), &mut |topic, message| {
         if message.is_none() {
             absent.push(topic);
         }
@@ -334,7 +334,7 @@ impl Native {
         // If the power state is not reported, as on CB2 before 1.7, joints are published rather than never shown.
         let powered = powered(readings).unwrap_or(true);
         let told = &mut self.told;
-        readout::each(&self.arm, self.terminals, readings, stamp, &mut |topic, message| {
+        state_topics::each(&self.arm, self.terminals, readings, stamp, &mut |topic, message| {
             let Some(bytes) = message else { return };
             let due = match topic.when {
                 PublishTrigger::State

@@ -1,9 +1,9 @@
 //! Connections to the services that power a controller of Universal Robots: its dashboard server, and the Robot API
 //! of PolyScope X.
 
-pub mod answer;
 pub mod connection;
 mod pendant_lock_thread;
+pub mod reply_text;
 mod stored_role;
 pub mod transport;
 

@@ -7,7 +7,7 @@ use outrigger_wire::dashboard::{Refusal, Reply, Request};
 use outrigger_wire::primary::Text;
 use outrigger_wire::robot::SoftwareVersion;
 
-use super::answer::words;
+use super::reply_text::words;
 use crate::host::clock::Clock;
 
 /// The newest version of the controller's software whose dashboard server cannot report its version.

@@ -14,8 +14,8 @@ use outrigger_wire::fri::{COMMAND_LEN, Command, MEASUREMENT_LEN, MeasurementRepr
 use outrigger_wire::time::Duration;
 
 use super::*;
+use crate::boxed_law::BoxedLaw;
 use crate::host::reactor;
-use crate::law::BoxedLaw;
 use crate::vendor::krc::KrcTally;
 use crate::vendor::{Summary as _, Tally as _};
 

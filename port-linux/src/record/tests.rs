@@ -198,7 +198,7 @@ fn misfit(schema: &serde_json::Value, value: &serde_json::Value, path: &str) -> 
 
 #[test]
 fn every_message_fits_its_own_schema_also_before_the_first_state() {
-    use crate::law::BoxedLaw;
+    use crate::boxed_law::BoxedLaw;
     use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
     use outrigger_core::mode::Mode;
     let feed = Feed::new(64);

@@ -6,7 +6,7 @@
 //! full queue.
 
 mod answer;
-mod board_answers;
+mod board_answer_text;
 mod client;
 mod client_shared_state;
 mod client_table;
@@ -35,7 +35,7 @@ use outrigger_remote::request::ClientRequest;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{Id, JoinSet};
 
-pub use self::board_answers::line as board_line;
+pub use self::board_answer_text::line as board_line;
 use self::client::{Presence, attend};
 use self::client_shared_state::Shared;
 use self::client_table::Places;

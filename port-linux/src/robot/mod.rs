@@ -24,9 +24,9 @@ pub use self::sensor::Sensor;
 pub use self::session_handle::{Ended, Running};
 use self::session_runner::{Job, SessionRunner};
 pub use self::states::States;
+use crate::boxed_law::BoxedLaw;
 use crate::companion::{Companion, Companions};
 use crate::exit::Failure;
-use crate::law::BoxedLaw;
 pub use crate::run::state_publisher::SessionState;
 use crate::show::Format;
 

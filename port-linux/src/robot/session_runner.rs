@@ -9,10 +9,10 @@ use outrigger_core::engine::ur::{Ur, UrConfig};
 use outrigger_core::engine::{Config, Controller};
 
 use super::Robot;
+use crate::boxed_law::BoxedLaw;
 use crate::companion::{Companions, Ends};
 use crate::exit::{Failure, Outcome};
 use crate::host::target::Target;
-use crate::law::BoxedLaw;
 use crate::motion::Task;
 use crate::panel::Operators;
 use crate::run::state_publisher::Subscriber;

@@ -1,10 +1,10 @@
 //! A session that commands: as a service, or beside an application's own program.
 
 mod ending;
-pub mod engine_feed;
 mod finished;
 mod observe_only;
 mod operator_key_help;
+pub mod recorder_to_feed;
 mod run_environment;
 mod run_settings;
 mod session_kinds;
@@ -20,6 +20,7 @@ pub(crate) use self::observe_only::watch;
 use self::run_environment::Service;
 pub use self::run_settings::Plan;
 pub use self::session_kinds::*;
+use crate::boxed_law::BoxedLaw;
 use crate::companion::{Ended, Ends, Needs, RunningCompanions, Shown};
 use crate::dashboard::LockedPendant;
 use crate::exit::{Failure, Outcome, despite};
@@ -27,7 +28,6 @@ use crate::feed::{EVENTS, EntryContent, Feed};
 use crate::host::clock::Clock;
 use crate::host::lock::RobotLock;
 use crate::host::signals::OnSignal;
-use crate::law::BoxedLaw;
 use crate::motion::requested_motion::{MotionExecutor, Moving, RejectedMotions};
 use crate::motion::{ActiveMotion, Task};
 use crate::panel::Operators;

@@ -3,12 +3,12 @@
 use outrigger_core::engine::Config;
 
 use super::state_publisher::{Subscriber, Tee};
+use crate::boxed_law::BoxedLaw;
 use crate::companion::{Companions, Ended, Ends, Needs, RunningCompanions, Shown};
 use crate::exit::{Outcome, despite};
 use crate::feed::{EVENTS, Feed};
 use crate::host::clock::Clock;
 use crate::host::signals::OnSignal;
-use crate::law::BoxedLaw;
 use crate::panel::{Operators, Panel, SessionObserver};
 use crate::show::{Format, tell};
 use crate::vendor::extra_reception::Apart;

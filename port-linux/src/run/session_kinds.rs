@@ -4,8 +4,8 @@ use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::UrConfig;
 
 use super::{ObservationSettings, Plan, look, run};
+use crate::boxed_law::BoxedLaw;
 use crate::exit::Outcome;
-use crate::law::BoxedLaw;
 use crate::vendor::krc::KrcController;
 use crate::vendor::ur::UrController;
 

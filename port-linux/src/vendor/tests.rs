@@ -12,7 +12,7 @@ use outrigger_wire::robot::{
 use outrigger_wire::time::Instant;
 use outrigger_wire::{external_control, forward, fri, program_messages};
 
-use crate::dashboard::answer;
+use crate::dashboard::reply_text;
 use crate::json;
 use crate::show::ReportedState;
 use crate::show::events::{PeerEvent, Surroundings};

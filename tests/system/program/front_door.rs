@@ -318,7 +318,7 @@ fn the_example_beside_a_ur_commands_and_ends_by_ctrl_c() {
     attempt_first(|| {
         let (_controller, robot) = simulated(StartState::default());
         let _readings = Readings::to(5005, "0.050");
-        assert_eq!(Example::start("follow_ur", &[&robot]).commands_and_ends(), "Ctrl-C\n");
+        assert_eq!(Example::start("custom_law_ur", &[&robot]).commands_and_ends(), "Ctrl-C\n");
     });
 }
 
@@ -330,7 +330,7 @@ fn the_example_beside_a_krc_commands_and_ends_by_ctrl_c() {
         krc.args(["sim", "krc", "--period-ms", "5", "--remote", &listen]).stdout(Stdio::null());
         let mut krc = krc.spawn().expect("the binary under test");
         let _readings = Readings::to(5006, "0.050");
-        let printed = Example::start("follow_krc", &[&listen]).commands_and_ends();
+        let printed = Example::start("custom_law_krc", &[&listen]).commands_and_ends();
         let _ = krc.kill();
         let _ = krc.wait();
         assert_eq!(printed, "Ctrl-C\n");

@@ -43,13 +43,13 @@
 //! # Ok::<(), outrigger_core::engine::ConfigError>(())
 //! ```
 
+mod commanded_tool_frame;
 mod config;
 mod control_schemes;
 mod controller;
 mod conversation;
 mod event;
 mod handshake;
-mod impedance_frame;
 mod krl_variables;
 mod position_target;
 mod scheme_change;

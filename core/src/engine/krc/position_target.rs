@@ -3,7 +3,7 @@
 //!
 //! Positions are stored in `f64`, because a cycle's share of a slow motion is below the last digit of an `f32` angle.
 
-use super::impedance_frame::Tool;
+use super::commanded_tool_frame::Tool;
 use super::target_bounds::Bounds;
 use crate::command::Approved;
 use crate::kinematics::Jacobian;

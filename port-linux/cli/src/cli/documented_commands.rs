@@ -37,7 +37,8 @@ fn commands<'a>(line: &'a str) -> impl Iterator<Item = Vec<String>> + 'a {
     line.split([';', '|', '&']).filter_map(|command| {
         let mut words = words(command);
         let calls = |word: &String| word == "outrigger" || word.ends_with("/outrigger");
-        let at = words.iter().position(calls).filter(|at| words[..*at].iter().all(|word| word == "sudo" || word == "do"))?;
+        let at =
+            words.iter().position(calls).filter(|at| words[..*at].iter().all(|word| word == "sudo" || word == "do"))?;
         Some(words.split_off(at))
     })
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{Command, DashboardArgs};
 use crate::terminal;
-use outrigger::dashboard::answer::{Value, readable, value, words};
+use outrigger::dashboard::reply_text::{Value, readable, value, words};
 use outrigger::dashboard::transport::{Ended, Transport, run, software};
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;

@@ -186,7 +186,7 @@ mod tests {
     use outrigger_core::engine::ur::UrEngine;
 
     use super::*;
-    use outrigger::law::BoxedLaw;
+    use outrigger::boxed_law::BoxedLaw;
     use outrigger::vendor::ur::Windows;
 
     fn of(millis: u64) -> Allowance {

@@ -16,13 +16,13 @@ use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_wire::time::{Duration, Instant};
 use serde::Serialize;
 
+use outrigger::boxed_law::BoxedLaw;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 use outrigger::host::reactor;
 use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::host::target::Target;
 use outrigger::json;
-use outrigger::law::BoxedLaw;
 use outrigger::net::{Net, Trouble};
 use outrigger::show::events::{Surroundings, notice};
 use outrigger::show::reason_text::Observer;

@@ -526,8 +526,8 @@ mod tests {
     use outrigger_wire::fri::MeasurementRepr;
 
     use super::*;
+    use outrigger::boxed_law::BoxedLaw;
     use outrigger::json;
-    use outrigger::law::BoxedLaw;
     use outrigger_emulated::require::committed::hold;
 
     /// A simulated board that controls a KRC with measurements every 5 ms, and its telemetry.

@@ -34,7 +34,7 @@ pub use self::dynamic_endpoints::{ServiceClient, TopicPublisher, TopicSubscriber
 use self::opened::endpoint;
 use super::discovery_probe;
 pub use super::domain_selection::Domain;
-pub(super) use super::endpoint_trait::{In, Offers, Out};
+pub(super) use super::endpoint_opener::{In, Offers, Out};
 use super::interruption_detector::InterruptionDetector;
 use super::lost_participants::Returning;
 use super::multicast_filter::confine;

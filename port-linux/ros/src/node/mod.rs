@@ -16,7 +16,7 @@ mod discovery_probe;
 mod discovery_wait;
 mod doctor;
 mod domain_selection;
-mod endpoint_trait;
+mod endpoint_opener;
 mod farewell;
 mod feed_readings;
 mod goal_motion;

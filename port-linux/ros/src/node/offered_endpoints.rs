@@ -2,7 +2,7 @@
 
 use outrigger_ros2_messages::endpoint::{Qos, Topic};
 
-use super::endpoint_trait::{Listed, Offers as _};
+use super::endpoint_opener::{Listed, Offers as _};
 use super::requests::ClientRequests;
 use super::settings::Settings;
 use super::{dashboard_services, parameters};

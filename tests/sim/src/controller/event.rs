@@ -226,7 +226,8 @@ mod tests {
         let conn = controller.connect(Port::Primary).unwrap();
         controller.write(conn, b"def first():\n  x = 1 +\nend\n");
         controller.advance_to(SimTime::from_secs(1));
-        controller.write(conn, b"def second():\n  sleep(0.1)\n  nothing\x1b[2J()\nend\ndef third():\n  x = 1 / 0\nend\n");
+        controller
+            .write(conn, b"def second():\n  sleep(0.1)\n  nothing\x1b[2J()\nend\ndef third():\n  x = 1 / 0\nend\n");
         controller.advance_to(SimTime::from_secs(3));
         let told = lines(&mut controller);
         let errors: Vec<_> = told.iter().filter(|line| line.contains("program error")).collect();

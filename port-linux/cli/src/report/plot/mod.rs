@@ -1,14 +1,14 @@
 //! Line charts, bands and histograms as SVG text. Colours are classes defined by the page's style sheet.
 
 mod histogram;
+mod line_chart;
 mod strips;
-mod time;
 
 use std::fmt::Write as _;
 
 pub(crate) use histogram::Histogram;
+pub(crate) use line_chart::{Limit, TimeChart};
 pub(crate) use strips::Strips;
-pub(crate) use time::{Limit, TimeChart};
 
 /// The style sheet of a page with charts: the colours that it shares with the live page, dark on a dark screen, and
 /// its own rules.

@@ -8,7 +8,7 @@ use outrigger_ros2_messages::dds_type;
 use outrigger_ros2_messages::endpoint::Qos;
 use rustdds::{QosPolicies, RTPSEntity as _, Topic, TopicKind};
 
-use super::super::endpoint_trait::{In, Offers, Out};
+use super::super::endpoint_opener::{In, Offers, Out};
 use super::super::qos_policies::policies;
 use super::super::raw_messages::Reader;
 use super::{Dds, Listening, Published, Writer, refused};

@@ -17,7 +17,7 @@ use outrigger_wire::sensor::SampleValue;
 use outrigger_wire::time::{Duration, Instant};
 use serde_json::Value;
 
-pub(crate) use self::args::AskArgs;
+pub(crate) use self::args::CtlArgs;
 use self::args::{AskCommand, Wanted};
 use self::board_client::Board;
 pub(crate) use self::commanding_run_check::check_no_run_commands;
@@ -48,7 +48,7 @@ const WITHDRAWAL: Duration = Duration::from_secs(2);
 /// [`Failure::Usage`] for arguments that do not fit together, [`Failure::Connection`] if there is no run for this
 /// robot or it does not answer, [`Failure::BadInput`] for requests that the run does not understand or support,
 /// [`Failure::Fault`] if it refuses.
-pub(crate) fn run(args: &AskArgs) -> Outcome {
+pub(crate) fn run(args: &CtlArgs) -> Outcome {
     let wanted = args.wanted()?;
     // The file is read before connecting, because that may take long and the run must not wait.
     let pieces = || match &wanted {
@@ -148,7 +148,7 @@ impl Conversation<'_> {
 
 /// A connection of `outrigger ctl` to a run or a board, with the state of the request in progress.
 struct Conversation<'a> {
-    args: &'a AskArgs,
+    args: &'a CtlArgs,
     clock: Clock,
     way: RequestConnection,
     /// The time at which waiting for answers ends; `None` for no limit.
@@ -193,7 +193,7 @@ enum RequestConnection {
 }
 
 impl<'a> Conversation<'a> {
-    fn new(args: &'a AskArgs) -> Result<Self, Failure> {
+    fn new(args: &'a CtlArgs) -> Result<Self, Failure> {
         let clock = Clock::start();
         let until = clock.now() + Duration::from_secs(args.timeout);
         let way = match &args.key_file {
@@ -209,7 +209,7 @@ impl<'a> Conversation<'a> {
         Ok(Self::by(args, clock, way, until))
     }
 
-    fn by(args: &'a AskArgs, clock: Clock, way: RequestConnection, until: Instant) -> Self {
+    fn by(args: &'a CtlArgs, clock: Clock, way: RequestConnection, until: Instant) -> Self {
         Self {
             args,
             clock,
@@ -586,7 +586,7 @@ mod tests {
     #[derive(Parser)]
     struct Words {
         #[command(flatten)]
-        ask: AskArgs,
+        ask: CtlArgs,
     }
 
     /// Runs the command with these arguments and a run that sends these answers and nothing more. Returns the

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -- sim ur                                  a controller; or use the address of a real one below
-//! cargo run --release -p outrigger --example follow_ur -- 127.0.0.1
+//! cargo run --release -p outrigger --example custom_law_ur -- 127.0.0.1
 //! while sleep 0.02; do echo 0.055; done > /dev/udp/127.0.0.1/5005     a sensor (bash)
 //! ```
 

@@ -19,7 +19,7 @@ const HOW_MAX: usize = 480;
 
 /// The arguments of `outrigger ctl`.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct AskArgs {
+pub(crate) struct CtlArgs {
     /// HOST[:PORT-BASE], or the configuration that `run` was started with; board:ADDRESS[:PORT] for a board (47001)
     #[arg(value_name = "ROBOT|CONFIG.toml|board:ADDRESS")]
     pub robot: String,
@@ -133,7 +133,7 @@ pub(super) enum Wanted {
     Dashboard(ArmCommand),
 }
 
-impl AskArgs {
+impl CtlArgs {
     /// Returns the request that the arguments describe.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -- sim krc --remote 127.0.0.1:49938       or a real KRC, and 0.0.0.0:49938 behind the --
-//! cargo run --release -p outrigger --example follow_krc -- 127.0.0.1:49938
+//! cargo run --release -p outrigger --example custom_law_krc -- 127.0.0.1:49938
 //! while sleep 0.02; do echo 0.055; done > /dev/udp/127.0.0.1/5006     a sensor (bash)
 //! ```
 
