@@ -221,7 +221,7 @@ fn releases_brakes(machine: Machine) {
     let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
     let folder = Folder::new().expect("a folder");
     let file = folder.file("board.toml");
-    std::fs::write(&file, format!("{text}\nbrake_release_pin = true\n")).expect("a file");
+    std::fs::write(&file, format!("{text}\nexpert.brake_release_pin = true\n")).expect("a file");
     let firmware = Firmware::build(machine, Some(&file), false).unwrap_or_else(|error| panic!("{error}"));
     let mut setup = setup(SLOW);
     setup.controller.state = StartState::PowerOff;
@@ -279,7 +279,7 @@ pub(crate) fn with_a_port(machine: Machine, text: &str) -> Firmware {
     let folder = Folder::new().expect("a folder");
     let text: String = text.split_inclusive('\n').filter(|line| !line.contains("_input = ")).collect();
     let file = folder.file("board.toml");
-    std::fs::write(&file, format!("{text}\nrequests = {PORT}\nkey_file = \"key\"\n")).expect("a file");
+    std::fs::write(&file, format!("{text}\nexpert.requests = {PORT}\nexpert.key_file = \"key\"\n")).expect("a file");
     let digits: String = KEY.iter().map(|byte| format!("{byte:02x}")).collect();
     let key = folder.file("key");
     std::fs::write(&key, digits).expect("a file");
