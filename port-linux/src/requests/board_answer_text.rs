@@ -6,8 +6,8 @@ use outrigger_core::mode::Epoch;
 use outrigger_remote::request::keyed::{OutputOutcome, Reply, Verdict as Theirs};
 use outrigger_remote::request::{ClientRequest, Fault};
 
+use super::answer::{self, Answer, Verdict};
 use super::output_assignment::Setting;
-use super::reply_text::{self, Answer, Verdict};
 use super::run_status::Status;
 
 /// Formats the answer of a board (a microcontroller that commands a robot) to the request `ask` as a line of JSON.

@@ -14,13 +14,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
+use super::answer::{self, Answer, Line, Verdict};
 use super::client_shared_state::Shared;
 use super::client_table::{OF_ONE_PROCESS, PLACES, Use};
 use super::envelope::{Envelope, Reply, RequestKind};
 use super::line_action::ClientAction;
 use super::motion_claim::{Claims, Issued};
 use super::motion_plans::Planner;
-use super::reply_text::{self, Answer, Line, Verdict};
 use super::run_status::Status;
 use crate::host::clock::std_duration;
 use crate::host::os::local::Stream;

@@ -13,6 +13,7 @@ use outrigger_wire::sensor::{Reading, Sample, SampleValue, Scale, SourceId};
 use outrigger_wire::time::Instant;
 use tokio::sync::mpsc;
 
+use super::answer::{self, Answer, Effect, Verdict};
 use super::envelope::{Envelope, Reply, RequestKind};
 use super::freedrive_arguments;
 use super::line_action::ClientAction;
@@ -20,7 +21,6 @@ use super::loop_wakeup::Notify;
 use super::motion_claim::{Claims, Withdrawal};
 use super::motion_plans::{Planner, Plans};
 use super::output_assignment::Setting;
-use super::reply_text::{self, Answer, Effect, Verdict};
 use super::run_status::{LatestStatus, Status};
 use super::streamed::LatestCommand;
 use super::streamed::Streamed;

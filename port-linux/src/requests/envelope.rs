@@ -6,8 +6,8 @@ use outrigger_core::mode::{ClientNumber, Epoch, GuideLimits};
 use outrigger_wire::sensor::Sample;
 use tokio::sync::mpsc::OwnedPermit;
 
+use super::answer::{Answer, Line, Verdict};
 use super::motion_claim::{MotionClaim, Named};
-use super::reply_text::{Answer, Line, Verdict};
 use super::run_status::Status;
 use crate::motion::impedance::Impedance;
 use crate::motion::requested_motion::Ready;

@@ -9,11 +9,11 @@ use outrigger_remote::request::FRESH_FOR;
 use outrigger_wire::sensor::SampleValue;
 use tokio::sync::mpsc::{self, OwnedPermit};
 
+use super::answer::{Answer, Line};
 use super::client_shared_state::Shared;
 use super::envelope::{Envelope, Reply, RequestKind};
 use super::failure_text;
 use super::motion_claim::MotionClaim;
-use super::reply_text::{Answer, Line};
 use super::run_status::Status;
 use super::upload_permit::UploadPermit;
 use crate::motion::requested_motion::{ArmMotionState, Moving, Ready};

@@ -9,7 +9,7 @@ use outrigger_core::mode::ClientNumber;
 use outrigger_remote::request::{Challenge, Challenges};
 use outrigger_wire::time::Instant;
 
-use super::reply_text::Verdict;
+use super::answer::Verdict;
 
 /// The number of challenges of one client that are valid at the same time. A challenge is a number that makes one later
 /// request for motion valid.

@@ -4,10 +4,10 @@ use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::Instant;
 
+use super::answer::{self, Answer, Verdict};
 use super::client_shared_state::Shared;
 use super::line_action::ClientAction;
 use super::motion_plans::{LATE, Planner};
-use super::reply_text::{self, Answer, Verdict};
 use crate::motion::motion_text::Piece;
 use crate::motion::requested_motion::MotionRequest;
 

@@ -21,10 +21,10 @@ use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::answer::{Effect, Verdict};
 use super::envelope::{Envelope, Reply, RequestKind};
 use super::loop_wakeup::Notify;
 use super::motion_claim::Named;
-use super::reply_text::{Effect, Verdict};
 use super::run_status::{Contacts, LatestStatus, Status};
 use super::streamed::{LatestCommand, StreamRejection, Streamed, Streaming};
 use super::upload_permit::UploadPermits;

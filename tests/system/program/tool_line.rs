@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use outrigger::host::os::serial;
 use outrigger_sim::controller::{Action, Controller, Options, StartState};
@@ -98,8 +98,7 @@ impl Tool {
 /// Kills the process after [`PATIENCE`] unless `over` is set, so that no read of its output waits for ever.
 fn kill_after_patience(process: u32, over: Arc<AtomicBool>) {
     std::thread::spawn(move || {
-        let end = Instant::now() + PATIENCE;
-        while Instant::now() < end {
+        for _ in 0..PATIENCE.as_secs() * 10 {
             std::thread::sleep(Duration::from_millis(100));
             if over.load(Ordering::Relaxed) {
                 return;

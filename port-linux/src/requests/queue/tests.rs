@@ -4,8 +4,8 @@ use tokio::sync::mpsc::{Sender, channel};
 
 use outrigger_core::mode::ClientNumber;
 
+use super::super::answer::{Answer, Line};
 use super::super::motion_claim::MotionClaim;
-use super::super::reply_text::{Answer, Line};
 use super::*;
 
 struct Bench {
