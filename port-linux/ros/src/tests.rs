@@ -21,7 +21,7 @@ use outrigger_require::{committed, workspace};
 use outrigger_ros2_messages::endpoint::{Offer, Subscription, Task, Topic};
 
 fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
-    let mut table = String::from("| topic | type | | when | tells |\n|---|---|---|---|---|\n");
+    let mut table = String::from("| topic | type | QoS | when | content |\n|---|---|---|---|---|\n");
     for Topic { name, message, qos, when, tells } in of {
         let message = message.replace("/msg/", "/");
         let _ = writeln!(table, "| `{name}` | `{message}` | {qos} | {when} | {tells} |");

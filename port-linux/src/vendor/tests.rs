@@ -32,12 +32,12 @@ fn event(event: &impl PeerEvent) -> String {
 }
 
 fn reply(reply: &Reply<'_>) -> String {
-    format!("{}, {}", answer::words(reply), json::text(&answer::value(reply)))
+    format!("{}, {}", reply_text::words(reply), json::text(&reply_text::value(reply)))
 }
 
 /// Formats a reply whose word or number is newer than this version: the controller's own text is shown.
 fn answered(request: RequestKind, line: &str) -> String {
-    answer::words(&Reply::parse(request, line.as_bytes()))
+    reply_text::words(&Reply::parse(request, line.as_bytes()))
 }
 
 #[test]

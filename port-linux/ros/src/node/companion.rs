@@ -44,6 +44,8 @@ use outrigger::json;
 
 /// The interval at which the node's thread wakes.
 const PACE: Duration = Duration::from_millis(1);
+/// The largest number of entries of the feed that are published before requests of clients are served again.
+const ENTRIES: usize = 64;
 /// The longest wait for the node to leave the domain and to announce that it leaves.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The largest speed that the robot description states for a UR's joints \[rad/s\].
@@ -255,7 +257,11 @@ impl<const N: usize> Working<'_, N> {
         loop {
             // The end is checked first, so that everything before it is published.
             let over = leaves.load(Ordering::Acquire) || reader.is_over();
-            while let Some(item) = reader.next_now() {
+            // On a busy machine entries may arrive as fast as they are published: clients are served between them.
+            let most = if over { usize::MAX } else { ENTRIES };
+            let mut published = 0;
+            for item in std::iter::from_fn(|| reader.next_now()).take(most) {
+                published += 1;
                 match item {
                     Item::Entry(entry) => self.entry(&entry),
                     Item::Lost(_) => self.streams.lost(),
@@ -266,7 +272,9 @@ impl<const N: usize> Working<'_, N> {
                 break;
             }
             self.attend();
-            std::thread::sleep(PACE);
+            if published < ENTRIES {
+                std::thread::sleep(PACE);
+            }
         }
         let stamp = self.stamp(self.clock.now());
         self.face.leave(&mut self.dds, stamp);

@@ -229,7 +229,7 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
     } else {
         lines.push(format!(
             "  topics without data, because this robot{} does not report it: {}. Do not wait for them; \
-             see docs/ros2.md for the software that reports it",
+             see port-linux/docs/ros2-topics.md for the software that reports it",
             readings.software().map_or_else(String::new, |software| format!(", with software {software},")),
             missing.join(", ")
         ));
