@@ -77,7 +77,7 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// Handles every deadline of the conversation with the controller that has passed.
     fn wake(&mut self, cx: &mut Context<'_, N, Self>);
 
-    /// Handles an input about links or about an output, or an acknowledgement. The engine handles all others.
+    /// Handles an input about links or about an output, the start, or an acknowledgement. The engine handles all others.
     fn handle(&mut self, input: Input, cx: &mut Context<'_, N, Self>);
 
     /// Returns the memory into which the next bytes from `link` are received.
@@ -87,12 +87,12 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// arrived is to be judged at once; otherwise it is judged at the next tick.
     fn commit(&mut self, received: &Received, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// Returns the facts about the controller, such as its modes, that the packet of the newest state does not carry.
-    /// The state is judged now.
+    /// Returns the facts about the controller, such as its modes, that the packet of the newest state does not carry,
+    /// right before the engine decides on this state whether the arm may be commanded.
     fn facts(&mut self, cx: &mut Context<'_, N, Self>) -> SideFacts;
 
-    /// Records the newest state if one was just `judged`, then prepares the path on which commands are sent. Returns
-    /// `false` if no command can be sent in this call. It is called a second time, without a state, if the command is
+    /// Takes note of the state if the engine has just `judged` one, then prepares the path on which commands are sent.
+    /// Returns `false` if no command can be sent in this call. It is called a second time, without a state, if the command is
     /// rejected and the controller [listens](ControllerKind::LISTENS).
     fn prepare(&mut self, judged: Option<Judged>, cx: &mut Context<'_, N, Self>) -> bool;
 
@@ -106,11 +106,11 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// command (KRC). Returns `true` if this output answers the state.
     fn conclude(&mut self, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// Disconnects after a shutdown, once the arm is at rest since `rest` and nothing is waited for any more. Returns
-    /// `true` when done.
+    /// Disconnects after a shutdown, with the arm at rest since `rest`, once no program on the controller is awaited to end
+    /// any more. Returns `true` when done.
     fn leave(&mut self, rest: Instant, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// Returns `true` while a session with the controller is established whose states are judged.
+    /// Returns `true` while a session with the controller is established, so that the engine uses its states.
     fn is_established(&self) -> bool;
 
     /// Returns the kind of output (bytes to write, or links to open or close) that the port, the code that does the
@@ -125,7 +125,7 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
         events: &mut Events<Self::Event>,
     ) -> Option<Output<'_>>;
 
-    /// Returns the latest time at which the controller must be woken next.
+    /// Returns the latest time at which [`wake`](Self::wake) must be called next; `None` if nothing is waited for.
     fn next_deadline(&self, now: Instant, config: &Config<N, Self::Options>, cycle: &CycleMemory<N>)
     -> Option<Instant>;
 
@@ -149,7 +149,7 @@ pub trait Delegated<const N: usize>: ControllerKind {
         Err(Reason::NoSuchProgram)
     }
 
-    /// Returns the progress of the motion that the controller executes, as of `state`, which is judged now.
+    /// Returns the progress of the motion that the controller executes, as of the newest `state`.
     fn executed(&mut self, state: &State<N>, now: Instant) -> MotionProgress {
         let _ = (state, now);
         MotionProgress::default()
@@ -176,7 +176,8 @@ pub trait Delegated<const N: usize>: ControllerKind {
         Err(Reason::NoSuchProgram)
     }
 
-    /// Returns the answer to [`locate`](Self::locate); `None` before it arrives.
+    /// Returns the joint positions or the pose that [`locate`](Self::locate) requested, or the error for which there are
+    /// none; `None` before the answer arrives.
     #[cfg(feature = "motions")]
     fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
         None
@@ -232,8 +233,8 @@ pub trait Delegated<const N: usize>: ControllerKind {
         let _ = (to, last);
     }
 
-    /// Returns the progress of the move along waypoints in its own time, as its program reports it; `None` if none is
-    /// reported.
+    /// Returns the time since the beginning of the move along waypoints, in the move's own time (which a lower speed
+    /// scaling slows down), as its program reports it; `None` if none is reported.
     fn led(&self) -> Option<Duration> {
         None
     }
@@ -286,7 +287,7 @@ pub trait ArmFacts<const N: usize>: ControllerKind {
 /// The functions of a controller that recordings and their checkpoints need.
 #[cfg(feature = "record")]
 pub trait Recorded<const N: usize>: ControllerKind {
-    /// Returns the bytes that were received into the window of `link`.
+    /// Returns the `count` bytes that were received into the window of `link`, before they are committed.
     fn received(&mut self, link: LinkId, count: usize) -> &[u8];
 
     /// Returns the size of the memory into which each link receives \[B\].
@@ -303,11 +304,12 @@ pub trait Recorded<const N: usize>: ControllerKind {
     /// are skipped.
     fn next_made(&mut self) -> Option<&[u8]>;
 
-    /// Saves everything that decides the controller's further behaviour in a checkpoint, except the configuration.
+    /// Saves everything that decides the controller's further behaviour in a checkpoint, except the configuration;
+    /// `None` if the room is too small.
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
 
-    /// Restores a state that was saved by [`save`](Self::save). Returns the thresholds of the session at that time,
-    /// or those before the first session.
+    /// Restores the state of this controller that was saved by [`save`](Self::save). Returns the thresholds of the
+    /// control cycle in the session at that time, or those before the first session; `None` if it cannot be read.
     fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<CycleConfig>;
 }
 

@@ -22,7 +22,7 @@ use outrigger_wire::time::Duration;
 pub enum Event<P> {
     /// The mode of the mode machine changed.
     Transition(Transition),
-    /// An operator action on this device was refused. It is not repeated automatically.
+    /// An operator action was refused, or the automatic request to command. It is not repeated automatically.
     Refused(Refusal),
     /// The grade of the link that delivers the states of the arm changed.
     Grade(GradeChange),
@@ -37,11 +37,11 @@ pub enum Event<P> {
     },
     /// A sensor's reading was too old, and was used for one more cycle all the same.
     Bridged(Bridged),
-    /// The outcome of setting an output by [`Input::Set`](super::Input::Set).
+    /// The outcome of an [`Input::Set`](super::Input::Set), which sets an output or another value of the controller.
     Output {
-        /// The output and the value that were requested to be set.
+        /// The output of the controller (or KRL variable) that was requested to be set, and the requested value.
         write: Write,
-        /// The outcome of setting the output.
+        /// The newest outcome of this request: sent, confirmed, not confirmed, replaced by a newer request, or refused.
         news: WriteOutcome,
     },
     /// The number of events that were dropped because the queue of events was full.

@@ -22,19 +22,20 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         &self.peer
     }
 
-    /// Returns the present mode of the mode machine.
+    /// Returns the present mode: whether the arm is disconnected, monitored, commanded, about to be, or being stopped.
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.cycle.mode().mode()
     }
 
-    /// Returns the mode machine, for its epoch, latched reason, proof of acceptance and number of good cycles.
+    /// Returns the mode machine, which decides when the arm may be commanded, for details beyond its mode: its counter of
+    /// connections, its latched reason, its proof that commands are accepted.
     #[must_use]
     pub const fn mode_machine(&self) -> &ModeMachine {
         self.cycle.mode()
     }
 
-    /// Returns the judge of operator actions, with its channels and configuration.
+    /// Returns the judge of operator actions (requests, releases, acknowledgements), with its channels and configuration.
     #[must_use]
     pub const fn operator(&self) -> &Operator {
         self.cycle.operator()
@@ -64,25 +65,26 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.link().config().entry
     }
 
-    /// Returns the figures at `now` of the link that delivers the states.
+    /// Returns the figures at `now`, such as losses and delays, of the link that delivers the states.
     #[must_use]
     pub fn figures(&self, now: Instant) -> Figures {
         self.cycle.link().figures(now)
     }
 
-    /// Returns the histograms of the link that delivers the states.
+    /// Returns the histograms of the link that delivers the states: their intervals, their ages, the times to our answers.
     #[must_use]
     pub const fn histograms(&self) -> &Histograms {
         self.cycle.link().histograms()
     }
 
-    /// Returns the newest state of the arm in this session.
+    /// Returns the newest state of the arm in this session; `None` without a session, and before its first state.
     #[must_use]
     pub fn state(&self) -> Option<&State<N>> {
         self.cycle.state().filter(|_| self.peer.is_established())
     }
 
-    /// Returns the evidence that the mode machine decides by, as of the newest state.
+    /// Returns the evidence for and against commanding (robot and safety mode, standstill, tracking, sensors and so on) as of
+    /// the newest state; the mode machine decides by it when the arm may be commanded.
     #[must_use]
     pub const fn evidence(&self) -> &Evidence {
         self.cycle.evidence()
@@ -95,14 +97,15 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// Returns the joint speeds that are commanded now \[rad/s\]: the approved ones, or those of a target that is being
-    /// braked.
+    /// braked; zero while nothing is commanded.
     #[must_use]
     pub fn commanded(&self) -> JointVelocities<N> {
         self.peer.commanded().or(self.approved()).unwrap_or(JointVelocities::ZERO)
     }
 
     /// Returns the reason that holds the motion during commanding: [`Reason::HeldByScaling`], or for a motion that the
-    /// controller executes also [`Reason::ProgramPaused`]. The arm continues by itself once the reason is gone.
+    /// controller executes also [`Reason::ProgramPaused`]; `None` if nothing holds it. The arm continues by itself once
+    /// the reason is gone.
     #[must_use]
     pub fn held_by(&self) -> Option<Reason> {
         self.cycle.held_by()

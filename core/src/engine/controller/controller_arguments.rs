@@ -20,7 +20,7 @@ pub struct Context<'c, const N: usize, C: Controller<N>> {
     pub(in crate::engine) running: bool,
 }
 
-/// A state of the arm that was judged in this call of the engine.
+/// A state of the arm on which the engine decided in this call whether the arm may be commanded (it was judged).
 #[derive(Clone, Copy, Debug)]
 pub struct Judged {
     /// The time at which the judged state was read.

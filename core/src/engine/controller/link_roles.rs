@@ -45,7 +45,8 @@ pub struct LinkRoles {
     pub commands: Option<LinkId>,
     /// The links for which unacknowledged bytes were reported.
     pub unacked: LinkSet,
-    /// The links that can be read some 50 ms late, because states and the answers to commands arrive on others.
+    /// The links that the port can read up to about 50 ms late, because states and the answers to commands arrive on
+    /// others.
     pub late: LinkSet,
 }
 

@@ -9,14 +9,15 @@ use outrigger_wire::time::Duration;
 /// Facts about the controller that its newest state packet does not carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SideFacts {
-    /// The robot mode, if the state packet does not contain it.
+    /// The robot mode as another message reported it, used if the state packet does not contain it; `None` if unknown.
     pub(in crate::engine) robot_mode: Option<TimedFact<RobotMode>>,
-    /// The safety mode, if the state packet does not contain it.
+    /// The safety mode as another message reported it, used if the state packet does not contain it; `None` if unknown.
     pub(in crate::engine) safety: Option<TimedFact<Safety>>,
     pub(in crate::engine) master_safety: Option<TimedFact<MasterSafetyState>>,
     pub(in crate::engine) remote: Option<TimedFact<bool>>,
     pub(in crate::engine) program: Option<TimedFact<Activity>>,
-    /// The speed slider, if the state packet does not contain it.
+    /// The position of the speed slider, 0 … 1, as another message reported it; `None` if the state packet contains it,
+    /// or if it is unknown.
     pub(in crate::engine) speed_slider: Option<TimedFact<f32>>,
     /// `true` if the meaning of the program state's number in the packet is confirmed; otherwise it is used only if no
     /// other source is available.
@@ -26,7 +27,7 @@ pub struct SideFacts {
     /// `true` if the commanded position, or the one that commanding would start from, is too far from the measured
     /// one (FRI).
     pub(in crate::engine) strays: bool,
-    /// The controller's own report on whether it can be commanded, if it sends one.
+    /// The controller's own readiness to be commanded, or the condition that forbids it; `None` if neither is known.
     pub(in crate::engine) gate: Option<PeerGate>,
     /// The age of the oldest text to the controller that is not acknowledged; zero if all texts are.
     pub(in crate::engine) unacked: Duration,

@@ -15,8 +15,9 @@ use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Judges the newest state of the arm, once everything received is read. Returns `true` if the robot's digital
-    /// inputs were used to acknowledge the latched reasons against commanding.
+    /// Judges the newest state of the arm, once everything received is read: decides whether commanding may start or go
+    /// on. Returns `true` if the robot's digital inputs were used to acknowledge the latched reasons against commanding,
+    /// whether this was accepted or refused.
     pub(in crate::engine) fn judge<L: Law<N>, E>(
         &mut self,
         law: &L,

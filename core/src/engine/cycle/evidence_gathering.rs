@@ -8,9 +8,10 @@ use crate::mode::{Acceptance, Activity, Evidence, PeerGate, TimedFact};
 use outrigger_wire::robot::{ProgramState, Safety, State};
 use outrigger_wire::time::Instant;
 
-/// Writes the evidence about `state` field by field, in place: a copy of the whole takes 57 more instructions in each
-/// cycle. The state's own values take precedence over `facts`, which other messages delivered; the rest are the
-/// findings in `watched`.
+/// Writes the evidence for and against commanding, as of `state`, field by field, in place: a copy of the whole takes 57
+/// more instructions in each cycle. The robot mode and the safety mode in the state take precedence over those in `facts`,
+/// which other messages delivered. The other fields are those facts, the findings in `watched`, the progress of a motion
+/// that the controller executes (`executed`), the readiness by the pendant `rule`, and the link's fitness (`entry`).
 #[inline(always)]
 pub(super) fn gather<const N: usize>(
     evidence: &mut Evidence,

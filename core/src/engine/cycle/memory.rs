@@ -50,7 +50,8 @@ pub struct CycleMemory<const N: usize> {
     pub(super) state: Option<State<N>>,
     /// The arrival of the newest state that waits to be judged, because more states probably wait behind it.
     pub(super) arrived: Option<Instant>,
-    /// The number of states that arrived since the last one that was judged.
+    /// The number of states that were stored as the newest since the last one that was judged; 0 while the newest is
+    /// only compared with the next one.
     pub(super) unjudged: u32,
     /// `true` if a command was sent since the last state that was judged.
     pub(super) sent: bool,
@@ -108,8 +109,9 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Starts a new session with a controller of this kind. It forgets everything except the latched reasons, which an
-    /// operator must still acknowledge, and our last commands to the arm.
+    /// Starts a new session with a controller of this kind. The state, the evidence and the link's figures of the last
+    /// session are discarded. The latched reasons, which an operator must still acknowledge, are kept, and so are our
+    /// last commands to the arm if the control cycle is as long as before.
     pub(in crate::engine) fn establish<E>(&mut self, config: CycleConfig, now: Instant, events: &mut Events<E>) {
         if self.mode.config().cycle != config.mode.cycle {
             self.following = Following::new(config.following);
@@ -179,7 +181,7 @@ impl<const N: usize> CycleMemory<N> {
         &self.mode
     }
 
-    /// Returns the newest state of this session, in the order of the controller's clock.
+    /// Returns the newest state of this session, in the order of the controller's clock; `None` before the first.
     pub(in crate::engine) const fn state(&self) -> Option<&State<N>> {
         self.state.as_ref()
     }
@@ -207,7 +209,7 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.governor.last()
     }
 
-    /// Returns the pace of streamed motion that the robot's speed scaling permits.
+    /// Returns whether the robot's speed scaling permits the speeds of the control law, limits them, or holds the arm.
     pub(in crate::engine) const fn pace(&self) -> Pace {
         self.stream.pacer.pace()
     }
@@ -220,7 +222,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Returns the reasons for which a request to command would be refused now.
+    /// Returns the reasons for which a request to command would be refused now; the set is empty if it would be granted.
     pub(in crate::engine) fn unmet(&self, now: Instant) -> ReasonSet {
         self.mode.unmet(&self.evidence, now).union(self.operator.unmet())
     }
@@ -313,7 +315,7 @@ impl<const N: usize> CycleMemory<N> {
     }
 
     /// Records that the command was written at `now`. Returns the time since the `arrival` of the state that the
-    /// command answers.
+    /// command answers; `None` if it answers none.
     pub(in crate::engine) fn written(&mut self, arrival: Option<Instant>, now: Instant) -> Option<Duration> {
         let turnaround = now.since(arrival?);
         self.link.written(turnaround);
@@ -325,7 +327,7 @@ impl<const N: usize> CycleMemory<N> {
         self.link.account();
     }
 
-    /// Returns the latest time at which the control cycle must be woken next.
+    /// Returns the latest time at which [`wake`](Self::wake) must be called next; `None` if nothing is waited for.
     pub(in crate::engine) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
         #[cfg(feature = "programs")]
@@ -384,8 +386,8 @@ impl<const N: usize> CycleMemory<N> {
         Some(())
     }
 
-    /// Restores the memory of the control cycle that was saved by [`save`](Self::save), in a `session` with these
-    /// thresholds.
+    /// Restores the memory of the control cycle that was saved by [`save`](Self::save), with the thresholds of the
+    /// `session` with the controller; `None` if it cannot be read.
     #[cfg(feature = "record")]
     pub(in crate::engine) fn load(&mut self, from: &mut Loader<'_>, session: &CycleConfig) -> Option<()> {
         self.stream.set_config(session);

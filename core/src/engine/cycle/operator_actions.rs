@@ -7,8 +7,8 @@ use crate::robot::Reason;
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Evaluates all deadlines as of `now`: detects stalls of this process and stale states, before any bytes
-    /// received meanwhile.
+    /// Evaluates all deadlines of the control cycle as of `now`: detects a stall of this process (a call later than `due`)
+    /// and stale states, before the bytes that were received meanwhile are read.
     pub(in crate::engine) fn wake<E>(&mut self, now: Instant, due: Option<Instant>, events: &mut Events<E>) {
         if let Some(late) = self.link.local_stall(now, due) {
             events.push(Event::LocalStall { late, limit: self.link.config().stall });

@@ -68,8 +68,9 @@ impl<const N: usize> CycleMemory<N> {
         self.heard(&observation, now, events).then_some(stamp)
     }
 
-    /// Carries out the link monitor's finding about a state that was read: reports changes, and ends commanding because
-    /// of a fault. Returns `true` if the state is the newest.
+    /// Carries out the link monitor's `observation` of a state that was read: reports a change of the link's grade or of
+    /// the controller's clock, and ends commanding because of a fault of the link. Returns `true` if the state is the
+    /// newest.
     fn heard<E>(&mut self, observation: &Observation, now: Instant, events: &mut Events<E>) -> bool {
         if let Some(change) = observation.change {
             events.push(Event::Grade(change));

@@ -14,7 +14,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// The controller's target speed up to which the target counts as being at rest \[rad/s\].
 const SLOW: f32 = 0.001;
 
-/// The findings of all watchers about one state of the arm.
+/// The findings about one state of the arm: its age, standstill, tracking, pendant, sensors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watched {
     /// `true` if the state is young enough to be answered by a moving command.

@@ -85,7 +85,8 @@ pub(super) struct Stream<const N: usize> {
     /// The position at which the arm came to rest in the pause `halt`.
     #[cfg(feature = "programs")]
     stood: JointPositions<N>,
-    /// `true` if the control law was started since the mode `Command` was entered.
+    /// `true` if the control law was started since the mode `Command` was entered, and no motion of the controller has
+    /// replaced it.
     pub(super) begun: bool,
     /// `true` if the next start of the control law continues a suspended motion.
     pub(super) resume: bool,
@@ -316,7 +317,8 @@ impl<const N: usize> Stream<N> {
         self.added.reset();
     }
 
-    /// Returns the approved joint speeds \[rad/s\] or torques \[Nm\] for the `newest` state.
+    /// Returns the approved joint speeds \[rad/s\] or torques \[Nm\] of the control law for the `newest` state, or `Held`
+    /// while the robot's speed scaling holds the arm.
     ///
     /// # Errors
     /// The reason for which law, sensor or governor refuse.

@@ -181,7 +181,7 @@ pub enum TaskFrame {
 words!(TaskFrame { "base" = Base, "tool" = Tool });
 
 impl TaskFrame {
-    /// Converts a vector of this frame to the axes of the base.
+    /// Converts a vector along the axes of this frame to the axes of the base; `tool` is the rotation of the tool's frame.
     pub(super) fn to_base(self, tool: &Rotation, vector: Vector3) -> Vector3 {
         match self {
             Self::Base => vector,

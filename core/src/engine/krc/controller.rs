@@ -82,15 +82,15 @@ type Cx<'c> = Context<'c, 7, Krc>;
 
 /// The status of a KRC that an application can query.
 impl Krc {
-    /// Returns the times from each command to the measurement that reflects it, which include the KRC's wait for its
-    /// next cycle.
+    /// Returns the histogram of the times from each command to the measurement that reflects it, which include the KRC's
+    /// wait for its next cycle.
     #[must_use]
     pub const fn round_trips(&self) -> &Histogram {
         &self.talk.round_trips
     }
 
-    /// Returns the changes of the network delay from measurement to measurement, in either direction: RFC 3550's jitter
-    /// is their mean.
+    /// Returns the histogram of the changes of the network delay from measurement to measurement, in either direction: RFC
+    /// 3550's jitter is their mean.
     #[must_use]
     pub const fn jitters(&self) -> &Histogram {
         &self.talk.jitters
@@ -102,25 +102,25 @@ impl Krc {
         self.talk.counts
     }
 
-    /// Returns the state of the interface on the KRC, from the newest measurement.
+    /// Returns the state of FRI on the KRC (monitor or command), from the newest measurement; `None` without a KRC.
     #[must_use]
     pub fn state(&self) -> Option<FriState> {
         self.talk.newest.as_ref().map(|newest| newest.status.state)
     }
 
-    /// Returns the KRC's own rating of the link, from the newest measurement.
+    /// Returns the KRC's own rating of the link, from the newest measurement; `None` without a KRC.
     #[must_use]
     pub fn quality(&self) -> Option<Quality> {
         self.talk.newest.as_ref().map(|newest| newest.status.quality)
     }
 
-    /// Returns the KRC's report on the link and on its drives, from the newest measurement.
+    /// Returns the KRC's report on the link and on its drives, from the newest measurement; `None` without a KRC.
     #[must_use]
     pub fn report(&self) -> Option<KrcReport> {
         self.talk.newest.as_ref().map(|newest| newest.report)
     }
 
-    /// Returns the control scheme that the KRC reported in its newest measurement.
+    /// Returns the control scheme that the KRC reported in its newest measurement; `None` without a KRC.
     #[must_use]
     pub fn scheme(&self) -> Option<ControlScheme> {
         self.talk.newest.as_ref().map(|newest| newest.status.scheme)
@@ -338,8 +338,8 @@ impl Controller<7> for Krc {
         self.talk.send(&newest, &step.lead, cx)
     }
 
-    /// Waits for the KRL program to end the command state, for 2 s. Measurements are still answered afterwards,
-    /// because that moves nothing.
+    /// Returns `true` once the KRL program has ended the command state, or 2 s after `rest`. Measurements are still answered
+    /// afterwards, because that moves nothing.
     fn leave(&mut self, rest: Instant, cx: &mut Cx<'_>) -> bool {
         self.state() != Some(FriState::Command) || cx.now.since(rest) >= LEAVING
     }

@@ -181,7 +181,7 @@ impl Conversation {
         }
     }
 
-    /// Takes a measurement of the KRC. Returns `true` if no newer measurement has arrived.
+    /// Takes a measurement of the KRC. Returns `true` if it is used: possible for this arm, and newer than all before it.
     pub(super) fn measured<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         from: SocketAddr,
@@ -309,7 +309,8 @@ impl Conversation {
         self.arrived = None;
     }
 
-    /// Ends arming or commanding if the KRC commands in another scheme, or has left its command state.
+    /// Ends arming or commanding if the KRC commands in another control scheme than ours, and commanding if the KRC has left
+    /// its command state.
     pub(super) fn watch<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         status: Status,
@@ -380,7 +381,7 @@ impl Conversation {
         }
     }
 
-    /// Records that the newest measurement was judged, and computes the step of the commanded position that answers it.
+    /// Computes the step of the commanded position that answers the newest measurement, on which the engine has decided now.
     pub(super) fn judged(&mut self, config: &KrcConfig) {
         let (Some(newest), Some(period)) = (self.newest, self.period) else { return };
         // After lost measurements a command continues for as many cycles as are tolerated, and no longer.
@@ -407,8 +408,8 @@ impl Conversation {
         });
     }
 
-    /// Makes the command to the KRC, ahead of the target by the step's `lead` \[rad\]. Returns `true` if there is a
-    /// command.
+    /// Makes the command to the KRC, ahead of the target by the step's `lead` \[rad\]. Returns `false` if there is none:
+    /// the target is unknown, or a value is not finite, which ends commanding.
     pub(super) fn send<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         newest: &MeasurementData,
@@ -452,7 +453,8 @@ impl Conversation {
         true
     }
 
-    /// Returns `true` if the KRL program is to be in command state.
+    /// Returns `true` if the KRL program is requested to be in command state: while arming or commanding, and until our
+    /// target has come to rest afterwards.
     fn wants(&self, mode: Mode) -> bool {
         match mode {
             Mode::Arming | Mode::Command => true,
@@ -498,7 +500,8 @@ impl Conversation {
         to.put(&(counter, control, schemes, scale, variables, counts))
     }
 
-    /// Restores a saved state of the conversation with the KRC. Returns the period of the measurements.
+    /// Restores a saved state of the conversation with the KRC. Returns the period of the measurements, 1 ms if there was no
+    /// KRC; `None` if the state cannot be read.
     #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<Duration> {
         (self.listening, self.sender, self.period, self.answers) = from.take()?;

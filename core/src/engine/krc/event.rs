@@ -13,7 +13,7 @@ pub enum KrcEvent {
         /// The period of the KRC's measurements \[µs\].
         period_micros: u32,
     },
-    /// No measurement arrived for so long that any sender may be accepted next.
+    /// No measurement arrived for the configured `silence`: the KRC counts as lost, and any sender may be accepted next.
     Silent,
     /// The number of datagrams from foreign senders that were ignored so far; reported at 1, 10, 100 and so on.
     Foreign(u64),

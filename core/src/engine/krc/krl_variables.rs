@@ -17,7 +17,7 @@ use crate::engine::event::{Event, Events};
 use outrigger_wire::fri::{KrlIndex, KrlVariables};
 use outrigger_wire::time::Instant;
 
-/// `true` if KRL variables can be set by requests. Otherwise the code for it is omitted.
+/// `true` if this build can set KRL variables by requests of an application. Otherwise the code for it is omitted.
 const AVAILABLE: bool = cfg!(feature = "outputs");
 
 /// A set of KRL variables, with a bit for each variable of a kind: bit 0 is the first.
@@ -164,7 +164,8 @@ impl Variables {
         self.sent
     }
 
-    /// Records that the command with this counter carries the variables' values that were taken last.
+    /// Records that the command to the KRC with this counter carries the requested values that
+    /// [`take_up`](Self::take_up) put into it, and reports each of them as sent.
     pub(super) fn carried(&mut self, counter: u16, now: Instant, events: &mut Events<KrcEvent>) {
         if AVAILABLE {
             for asked in self.asked.iter_mut().filter(|asked| asked.carried.is_none()).take(BATCH) {
@@ -226,7 +227,8 @@ impl Variables {
     }
 }
 
-/// Returns the index of the KRL variable that `write` sets, and its value.
+/// Returns the index of the KRL variable that `write` sets, and its value; an error if it cannot be set, or there is no
+/// KRC.
 fn check(write: Write, there: bool, handshake: KrlConvention) -> Result<(KrlIndex, VariableValue), WriteRefusal> {
     let Write::Variable { index, value } = write else { return Err(WriteRefusal::NoSuchOutput) };
     let at = KrlIndex::from_krl(index).ok_or(WriteRefusal::NoSuchOutput)?;

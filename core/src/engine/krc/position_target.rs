@@ -43,7 +43,7 @@ impl Target {
         self.tool.map(|tool| (self.at.map(to_f32), tool.frame()))
     }
 
-    /// Returns `true` if the last step of the commanded position moved no joint.
+    /// Returns `true` if our speeds moved no joint in the last step of the commanded position.
     pub(super) fn rests(&self) -> bool {
         self.speed.iter().all(|speed| *speed == 0.0)
     }
@@ -58,8 +58,8 @@ impl Target {
         self.at.iter_mut().zip(moved).for_each(|(at, moved)| *at += f64::from(*moved));
     }
 
-    /// Moves the commanded position for `dt` at the approved speeds, which uses up the authority, together with a
-    /// motion of the KRL program by `moved` \[rad\].
+    /// Moves the commanded position for `dt` at the speeds that the governor approved, together with a motion of the KRL
+    /// program by `moved` \[rad\].
     ///
     /// # Errors
     /// `VelocityLimit` and `PositionLimit` of the arm itself, whatever the configuration permits, and of the configured

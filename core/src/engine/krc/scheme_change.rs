@@ -8,8 +8,8 @@ use crate::law::Law;
 use crate::mode::Mode;
 use outrigger_wire::fri::KrlVariables;
 
-/// The permission to change the control scheme. It is granted only while the KRC is in monitor state and no request
-/// to command is active, because a change of flags is no error then.
+/// The permission to change the control scheme. It is granted only while the KRC is in monitor state, or not connected,
+/// and no request to command is active, because a change of the commands' fields is no error then.
 #[derive(Debug)]
 pub struct Monitoring<'s> {
     control: &'s mut Control,
@@ -28,17 +28,18 @@ impl Monitoring<'_> {
     }
 }
 
-/// The changes that an application can make to a KRC's control scheme and parameters.
+/// The changes that an application can make to a KRC's control scheme, to its parameters, and to the variables that are
+/// sent to the KRL program.
 impl<L: Law<7>> Engine<'_, 7, Krc, L> {
-    /// Returns the permission to change the control scheme, while the KRC is in monitor state and no request to
-    /// command is active; otherwise `None`.
+    /// Returns the permission to change the control scheme, while the KRC is in monitor state, or not connected, and no
+    /// request to command is active; otherwise `None`.
     pub fn monitoring(&mut self) -> Option<Monitoring<'_>> {
         let idle = matches!(self.mode(), Mode::Offline | Mode::Monitor) && self.peer().monitors();
         idle.then(|| Monitoring { control: self.peer_mut().control_mut() })
     }
 
-    /// Sets the parameters of joint impedance, also while commanding. Parameters that change which fields the commands
-    /// have are accepted only if [`monitoring`](Self::monitoring) is `Some`.
+    /// Sets the parameters of joint impedance, which must be the scheme in force, also while commanding. Parameters that
+    /// change which fields the commands have are accepted only if [`monitoring`](Self::monitoring) is `Some`.
     ///
     /// # Errors
     /// [`ControlRefusal`]; nothing changes then.
@@ -46,8 +47,8 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         self.set_parameters(Control::JointImpedance(impedance))
     }
 
-    /// Sets the parameters of Cartesian impedance, also while commanding. Parameters that change which fields the
-    /// commands have are accepted only if [`monitoring`](Self::monitoring) is `Some`.
+    /// Sets the parameters of Cartesian impedance, which must be the scheme in force, also while commanding. Parameters
+    /// that change which fields the commands have are accepted only if [`monitoring`](Self::monitoring) is `Some`.
     ///
     /// # Errors
     /// [`ControlRefusal`]; nothing changes then.
@@ -55,7 +56,7 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         self.set_parameters(Control::ToolImpedance(impedance))
     }
 
-    /// Sets the parameters of the control scheme in force.
+    /// Sets the parameters of the control scheme in force; refuses those of another scheme.
     fn set_parameters(&mut self, control: Control) -> Result<(), ControlRefusal> {
         let (scheme, fields) = (self.peer().control().scheme(), self.peer().control().flags());
         if control.scheme() != scheme {

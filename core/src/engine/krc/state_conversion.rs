@@ -42,8 +42,9 @@ impl Readings {
         self.setpoint = None;
     }
 
-    /// Takes the newest measurement, whose counter stands for `at`. If commands `superpose`, the motion of the KRL
-    /// program is removed from the joints.
+    /// Converts the newest measurement, taken at the time `at` of the controller's clock, to a state of the arm. With
+    /// `superpose` (commands are added to the KRL program's own motion), that motion is removed from the measured joint
+    /// positions and from the setpoint.
     pub(super) fn take(
         &mut self,
         measurement: &Measurement<'_>,

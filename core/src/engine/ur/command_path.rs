@@ -153,11 +153,12 @@ impl CommandPath {
 pub enum Unfit {
     /// This build of the core was made without the command path.
     NotBuilt,
-    /// The controller's software is older than the first version that supports the command path.
+    /// The controller's software is older than the first version that supports the command path, or the registers by which
+    /// orders are to reach its program.
     Software {
-        /// The major number of the first software version that supports the command path.
+        /// The major number of the first controller software that supports the command path, or the registers for its orders.
         major: u8,
-        /// The minor number of the first software version that supports the command path.
+        /// The minor number of the first controller software that supports the command path, or the registers for its orders.
         minor: u8,
         /// The function of the controller that older software versions lack, as far as is known.
         lacks: Wording,
@@ -208,8 +209,8 @@ pub enum Orders {
 words!(Orders { "socket" = Socket, "registers" = Registers });
 
 impl Orders {
-    /// Returns the reason for which this software cannot pass orders on in this way, `None` if it can: the registers
-    /// above 23 were added in 3.9 and 5.3 (`core/docs/protocol/ur-rtde.md` 6).
+    /// Returns the reason for which a controller with this software cannot pass orders to a program of ours in this way;
+    /// `None` if it can. The registers above 23 were added in 3.9 and 5.3 (`core/docs/protocol/ur-rtde.md` 6).
     fn unfit(self, software: SoftwareVersion) -> Option<Unfit> {
         let (major, minor) = if software.major >= 5 { (5, 3) } else { (3, 9) };
         let lacks = matches!(self, Self::Registers) && !software.at_least(major, minor);
@@ -294,7 +295,7 @@ impl ProgramConfig {
     }
 
     /// Returns the reason for which a controller with this software cannot be commanded on this path, by a program with
-    /// this configuration.
+    /// this configuration; `None` if it can.
     #[must_use]
     pub fn unfit(&self, path: CommandPath, software: SoftwareVersion) -> Option<Unfit> {
         let orders = if self.by_registers(path) { self.orders } else { Orders::Socket };
@@ -323,8 +324,9 @@ impl ProgramConfig {
         if path == CommandPath::Buffered { self.lag.percent(150) } else { Duration::ZERO }
     }
 
-    /// Returns the largest distance of the newest target from the measured joint \[rad\]. It is larger if more
-    /// positions wait on the controller than in 0.04 s, by the travel of the `fastest` joint \[rad/s\] meanwhile.
+    /// Returns the largest permitted distance of the newest target from the measured joint \[rad\]: the configured
+    /// divergence and, if the lag is configured longer than 0.04 s, the travel of the `fastest` joint \[rad/s\] in the
+    /// longer wait.
     pub(super) fn lead(&self, path: CommandPath, fastest: f32) -> f32 {
         self.divergence + fastest * (self.waits(path) - Self::USUAL_WAIT).as_secs_f32()
     }

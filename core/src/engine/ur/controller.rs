@@ -36,7 +36,8 @@ use outrigger_wire::frame::StreamCounts;
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant, earliest};
 
-/// Up to three connections to one controller of Universal Robots.
+/// Our side of the conversation with one controller of Universal Robots: up to three connections to it, and those that a
+/// program on it makes to us.
 ///
 /// | input | does |
 /// |---|---|
@@ -105,7 +106,8 @@ impl Ur<'_> {
         self.primary.facts()
     }
 
-    /// Returns the first difference between the controller's report and the configuration; `None` if there is none.
+    /// Returns the first difference between the controller's report and the configuration; `None` if there is none, or as
+    /// long as the controller's software is not known.
     #[must_use]
     pub fn mismatch(&self, config: &UrConfig) -> Option<Mismatch> {
         let facts = self.primary.facts();
@@ -114,7 +116,7 @@ impl Ur<'_> {
         config.peer.mismatch(software, facts.configuration.as_ref(), generation)
     }
 
-    /// Returns the counts of messages of a link's present connection.
+    /// Returns the counts of messages of the present connection of one of the [`LINKS`].
     #[must_use]
     pub fn counts(&self, link: LinkId) -> &StreamCounts {
         match link {
@@ -131,8 +133,8 @@ impl Ur<'_> {
         self.rtde.as_deref()
     }
 
-    /// Returns the number of skipped bytes of a link's present connection: oversize messages, and bytes that are no
-    /// message.
+    /// Returns the number of skipped bytes of the present connection of one of the [`LINKS`]: oversize messages, and bytes
+    /// that are no message.
     #[must_use]
     pub fn dropped_bytes(&self, link: LinkId) -> u64 {
         match link {
@@ -162,7 +164,8 @@ impl Ur<'_> {
         shared(&self.program).map_or(0, Reverse::strangers)
     }
 
-    /// Records that the controller refused some text, ours or another client's.
+    /// Takes the controller's report that it refused some text. If the text may be ours, the outputs that wait for text are
+    /// refused; otherwise the report is discarded, unless text of ours was refused before.
     fn refused(&mut self, cx: &mut Cx<'_, '_>) {
         if self.refusal.refused(cx.now) {
             self.outputs.refuse(self.rtde.as_deref(), cx.config.peer.connect.outputs, cx.events);
@@ -171,8 +174,8 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns `false`, with its time, if the controller has refused text because it is in local control; `None` if it
-    /// has not, or if our own text was seen to run afterwards.
+    /// Returns `false` (no remote control), as of now, if the controller has refused text because it is in local control;
+    /// `None` if it has not, if our own text was seen to run afterwards, or while that is still possible.
     fn remote(&mut self, cx: &Cx<'_, '_>) -> Option<TimedFact<bool>> {
         let now = cx.now;
         let local = self.primary.facts().local_control.then(|| TimedFact::new(false, now));
@@ -190,8 +193,9 @@ impl Ur<'_> {
         local.filter(|_| now > over + machine.config().evidence_age)
     }
 
-    /// Checks the tolerances of a move, and the outputs that were requested, against the newest state of the arm, which
-    /// arrived at `arrival` and was judged.
+    /// Compares the newest state of the arm, which arrived at `arrival`, with the tolerances of a move along waypoints and
+    /// with the requested outputs, then decides whether outputs may be sent now. Called after the engine has decided on
+    /// the state.
     fn judged(&mut self, arrival: Instant, cx: &mut Cx<'_, '_>) {
         if let Some(program) = exclusive(&mut self.program)
             && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
@@ -210,7 +214,8 @@ impl Ur<'_> {
         });
     }
 
-    /// Reopens the connection for commands if it was made in local control, because it ignores text even afterwards.
+    /// Reopens the connection to port 30003, after an acknowledgement in `Monitor`, if the controller has reported local
+    /// control: a connection that was made then ignores text even afterwards.
     fn acknowledged(&mut self, cx: &mut Cx<'_, '_>) {
         if cx.cycle.mode_now() == Mode::Monitor && self.primary.facts().local_control {
             self.lost(LinkId::REALTIME, DownCause::LocalControl, cx);
@@ -250,7 +255,7 @@ impl Ur<'_> {
         false
     }
 
-    /// Returns the time at which the RTDE link must be woken next.
+    /// Returns the time at which the RTDE link must be woken next; `None` if there is no such link, or no deadline.
     fn rtde_deadline(&self) -> Option<Instant> {
         self.rtde.as_deref().and_then(StateLink::next_deadline)
     }
@@ -280,7 +285,8 @@ fn unacked_config(link: LinkId, options: &UrOptions, cycle: &CycleMemory<6>) -> 
     }
 }
 
-/// Returns the time at which commanding ended; `None` while it lasts, and before a session is established.
+/// Returns the time at which the mode `Stopping` or `Monitor` was entered, for the judgement of unacknowledged bytes;
+/// `None` in other modes.
 fn ended(cycle: &CycleMemory<6>) -> Option<Instant> {
     let machine = cycle.mode();
     matches!(machine.mode(), Mode::Stopping | Mode::Monitor).then(|| machine.entered())
@@ -299,8 +305,8 @@ impl<'m> ControllerKind for Ur<'m> {
 }
 
 impl ArmFacts<6> for Ur<'_> {
-    /// Returns the arm's own calibrated geometry, or else the one in the controller's configuration, or else the
-    /// configured model's.
+    /// Returns the kinematics by the arm's own calibrated geometry, or else by the one in the controller's configuration, or
+    /// else by the configured model; `None` if none is known.
     fn kinematics(&self, config: &UrConfig) -> Option<KinematicChain<6>> {
         let (facts, options) = (self.primary.facts(), &config.peer);
         let configured = facts.configuration.as_ref().map(|configuration| &configuration.geometry);

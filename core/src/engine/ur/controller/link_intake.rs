@@ -42,7 +42,8 @@ impl Ur<'_> {
         self.refusal.forget();
     }
 
-    /// Records that the program's connection is lost, or that listening for it failed.
+    /// Records that a connection which a program on the controller, or the URCap, makes to us is lost, or that listening for
+    /// it failed.
     pub(super) fn lost_program(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_>) {
         let Some(program) = exclusive(&mut self.program) else { return };
         if link == LinkId::REVERSE {
@@ -148,8 +149,8 @@ impl Ur<'_> {
         }
     }
 
-    /// Ends the session if a primary link that reconnects shows another controller, or a version that had to be guessed
-    /// before.
+    /// Ends the session, in `Monitor` only, if the primary link reports another software version than the session's: another
+    /// controller, or a version that had to be guessed before. A configured version is kept.
     pub(super) fn compare_software(&mut self, cx: &mut Cx<'_, '_>) {
         let Some(identity) = self.identity.filter(|identity| identity.known_by != VersionSource::Configuration) else {
             return;
@@ -191,7 +192,8 @@ impl Ur<'_> {
         heeded && arrived(states, arrival, full, cx)
     }
 
-    /// Takes bytes on the link of RTDE, with the time of their arrival, or handles the deadline of the link.
+    /// Takes bytes on the link of RTDE, with the time of their arrival, or handles the deadline of the link. Returns `true`
+    /// if states of the arm arrived that are to be judged at once.
     pub(super) fn take_rtde(&mut self, received: Option<(usize, Instant)>, cx: &mut Cx<'_, '_>) -> bool {
         let Some(rtde) = self.rtde.as_deref_mut() else { return false };
         let (link, now) = (LinkId::RTDE, cx.now);
@@ -257,7 +259,7 @@ impl Ur<'_> {
         heeded && arrived(states, arrival, full, cx)
     }
 
-    /// Establishes the session, or opens RTDE for its states, once the controller is identified.
+    /// Establishes the session, or opens RTDE for its states, once the packets of the real-time link identify the controller.
     pub(super) fn detect(&mut self, cx: &mut Cx<'_, '_>) {
         let Some((_, _, oldest)) = self.realtime.known() else { return };
         let (software, _) = self.software(oldest, &cx.config.peer);
