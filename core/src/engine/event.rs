@@ -37,11 +37,11 @@ pub enum Event<P> {
     },
     /// A sensor's reading was too old, and was used for one more cycle all the same.
     Bridged(Bridged),
-    /// The outcome of an [`Input::Set`](super::Input::Set), which sets an output or another value of the controller.
+    /// An outcome of an [`Input::Set`](super::Input::Set), which sets an output or another value of the controller.
     Output {
         /// The output of the controller (or KRL variable) that was requested to be set, and the requested value.
         write: Write,
-        /// The newest outcome of this request: sent, confirmed, not confirmed, replaced by a newer request, or refused.
+        /// The newest outcome of this request, such as sent, confirmed or refused.
         news: WriteOutcome,
     },
     /// The number of events that were dropped because the queue of events was full.

@@ -425,8 +425,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Decides on the command to the controller and makes its bytes. Returns `true` if the bytes answer the state;
-    /// `None` if no command is to be sent.
+    /// Decides on the command to the controller and makes its bytes. Returns `true` if bytes were made, which answer the
+    /// state, `false` if the command has none; `None` if no command is to be sent.
     fn command(&mut self, now: Instant) -> Option<bool> {
         self.cycle.suspend_ended(&mut self.law);
         if cfg!(feature = "motions") && P::DELEGATES {

@@ -97,8 +97,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.peer.leg_room()
     }
 
-    /// Returns the progress of the move along waypoints in its own time, as its program reports it; `None` if there is
-    /// no such move.
+    /// Returns the time since the beginning of the move along waypoints, in the move's own time (which a lower speed scaling
+    /// slows down), as its program reports it; `None` if there is no such move.
     #[must_use]
     pub fn led(&self) -> Option<Duration> {
         self.peer.led()
@@ -146,7 +146,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     /// Has the control law move the arm again, in place of the controller's own moves, starting from where the arm
     /// rests: see [`ModeMachine::stream`](crate::mode::ModeMachine::stream). Call it in place of an input, like
-    /// [`delegate`](Self::delegate).
+    /// [`delegate`](Self::delegate). Does not compile for a kind of controller that executes no moves.
     ///
     /// # Errors
     /// The reason against it; nothing changes then.

@@ -66,7 +66,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self
     }
 
-    /// Returns the fallback (the end of commanding that no operator requested) whose recording is complete and is not
+    /// Returns the fallback (an end of arming or commanding that no operator requested) whose recording is complete and is not
     /// overwritten at present; `None` while recording does not pause.
     #[must_use]
     pub fn kept_fallback(&self) -> Option<KeptFallback> {
@@ -173,7 +173,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
     }
 
     /// Makes room for an entry of the recording. Returns `true` if there is room: never while the recording of a
-    /// fallback (an end of commanding that no operator requested) is kept.
+    /// fallback (an end of arming or commanding that no operator requested) is kept.
     fn make_room(&mut self, now: Instant, payload: usize) -> bool {
         if !matches!(self.cycle.mode().mode(), Mode::Offline | Mode::Monitor) {
             self.recorder.begin();
@@ -205,7 +205,8 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         true
     }
 
-    /// Saves the state of the engine for a checkpoint: all of it except the configuration.
+    /// Saves the state of the engine for a checkpoint, and returns its length \[B\]: all that decides its further behaviour,
+    /// except the configuration. `None` if `room` is too small, or the law cannot be saved.
     pub(super) fn save(&self, room: &mut [u8]) -> Option<usize> {
         let mut to = Saver::new(room);
         to.put(&(&self.lifecycle, &self.due))?;

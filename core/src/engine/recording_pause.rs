@@ -13,13 +13,14 @@ pub struct KeptFallback {
     /// The number of the fallback, from 1 since the engine was made. Fallbacks during the pause are counted and not
     /// recorded.
     pub number: u32,
-    /// The reason for which the fallback ended commanding.
+    /// The reason for which the fallback ended arming or commanding.
     pub reason: Reason,
-    /// The time of the fallback from commanding.
+    /// The time at which arming or commanding ended.
     pub at: Instant,
 }
 
-/// Decides when recording pauses to keep the entries about a fallback, an end of commanding that no operator requested.
+/// Decides when recording pauses to keep the entries about a fallback, an end of arming or commanding that no operator
+/// requested.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keeper {
     /// The duration of the pause of the recorder after a fallback; at zero recording never pauses.

@@ -454,7 +454,7 @@ impl Conversation {
     }
 
     /// Returns `true` if the KRL program is requested to be in command state: while arming or commanding, and until our
-    /// target has come to rest afterwards.
+    /// target is at rest afterwards.
     fn wants(&self, mode: Mode) -> bool {
         match mode {
             Mode::Arming | Mode::Command => true,

@@ -24,7 +24,7 @@ pub struct Device {
     pub telemetry: Option<TelemetryTarget>,
     /// The sensors, in the order of the configuration.
     pub sensors: [Option<Sensor>; MAX_SOURCES],
-    /// The memory of the recorder \[B\], on boards that let it be chosen.
+    /// The size of the memory for the recorder of the engine's inputs \[B\], on boards that let it be chosen.
     pub recorder: Option<u32>,
     /// `true` if a contact at a pin of the board requests the release of the arm's brakes.
     pub brake_release_pin: bool,

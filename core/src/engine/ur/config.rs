@@ -275,8 +275,8 @@ impl UrConfig {
         }
     }
 
-    /// Returns the highest feedback gain, speed per error, that a law may use if positions are sent \[1/s\]: at most
-    /// half of an error is corrected in the time that passes until the arm shows it.
+    /// Returns the highest feedback gain, speed per error, that a law may use \[1/s\]. If positions are sent, at most half of
+    /// an error is corrected in the time that passes until the arm shows it; on other paths the gain is not limited.
     #[cfg(feature = "programs")]
     fn most_feedback(&self, period: Duration) -> f32 {
         let program = &self.peer.program;
@@ -423,8 +423,8 @@ impl UrConfig {
         ends.then(|| Coast::of(&self.limits, latency + hold + self.limits.reaction, self.stop_on(software)))
     }
 
-    /// Returns `true` if a stop may be as hard as the controller chooses; its `software` may be unknown. A program of
-    /// ours ends in `stopj`, but one that is killed from elsewhere does not.
+    /// Returns `true` if the controller may choose the deceleration of a stop by itself; its `software` may be unknown. A
+    /// program of ours ends in `stopj`, but one that is killed from elsewhere does not.
     fn leaves_stops_to_the_controller(&self, software: Option<SoftwareVersion>) -> bool {
         self.peer.path.is_resident() || self.peer.text.leaves_stops_to_the_controller(software)
     }

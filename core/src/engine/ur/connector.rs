@@ -98,7 +98,7 @@ impl Connector {
         Self { config, stage: ConnectorState::Idle, links: [Connection::DOWN; LINKS.len()], failures: 0 }
     }
 
-    /// Starts a session with the controller, unless one is in progress.
+    /// Starts to connect to the controller for a session, unless a session is in progress or prepared.
     pub(super) fn start(&mut self, now: Instant) {
         if self.stage == ConnectorState::Idle {
             self.begin(now);

@@ -32,7 +32,7 @@ impl MotionText {
         self.path = None;
     }
 
-    /// Returns `true` if motion text can be sent.
+    /// Returns `true` if a session is open in which motion text can be sent.
     pub(super) const fn is_open(&self) -> bool {
         self.path.is_some()
     }

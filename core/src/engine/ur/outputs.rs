@@ -71,7 +71,7 @@ impl Known<'_> {
 pub(super) struct OutputsPath {
     outputs: Outputs,
     text: Outbox<TEXT_LEN>,
-    /// `true` once a state was judged after which text that sets outputs may be sent.
+    /// `true` from a state after which outputs may be set, until they are sent.
     due: bool,
     /// `true` while the force that a program reads is a reading of our sensor.
     force_given: bool,
@@ -101,20 +101,21 @@ impl OutputsPath {
         }
     }
 
-    /// Decides after a judged state whether outputs, or the force that a program reads, may be set now. The function
-    /// `may` is called only if there is anything to set.
+    /// Decides, after the engine has decided on a state, whether outputs, or the force that a program reads, may be set now.
+    /// The function `may`, which answers this, is called only if there is anything to set.
     pub(super) fn admit(&mut self, config: &UrConfig, may: impl FnOnce() -> bool) {
         if AVAILABLE && (self.outputs.pending() > 0 || config.peer.force.is_some()) {
             self.due = may();
         }
     }
 
-    /// Returns `true` if a state was judged after which outputs may be set.
+    /// Returns `true` if outputs may be set in this cycle, and were not set yet.
     pub(super) const fn is_due(&self) -> bool {
         AVAILABLE && self.due
     }
 
-    /// Sends the outputs of the controller that are to be set; called once per judged state, after its motion text.
+    /// Sends the outputs of the controller that are to be set, by RTDE inputs or as text; called once in each cycle, after
+    /// the motion text.
     pub(super) fn write(&mut self, known: &Known<'_>, rtde: Rtde<'_, '_>, now: Instant, events: &mut Events<UrEvent>) {
         if !core::mem::take(&mut self.due) || self.outputs.pending() == 0 {
             return;
@@ -159,8 +160,8 @@ impl OutputsPath {
         }
     }
 
-    /// Writes the newest reading of the configured sensor as the force that a program reads; called once per judged
-    /// state.
+    /// Writes the newest reading of the configured sensor as the force that a program reads, or once zero if there is no
+    /// reading any more; called once in each cycle.
     pub(super) fn feed_force(&mut self, sources: &Sources, rtde: Rtde<'_, '_>, config: &UrConfig, now: Instant) {
         let Some(source) = config.peer.force.filter(|_| self.due) else { return };
         let Some(rtde) = rtde else { return };

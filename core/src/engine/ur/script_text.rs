@@ -60,7 +60,7 @@ const _: () = {
 impl TextConfig {
     /// The range of values that [`acceleration`](Self::acceleration) accepts.
     pub const ACCELERATION: Range<f32> = range_of!(0.001 to 150.0 "rad/s²");
-    /// The range of [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop).
+    /// The range of values that [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop) accept.
     pub const STOP_ACCELERATION: Range<f32> = range_of!(0.01 to 150.0 "rad/s²");
 
     /// The range of values that [`hold`](Self::hold) accepts.
@@ -79,7 +79,8 @@ impl TextConfig {
 }
 
 impl TextConfig {
-    /// Returns `true` if a stop may be as hard as the controller chooses; its `software` may be unknown.
+    /// Returns `true` if the controller may choose the deceleration of a stop by itself, as at the end of a bare text and in
+    /// a `stopj` before 3.2; also if its `software` is unknown.
     pub(in crate::engine) fn leaves_stops_to_the_controller(&self, software: Option<SoftwareVersion>) -> bool {
         let bare = match self.form {
             FormChoice::ByVersion => software.is_none_or(stops_by_itself),

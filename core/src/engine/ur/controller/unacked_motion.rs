@@ -64,7 +64,7 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns the next time at which unacknowledged bytes have a consequence.
+    /// Returns the next time at which unacknowledged bytes have a consequence; `None` if there are none.
     pub(super) fn unacked_deadline(
         &self,
         now: Instant,

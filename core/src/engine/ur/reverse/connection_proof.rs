@@ -28,7 +28,7 @@ const LINKS: &[LinkId] = match cfg!(feature = "urcap") {
 
 impl Reverse {
     /// Takes a new connection to a port of ours for a program. A connection from the controller's address has yet to
-    /// prove that it is of our program; any other is closed and counted.
+    /// prove that it is of our program; any other is closed and counted. Returns the event to report, if any.
     pub(in crate::engine::ur) fn accepted(
         &mut self,
         link: LinkId,
@@ -64,7 +64,7 @@ impl Reverse {
         !cfg!(feature = "urcap") || self.config.by != Delivery::Nobody
     }
 
-    /// Records that the program has proved to be ours, and accepts orders from now on.
+    /// Records that the connected program has proved to be ours, and accepts orders from now on. Returns the event about it.
     pub(super) fn connected(&mut self, now: Instant) -> ProgramEvent {
         self.door.prove();
         self.begin(now);
@@ -132,7 +132,8 @@ impl Reverse {
         }
     }
 
-    /// Closes a connection that has not proved so far to be of our program, or one that the other side has closed.
+    /// Closes a connection that has not proved so far to be of our program, or one that the other side has closed. Returns
+    /// the event about it, if one is due.
     pub(super) fn no_proof(&mut self, link: LinkId) -> Option<ProgramEvent> {
         let heard = self.door_mut(link).heard();
         let came = match (link, self.script()) {
@@ -206,8 +207,8 @@ fn strangers(count: u32) -> Option<ProgramEvent> {
     is_told(count).then_some(ProgramEvent::Stranger(count))
 }
 
-/// Returns `true` if the latest of `count` is to be reported: the first, the second, the fourth and so on, so that
-/// endless connection attempts do not fill a log.
+/// Returns `true` if an event that has occurred for the `count`-th time is to be reported: the first, the second, the
+/// fourth and so on, so that endless connection attempts do not fill a log.
 pub(super) const fn is_told(count: u32) -> bool {
     count.is_power_of_two()
 }

@@ -67,6 +67,7 @@ impl Reverse {
     }
 
     /// Records that the URCap has closed its connection, or that another client has closed its own without a request.
+    /// Returns the event about the latter, if one is due.
     pub(in crate::engine::ur) fn answered(&mut self) -> Option<ProgramEvent> {
         let silent = self.script().is_some_and(|fetch| fetch.door.is_unproven() && !fetch.has_asked());
         let news = if silent { self.no_proof(LinkId::SCRIPT) } else { None };
@@ -78,7 +79,7 @@ impl Reverse {
         self.script_mut().map(ScriptServer::window).unwrap_or_default()
     }
 
-    /// Ends the resident program, or sends it again, on behalf of an operator (`word`), unless `free` contains a reason
+    /// Ends the resident program, or sends it again, as an operator requests by `word`, unless `free` contains a reason
     /// against it.
     #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn told(
@@ -128,7 +129,7 @@ impl Reverse {
         news
     }
 
-    /// Discards all data about the program, because it has ended.
+    /// Records that the program has ended: discards the order that waits, the unanswered orders, and the data about moves.
     pub(super) fn forget(&mut self) {
         self.stage = ProgramStage::Away;
         self.order.clear();
@@ -139,7 +140,7 @@ impl Reverse {
         self.forward.forget();
     }
 
-    /// Resets all connections of the program, and waits for the next one.
+    /// Resets all connections of the program, waits for the next ones, and puts the program at this `stage`.
     pub(super) fn hang_up(&mut self, stage: ProgramStage) {
         self.door.hang_up();
         self.beside_mut().iter_mut().for_each(Listener::hang_up);
@@ -166,7 +167,8 @@ impl Reverse {
         &mut self.unread
     }
 
-    /// Takes `count` bytes that the program on the controller sent, which arrived at `arrival`.
+    /// Takes `count` bytes that the program on the controller sent, which arrived at `arrival`. Calls `tell` with each event
+    /// that they cause.
     pub(in crate::engine::ur) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramEvent)) {
         #[cfg(feature = "urcap")]
         if self.is_foreign() {
@@ -243,7 +245,7 @@ impl Reverse {
         }
     }
 
-    /// Takes the program's report on an order. Returns the event that the arm lags behind the orders, if it does.
+    /// Takes the program's report on an order. Returns the event that the arm lags behind the orders, if one is due.
     pub(super) fn take(&mut self, report: Report, arrival: Instant) -> Option<ProgramEvent> {
         if report.ending != Ending::None {
             self.ending = report.ending;

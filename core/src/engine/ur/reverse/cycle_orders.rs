@@ -24,7 +24,7 @@ use outrigger_wire::time::{Duration, Instant};
 const BRIDGED: u64 = 2;
 
 impl Reverse {
-    /// Stores the time, the mode, the arm's state and the pause in which the next command is given to the program.
+    /// Stores the time, the mode of the engine, the arm's state and the program's pause, for the next command to the program.
     pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, pause: Pause) {
         let state = if self.takes_positions() { state.copied() } else { None };
         self.moment = Moment { now, mode, state, pause };
@@ -169,7 +169,7 @@ impl Reverse {
         if ring.is_some() { longest } else { longest.min(self.period.times(BRIDGED + 1)) }
     }
 
-    /// Orders the program to bring the arm to rest and to end.
+    /// Orders the program to bring the arm to rest and to end. Returns `true` if the order was made.
     pub(super) fn end(&mut self, now: Instant) -> bool {
         self.stage = ProgramStage::Ending(now);
         if self.is_foreign() {
@@ -180,13 +180,13 @@ impl Reverse {
         self.put(counter, What::End, 1, [0; 6])
     }
 
-    /// Orders the program to bring the arm to rest, and to keep running.
+    /// Orders the program to bring the arm to rest, and to keep running. Returns `true` if the order was made.
     pub(super) fn rest(&mut self, now: Instant) -> bool {
         self.positions.forget();
         self.order(What::Rest, 1, [0; 6], now)
     }
 
-    /// Makes a control message of External Control with these values.
+    /// Makes a control message of External Control with these values. Returns `true` if it was made.
     pub(super) fn control(&mut self, mode: ControlMode, values: [i32; 6]) -> bool {
         let timeout = match mode {
             ControlMode::SpeedJ | ControlMode::Torque => self.hold,

@@ -177,7 +177,7 @@ impl Reverse {
     /// trajectory are made for no other command.
     ///
     /// # Errors
-    /// None at present: the result has the form of that of [`write`](Self::write).
+    /// No error occurs at present; the type of the result is that of [`write`](Self::write).
     pub(super) fn forward(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
         let Moment { now, pause: Pause { stands: paused, .. }, .. } = self.moment;
         if !self.is_ready() {
@@ -294,7 +294,7 @@ impl Reverse {
         wrote.is_ok_and(|len| len > 0)
     }
 
-    /// Takes the newest state. Returns the progress of the move that was requested last.
+    /// Takes the newest state of the arm. Returns the progress of the move that was requested last from External Control.
     pub(super) fn executed_forward(&mut self, state: &State<6>, now: Instant) -> MotionProgress {
         let asked = self.asked_move();
         let (period, paused) = (self.period, self.moment.pause.stands);
@@ -332,7 +332,8 @@ impl Reverse {
         MotionProgress { mirrored, paused: false, on_course }
     }
 
-    /// Returns the progress of the move along waypoints, in the move's own time; `None` if no such move has begun.
+    /// Returns the time since the beginning of the move along waypoints, in the move's own time, which a lower speed scaling
+    /// slows down; `None` if no such move has begun.
     pub(super) fn led_forward(&self) -> Option<Duration> {
         self.asked_move().filter(JointMove::leads_on)?;
         let account = &self.forward.account;
@@ -340,7 +341,7 @@ impl Reverse {
         begun.then(|| Duration::from_micros(account.pursuit.reached()))
     }
 
-    /// Returns the largest progress of a move \[µs\] that can have been made in its own time; `None` unless External
+    /// Returns the part of a move's own time \[µs\] that can have passed since its start, at most; `None` unless External
     /// Control executes moves.
     #[cfg(feature = "motions")]
     pub(super) fn could_have_led(&self) -> Option<u64> {

@@ -32,7 +32,8 @@ impl Reverse {
         self.player.watches = stops;
     }
 
-    /// Orders the program to start freedrive or force mode. No other function makes this order.
+    /// Orders the program to start freedrive or force mode; no other function makes this order. Returns `true` if it was
+    /// made.
     pub(super) fn guide(&mut self, _authority: Authority<'_>, number: MoveNumber) -> Result<bool, Reason> {
         let keep = PlayerOrderRepr { number: number.get(), ..PlayerOrderRepr::keep(self.counter) };
         let order = match self.player.guidance.ok_or(Reason::Internal)? {

@@ -106,8 +106,8 @@ impl Listener {
         self.heard
     }
 
-    /// Takes a connection from the address `from`. Returns `true` if it is the controller's. The connection has yet
-    /// to prove that it is of our program.
+    /// Takes a connection from the address `from`. Returns `true` if that is the controller's and the port is listened on;
+    /// the connection has yet to prove that it is of our program.
     pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> bool {
         let expected = self.phase == Phase::Listening;
         let controller = self.ends.is_some_and(|(_, theirs)| theirs.to_canonical() == from.ip().to_canonical());
@@ -117,7 +117,7 @@ impl Listener {
         expected && controller
     }
 
-    /// Closes a connection that is not of our program, and counts it.
+    /// Closes a connection that is not from the controller's address, or not expected, and counts it.
     pub(super) fn turn_away(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
         self.abort = true;

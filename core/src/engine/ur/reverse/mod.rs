@@ -149,7 +149,8 @@ pub(super) struct Reverse {
     /// The moves of a program of External Control that executes them by itself.
     #[cfg(feature = "urcap")]
     forward: Forward,
-    /// The lag that the program reported last; `fill` is the number of points that are to wait in a ring.
+    /// The lag that the program reported last: periods, for a program with a ring buffer the points in it, for one that
+    /// executes moves the legs that wait; `fill` is the number of points that are to wait in a ring.
     lag: u16,
     fill: u16,
     lateness: Lateness,
@@ -157,13 +158,14 @@ pub(super) struct Reverse {
     convergence: Convergence,
     /// The period in which the controller sends states.
     period: Duration,
-    /// The time, mode, state of the arm and pause in which the next command is given to the program on the controller.
+    /// The circumstances in which the next command is given to the program on the controller.
     moment: Moment,
     /// `true` if the program was ordered to rest during the present pause.
     rests: bool,
 }
 
-/// The circumstances in which a command is given to the program: time, mode, state of the arm, pause.
+/// The circumstances in which a command is given to the program: the time, the engine's mode, the state of the arm, and
+/// the program's pause.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     now: Instant,
@@ -186,7 +188,7 @@ pub(super) struct Pause {
     pub(super) halts: bool,
 }
 
-/// The output to the controller for the command of one cycle.
+/// The kind of output to the controller by which the command of one cycle is carried out.
 pub(super) enum Wrote {
     /// An order to the program was made if this is `true`.
     Order(bool),
@@ -263,7 +265,7 @@ impl Reverse {
         self.config.by_registers(self.path)
     }
 
-    /// Returns `true` if the program keeps running when commanding is over.
+    /// Returns `true` if the program on the controller keeps running when commanding is over.
     fn stays(&self) -> bool {
         self.config.stays(self.path)
     }
@@ -334,7 +336,8 @@ impl Reverse {
         self.waiting.front().map(|at| now.since(*at)).unwrap_or_default()
     }
 
-    /// Evaluates all deadlines of the program as of `now`. Returns the reason that ends commanding, if any.
+    /// Evaluates all deadlines of the program as of `now`. Returns the reason that ends commanding, if the program has not
+    /// mirrored (reported back) an order for longer than `stale`.
     pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnMut(ProgramEvent)) -> Option<Reason> {
         #[cfg(feature = "record")]
         {

@@ -130,13 +130,13 @@ impl Player {
         course.holds_at(&planned.unwrap_or(state.target_positions), state, &config)
     }
 
-    /// Returns the course of the move that was requested last.
+    /// Returns the course of the move that was requested last; `None` before the first, and for freedrive or force mode.
     #[cfg(feature = "urcap")]
     pub(super) fn course(&self) -> Option<Course<6>> {
         self.assigned.map(|assigned| assigned.course)
     }
 
-    /// Returns the number of the move that was requested last.
+    /// Returns the number of the move that was requested last; `None` before the first, and for freedrive or force mode.
     #[cfg(feature = "urcap")]
     pub(super) fn number(&self) -> Option<MoveNumber> {
         self.assigned.map(|assigned| assigned.number)
@@ -153,8 +153,8 @@ impl Player {
         (self.assigned, self.guidance) = (None, Some(what));
     }
 
-    /// Takes the program's report. If a contact has just ended the motion, returns the number of control cycles since
-    /// the contact began.
+    /// Takes the program's report. If the program has just detected a contact, which ends the motion, returns the number of
+    /// control cycles since the contact began.
     pub(super) fn observe(&mut self, report: &PlayerReport, arrival: Instant) -> Option<u32> {
         let shown = match report.mirrored() {
             None => Mirrored::Idle,
@@ -197,7 +197,7 @@ impl Reverse {
         matches!(self.kind, Kind::Player)
     }
 
-    /// Returns the progress of the move that was requested last, as of `state`.
+    /// Returns the progress of the move (or of freedrive or force mode) that was requested last, as of `state`.
     pub(in crate::engine::ur) fn executed(&mut self, state: &State<6>, now: Instant) -> MotionProgress {
         #[cfg(feature = "urcap")]
         if self.is_foreign() && !self.path.is_torques() {
@@ -278,7 +278,8 @@ impl Reverse {
         self.player.mirrored.map(|_| self.player.progress.max(0) as f32 * 1e-6)
     }
 
-    /// Makes the order that starts the approved move, in the program's units. No other function does.
+    /// Makes the order that starts the approved move, in the program's units; no other function makes such an order. Returns
+    /// `true` if it was made.
     pub(super) fn start(&mut self, approved: ApprovedMove<'_, 6>, number: MoveNumber) -> bool {
         let (asked, _authority) = approved.into_parts();
         let first = |value: f32| [micro(value), 0, 0, 0, 0, 0];

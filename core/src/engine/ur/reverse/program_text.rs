@@ -23,8 +23,8 @@ const PLACES: usize = if cfg!(feature = "motions") { 64 } else { 48 };
 /// An empty part of a program text, for programs without that part.
 const NONE: &[u8] = &[];
 
-/// The share, or distance, beyond a limit at which the program itself rejects a command: a command that is approved
-/// here is never rejected by the program.
+/// The margin beyond a limit at which the program itself rejects a command: a share of a speed, acceleration or torque, a
+/// distance \[rad\] for a position. So a command that is approved here is never rejected by the program.
 const BEYOND: f32 = 0.02;
 
 /// The text of one place of a ring in the program: six joint positions, and the time of their arrival.

@@ -38,7 +38,8 @@ impl ScriptServer {
         self.window.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// Takes received bytes. Returns `true` if they complete the URCap's request, and `None` if they are no part of it.
+    /// Takes `count` received bytes. Returns `true` if they complete the URCap's request for a program, `false` if more is to
+    /// follow or the request was complete before, and `None` if they are no part of it.
     pub(super) fn commit(&mut self, count: usize) -> Option<bool> {
         let before = self.has_asked();
         self.filled = self.filled.saturating_add(count).min(ROOM);

@@ -131,7 +131,7 @@ impl SegmentQueue {
         }
     }
 
-    /// Returns the time at which the move ends, in its own time, if it is known.
+    /// Returns the time at which the move ends, in its own time; `None` while its last waypoint is not known.
     #[cfg(feature = "motions")]
     pub(super) fn whole(&self) -> Option<Duration> {
         self.ways.back().filter(|_| self.whole).map(|end| end.at)

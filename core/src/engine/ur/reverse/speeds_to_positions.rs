@@ -58,8 +58,9 @@ impl Positions {
     }
 
     /// Moves the target by one step at the approved speeds. No other function makes positions of them. The robot's
-    /// speed scaling shortens the step. If positions wait in a `ring`, of which one is taken out in each period, it
-    /// stops our own time instead, by a period of zero. After lost states the step covers `longest` at most.
+    /// speed scaling shortens the step, unless positions wait in a ring buffer on the controller: then `ring` is the
+    /// period in which one is taken out, and zero, for a full ring, stops the target. After lost states the step covers
+    /// `longest` at most.
     ///
     /// # Errors
     /// `PositionLimit` if the target would leave its range, `TrackingError` if the arm is more than `divergence`

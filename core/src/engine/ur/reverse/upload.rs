@@ -7,8 +7,8 @@ use crate::engine::ur::config::UrConfig;
 use outrigger_wire::time::Instant;
 
 impl Reverse {
-    /// Sends the text of a program of ours to the controller, unless the URCap fetches it, the program is connected, or
-    /// its connection is awaited and the `start_timeout` is not over.
+    /// Sends the text of a program of ours to the controller, unless the program is transferred in another way or connected,
+    /// or its connection is awaited and the `start_timeout` is not over.
     pub(super) fn call(&mut self, now: Instant) {
         let due = match self.stage {
             ProgramStage::Away => true,
@@ -52,7 +52,8 @@ impl Reverse {
         core::mem::take(&mut self.called)
     }
 
-    /// Makes the next piece of the program's text, and returns its length \[B\].
+    /// Makes the next piece of the program's text, and returns its length \[B\]; `None` if all of it is sent, or none is to
+    /// be sent.
     pub(super) fn next_piece(&mut self, config: &UrConfig) -> Option<usize> {
         let (made, sent) = (self.made?, self.sent?);
         let for_urcap = self.script().is_some();

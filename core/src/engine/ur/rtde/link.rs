@@ -25,7 +25,7 @@ pub trait StateLink: Send + super::sealed::Sealed {
     fn has_output(&self) -> bool;
     /// Returns the latest time for [`Input::Tick`], apart from packages that wait.
     fn next_deadline(&self) -> Option<Instant>;
-    /// Returns `true` if this connection owns this group of RTDE inputs, and data flows.
+    /// Returns `true` if this connection owns this group of RTDE inputs, and the controller sends data.
     fn is_ours(&self, claim: Claim) -> bool;
     /// Sets those of the output `writes` that belong to our groups of RTDE inputs, and the other outputs of these
     /// groups as in `image`. Returns the groups that were written.
@@ -35,7 +35,8 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Writes the next order of our program, as integers in registers. Returns `true` if it was written.
     #[cfg(feature = "programs")]
     fn order(&mut self, values: [i32; 8]) -> bool;
-    /// Returns the report of our program in the newest state: its answer and its token.
+    /// Returns the report of our program in two registers of the newest state: its answer to an order, and the token of its
+    /// text; `None` if the state does not have them.
     #[cfg(feature = "programs")]
     fn mirrored(&self) -> Option<[i32; 2]>;
     /// Returns the counts of RTDE packages that this connection received.
@@ -50,7 +51,7 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Returns the size of the memory that the RTDE link receives into \[B\].
     #[cfg(feature = "record")]
     fn memory_size(&self) -> usize;
-    /// Saves everything that decides the further behaviour of the RTDE link.
+    /// Saves everything that decides the further behaviour of the RTDE link in a checkpoint of a recording.
     #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
     /// Restores the state of the RTDE link that was saved by [`save`](Self::save).
@@ -86,7 +87,7 @@ impl core::ops::DerefMut for Absent {
     }
 }
 
-/// Returns the RTDE link in this memory, with the groups of inputs in `claims`.
+/// Returns the RTDE link in this memory, with the groups of inputs in `claims`; `None` if the memory is too small.
 #[cfg(feature = "rtde")]
 pub(in crate::engine) fn attached<'m>(memory: &'m mut dyn StateMemory<'m>, claims: Claims) -> Option<Attached<'m>> {
     memory.link(claims)

@@ -68,11 +68,12 @@ impl<const RECEIVE: usize, const CLAIMS: usize> Default for RtdeMemory<'_, RECEI
 
 /// An [`RtdeMemory`] of any size.
 pub trait StateMemory<'m>: Send + sealed::Sealed {
-    /// Returns the link that uses this memory, with the recipes of `claims`.
+    /// Returns the RTDE link that uses this memory, with the recipes of those `claims` that there is room for; `None` if the
+    /// memory is too small.
     fn link(&'m mut self, claims: Claims) -> Option<&'m mut dyn StateLink>;
     /// Returns the number of groups of inputs that the memory has room for.
     fn groups(&self) -> usize;
-    /// Restricts the receive memory to `size` bytes; `None` if it has fewer.
+    /// Restricts the receive memory to `size` bytes; `None` if it has fewer, or if `size` is below the minimum.
     #[cfg(feature = "record")]
     fn shrink(&mut self, size: usize) -> Option<()>;
 }

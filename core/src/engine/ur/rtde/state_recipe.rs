@@ -21,7 +21,7 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger_wire::{WireError, WireErrorKind};
 
 outrigger_wire::rtde_recipe! {
-    /// The RTDE outputs that a state consists of: the first ones are required, the optional ones complete it.
+    /// The RTDE outputs that a state of the arm consists of: the first ones are required, the optional ones complete it.
     struct StateOutputs: outputs {
         timestamp, actual_q, actual_qd, target_q, target_qd, robot_mode, safety_mode, actual_digital_input_bits,
     } optional {
@@ -55,13 +55,13 @@ pub const LEAST: usize = 1024;
 #[derive(Debug)]
 pub(super) struct RtdeStates<'m> {
     client: Client<'static, 'm>,
-    /// The report of our program in the newest state: its answer and its token.
+    /// The report of our program in two registers of the newest state: its answer to an order, and the token of its text.
     mirrored: Option<[i32; 2]>,
 }
 
 impl<'m> RtdeStates<'m> {
-    /// Creates the link, with the recipes of the inputs to be written, and with the report of our program if
-    /// `mirrored`. `None` if the memory has no room.
+    /// Creates the RTDE link, with the recipes of the inputs to be written; if `mirrored`, the states contain the report of
+    /// our program. Returns `None` if the memory has no room.
     pub(super) fn new(
         outputs: &'m mut [Field<'static>; COUNT],
         inputs: &'m mut [Inputs<'static, 'm>],
@@ -92,7 +92,7 @@ impl<'m> RtdeStates<'m> {
     }
 }
 
-/// An RTDE output variable that states consist of.
+/// An RTDE output variable that is a part of the states of the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
