@@ -15,7 +15,8 @@ use outrigger_wire::time::{Duration, Instant};
 
 use peer::Peer;
 
-/// Passes one input to the engine, then drains it: the whole work of such a task.
+/// Passes one input to the engine, then carries out the outputs that it caused: the whole work of a task that runs an
+/// engine without an async runtime.
 fn input(engine: &mut UrEngine<'_, JointServo<6>>, peer: &mut Peer, now: Instant, input: Input) {
     engine.handle(now, input);
     drain(engine, peer, now);

@@ -30,7 +30,8 @@ pub struct Bridges {
 impl Bridges {
     /// The largest factor of a calibration matrix that is accepted, of either sign \[N/V, N·m/V\].
     pub const MOST_FACTOR: f32 = 1e9;
-    /// The largest unloaded voltage of either sign \[V\]: the whole range of a converter with a gain of 1.
+    /// The largest magnitude of an unloaded bridge voltage that is accepted \[V\]: the whole range of a converter with
+    /// a gain of 1.
     pub const MOST_UNLOADED: f32 = 1.2;
     /// The least [independence](Self::independence) that a calibration matrix needs to be accepted.
     pub const LEAST_INDEPENDENCE: f32 = 0.001;

@@ -16,8 +16,8 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
-    /// The highest number of unacknowledged writes, above which a link is dead: further writes count as old as the last
-    /// that had room.
+    /// The number of unacknowledged writes whose times are stored. A link with more is dead: further writes count as
+    /// old as the last that had room.
     const MOST_WRITES: usize = 8;
 
     /// Records that `bytes` more were written to the connection at `at`.

@@ -163,7 +163,7 @@ impl GradeCause {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeLow {
-    /// The grade of the link at the time of the finding.
+    /// The grade of the link when commanding was refused or ended, or when this report was requested.
     pub grade: Grade,
     /// The grade of the link that is needed to begin commanding.
     pub needed: Grade,
@@ -202,15 +202,15 @@ settings! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning GradeLimitsTuning {
-        /// At least this share of cycles, and of answers, must be received, of the last 100.
+        /// The least share of cycles, and of answers, among the last 100 that must be received for this grade.
         pub received: Share [0 to 1] = Share(9_900),
-        /// The mean lateness of states, by how much more than a period each follows the one before, must be at most
-        /// this.
+        /// The highest mean lateness of states, by how much more than a period each follows the one before, with which
+        /// the link has this grade.
         pub delay: Duration [0.0 to 86400.0 "s"] = period.percent(50),
-        /// The jitter of the states' arrivals must be at most this.
+        /// The highest jitter of the states' arrivals with which the link has this grade.
         pub jitter: Duration [0.0 to 86400.0 "s"] = period.percent(10),
-        /// The number of consecutive missing states, and of consecutive answers that the peer did not receive in time,
-        /// must be at most this.
+        /// The highest number of consecutive missing states, and of consecutive answers that the peer did not receive
+        /// in time, with which the link has this grade.
         pub misses: u32 [0 to 1000000] = 1,
     }
 }

@@ -19,17 +19,17 @@ use outrigger_wire::time::{Duration, Instant};
 pub struct Observation {
     /// The state's position in the sequence. Use the state only if [`Sequence::is_newest`].
     pub sequence: Sequence,
-    /// The age of the state on arrival.
+    /// The age of the state on arrival; for a state that is not used, the age of the newest one before it.
     pub age: Duration,
-    /// The time since the previous state arrived; `None` for the first, and for states that are not used.
+    /// The time since the previous state arrived; `None` for the first of an epoch, and for states that are not used.
     pub interval: Option<Duration>,
     /// The time since the previous state arrived (`interval`) minus the time that passed on the controller's clock, in
-    /// whole periods \[µs\].
+    /// whole periods \[µs\]; `None` if `interval` is.
     pub deviation: Option<i64>,
     /// The change of the link's grade; `None` if it did not change.
     pub change: Option<GradeChange>,
-    /// A reason for which commanding must end, whatever the grade is: the clock jumped, or too many cycles are
-    /// missing.
+    /// A reason for which commanding must end, whatever the grade is: the clock jumped, or too many cycles are missing.
+    /// Otherwise `None`.
     pub fault: Option<Reason>,
 }
 
@@ -208,7 +208,8 @@ impl LinkMonitor {
         self.stall.woken(now, due)
     }
 
-    /// Re-evaluates the link's grade without a new state: age, missing states, stall.
+    /// Re-evaluates the link's grade without a new state: age, missing states, stall. Returns the change of the grade;
+    /// `None` if it did not change, and before the first state.
     pub fn tick(&mut self, now: Instant) -> Option<GradeChange> {
         self.judge.highest()?;
         self.update_grade(self.broken(now), 0, now)
@@ -221,7 +222,7 @@ impl LinkMonitor {
         self.clock.newest().filter(|_| first).map(|(_, arrival)| arrival)
     }
 
-    /// Records the time from the arrival of a state until the answer to it was written.
+    /// Records in the link's histogram the time from the arrival of a state until the answer to it was written.
     pub fn written(&mut self, turnaround: Duration) {
         self.histograms.turnaround.record(turnaround);
     }
@@ -252,7 +253,7 @@ impl LinkMonitor {
     ///
     /// # Errors
     /// `LocalStall`, `StateStale`, `StatesMissed`, `ImpossibleState` if impossible states arrived in their place, or
-    /// `GradeLow` after a whole window of `Unacceptable`.
+    /// `GradeLow` after [`WINDOW`] periods, and [`LinkConfig::rise_time`], of `Unacceptable`.
     pub fn staying(&self, now: Instant) -> Result<(), Reason> {
         let span = self.config.stale_after;
         if self.stall.stalled_within(span, now) {

@@ -2,7 +2,7 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// A detector that compares the time of each wake-up with the requested time.
+/// A detector of stalls of this process: it compares the time of each wake-up with the requested time.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StallDetector {
@@ -46,7 +46,8 @@ impl StallDetector {
         Some(late)
     }
 
-    /// Returns the delay of this process's latest late wake-up if it ended at most `span` before `now`; otherwise zero.
+    /// Returns the delay of this process's latest wake-up that was late by more than half a period, if it was at most
+    /// `span` before `now`; otherwise zero.
     pub(super) fn late_within(&self, span: Duration, now: Instant) -> Duration {
         match self.noticed {
             Some((ended, late)) if now.since(ended) <= span => late,

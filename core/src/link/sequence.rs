@@ -67,7 +67,7 @@ impl Sequence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceRules {
-    /// The largest gap that counts as loss, about 1 s of counters; a larger one is a restart.
+    /// The largest gap that counts as loss, by default about 1 s of counters; a larger one is a restart.
     pub max_dropout: u32,
     /// The greatest distance behind the newest at which a late counter is accepted, 0 … 63. 0 for a byte stream, which
     /// cannot reorder: there a counter that goes back is a restart.

@@ -34,7 +34,7 @@ pub struct UnackedConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct UnackedVerdict {
-    /// The reason for which commanding ends; to be carried out before the link is dropped.
+    /// The reason for which commanding ends, to be carried out before the link is dropped; `None` if it may continue.
     pub fault: Option<Reason>,
     /// `true` if the link is to be dropped, with all data queued on it.
     pub drop: bool,
@@ -84,7 +84,8 @@ impl Unacked {
         UnackedVerdict { fault: late.then_some(Reason::Unacknowledged), drop: outdated || age >= config.abort_after }
     }
 
-    /// Returns the time at which the verdict will change next; `None` if no byte is unacknowledged.
+    /// Returns the time at which the verdict will change next; `None` if no byte is unacknowledged, or nothing more
+    /// will change.
     #[must_use]
     pub fn next_deadline(&self, config: &UnackedConfig, ended: Option<Instant>, now: Instant) -> Option<Instant> {
         if self.bytes == 0 {
@@ -97,7 +98,8 @@ impl Unacked {
     }
 
     #[inline(never)]
-    /// Returns the time from which text sent before the end of commanding is outdated; `None` if there is none.
+    /// Returns the time from which unacknowledged text that was sent before the end of commanding is outdated, so that
+    /// the link is dropped; `None` if there is no such text.
     fn outdated_at(&self, config: &UnackedConfig, ended: Option<Instant>) -> Option<Instant> {
         let ended = ended.filter(|ended| config.fault_after.is_some() && self.since < *ended)?;
         Some((self.since + config.hold).max(ended + config.zeros))

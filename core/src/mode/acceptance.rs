@@ -84,8 +84,8 @@ pub(super) struct Baseline {
 impl Baseline {
     pub(super) const IDLE: Self = Self { program_state: false, program_running: false };
 
-    /// Updates the facts about the controller's program: a proof that has shown no program since `since` is free of the
-    /// foreign program and can show ours from now on.
+    /// Updates the proofs that count as occupied by a foreign program: one that has shown no program since `since` is
+    /// free, and can show our program from now on.
     pub(super) fn observe(&mut self, known: &Acceptance, since: Instant) {
         let idle =
             |held: Option<TimedFact<Activity>>| held.is_some_and(|h| h.value == Activity::Stopped && h.at > since);
@@ -116,8 +116,8 @@ impl Acceptance {
             .any(|held| held.value == Activity::Stopped && held.at > since)
     }
 
-    /// Returns the activity of the program by the best fact about it; `None` if there is none, or it was not learned
-    /// after `since`.
+    /// Returns the activity of the program by the program state in the packet, or else by the robot mode data; `None`
+    /// if the fact does not exist, or was not learned after `since`.
     pub(super) fn newest_since(&self, since: Instant) -> Option<Activity> {
         self.program_state.or(self.program_running).filter(|held| held.at > since).map(|held| held.value)
     }
@@ -175,7 +175,8 @@ impl Acceptance {
         }
     }
 
-    /// Returns the time of the newest fact for `proof`, whether it shows acceptance or not; `None` if there is none.
+    /// Returns the time at which the fact for `proof` was learned last, whether it shows acceptance or not; `None` if
+    /// there is none.
     pub(super) fn heard_at(&self, proof: Proof) -> Option<Instant> {
         match proof {
             Proof::PeerState => None,

@@ -81,8 +81,8 @@ pub(super) struct Delegation {
     step: Step,
     /// The time at which the present step of the move began, postponed by pauses.
     since: Instant,
-    /// The time of the program's last report, postponed by pauses; in `Stopping`, the time at which the arm last became
-    /// slower.
+    /// The time of the program's last report, postponed by pauses. In `Stopping` the latest of: the end of commanding,
+    /// a state in which the arm became slower or rested, and a state in which the robot took no text.
     seen: Instant,
     /// The time for which the program that executes the move has been paused.
     paused: Duration,
@@ -324,7 +324,7 @@ impl Delegation {
         self.since = now;
     }
 
-    /// Records that a `Stop` was sent: it ends any program, and standstill counts from then on.
+    /// Records that a `Stop` was sent: it ends any program, so the move counts as ended.
     pub(super) const fn stopped(&mut self) {
         self.step = Step::Over;
     }
@@ -334,8 +334,8 @@ impl Delegation {
         if self.is_over() { entered.max(self.since) } else { entered }
     }
 
-    /// Returns the move as it is kept after `Command` and `Stopping`; `None` if it cannot run any more. `holds` is
-    /// `false` if the link is lost.
+    /// Returns the move as it is kept after `Command` and `Stopping`; `None` if it was never started or has ended.
+    /// `holds` is `false` if the link is lost.
     pub(super) fn left(mut self, holds: bool) -> Option<Self> {
         self.step = match self.step {
             Step::Bridging | Step::Ready | Step::Over => return None,

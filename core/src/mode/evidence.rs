@@ -32,11 +32,11 @@ pub struct Evidence {
     pub sources: Option<TimedFact<Result<(), Reason>>>,
     /// `true` if the arm is at standstill, as measured by [`Standstill`](super::Standstill).
     pub at_rest: Option<TimedFact<bool>>,
-    /// The controller's target follows the commands ([`Following`](super::Following)); while the controller executes a
-    /// move, the target is within the course of the move ([`Course`](super::Course)).
+    /// `true` if the controller's target follows the commands ([`Following`](super::Following)) or, while the
+    /// controller executes a move, is within the course of the move ([`Course`](super::Course)).
     pub following: Option<TimedFact<bool>>,
-    /// The commanded position, or the one that commanding would start from, is too far from the measured one; `false`
-    /// if no position is commanded.
+    /// `true` if the commanded position, or the one that commanding would start from, is too far from the measured one;
+    /// `false` if no position is commanded.
     pub strays: bool,
     /// `true` if the arm moves as our own last command would have it; set only after a reconnect.
     pub moving_by_us: Option<TimedFact<bool>>,

@@ -164,9 +164,9 @@ impl Guide {
         Ok(())
     }
 
-    /// Checks freedrive or force mode by a state that the mode machine has already observed: its renewal and its
-    /// limits. Returns the reason that ends commanding, to be passed to [`ModeMachine::fault`]; `None` if there is
-    /// none.
+    /// Checks freedrive or force mode by a state that the mode machine has already observed: its renewal, its limits,
+    /// and a pause at the pendant. Returns the reason that ends commanding, to be passed to [`ModeMachine::fault`];
+    /// `None` if there is none.
     pub fn observe<const N: usize>(
         &mut self,
         machine: &ModeMachine,

@@ -8,7 +8,7 @@ use outrigger_wire::robot::{Pose, State};
 /// Half a turn of the tool's rotation \[rad\].
 const HALF: f32 = core::f32::consts::PI;
 
-/// The course of one linear move for the tool of an arm.
+/// The course that was requested for one linear move of the tool; the measured pose and speed are compared with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct LineCourse {

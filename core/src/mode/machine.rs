@@ -96,7 +96,8 @@ enum Stopping {
     Unsaid,
 }
 
-/// The number of states in a row in which the target of a stopped program may fail to become slower.
+/// The number of states in a row, after a stop at the pendant, in which the controller's target does not become slower
+/// and with which the `stopj` is sent after all.
 const QUIET_STATES: u8 = 3;
 
 /// The state of the one `stopj` for an arm that moves by our command after a reconnect.
@@ -362,8 +363,8 @@ impl ModeMachine {
         }
     }
 
-    /// Updates the mode by the evidence of the newest state, in one call per state. Returns the transition, if the mode
-    /// changes.
+    /// Updates the mode by the evidence of the newest state, in one call per state. Returns the transition; `None` if
+    /// the mode does not change.
     pub fn observe(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         self.take_evidence::<true>(now, evidence)
     }
@@ -416,7 +417,7 @@ impl ModeMachine {
     }
 
     /// Handles an operator's request to command. It counts only at the time of this call: a refused request is not
-    /// repeated later.
+    /// repeated later. Returns `None` if the arm is armed or commanded already.
     ///
     /// # Errors
     /// The first reason against it. It latches nothing, and nothing starts later.
@@ -441,7 +442,8 @@ impl ModeMachine {
         }
     }
 
-    /// Handles an operator's release, which ends commanding and brings the arm to rest.
+    /// Handles an operator's release, which ends commanding and brings the arm to rest. Returns the transition; `None`
+    /// if the arm is neither armed nor commanded.
     pub fn release(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline | Mode::Monitor | Mode::Stopping => None,
@@ -476,7 +478,8 @@ impl ModeMachine {
         intent.accept(self.epoch)
     }
 
-    /// Evaluates all deadlines of the present mode as of `now`.
+    /// Evaluates all deadlines of the present mode as of `now`. Returns the transition, if one has passed that changes
+    /// the mode.
     pub fn tick(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline => None,
@@ -513,7 +516,7 @@ impl ModeMachine {
         }
     }
 
-    /// Returns the latest time for the next call of [`tick`](Self::tick).
+    /// Returns the latest time for the next call of [`tick`](Self::tick); `None` in `Offline`, which has no deadline.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         // A deadline is exceeded, not met: one µs after it.

@@ -50,7 +50,8 @@ settings! {
         pub offline_after: Duration [0.002 to 60.0 "s"] = Duration::from_secs(2),
         // Not in files: an engine learns of remote control only that it is off, so there is no report whose age could
         // be judged.
-        /// An age limit like `evidence_age` for remote control, which is polled. Default 300 ms.
+        /// The age above which the report that the controller is in remote control no longer counts; it is polled.
+        /// Default 300 ms.
         pub remote_evidence_age nowhere: Duration [0.002 to 10.0 "s"] = Duration::from_millis(300),
         /// Arm although another program runs on the controller; the path ends that program before it sends the first
         /// command. Default no.

@@ -22,7 +22,8 @@ settings! {
     }
 }
 
-/// The course of one move for the target of an arm with `N` joints.
+/// The course that was requested for one joint move of an arm with `N` joints; the controller's target is compared with
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Course<const N: usize> {
@@ -36,7 +37,8 @@ pub struct Course<const N: usize> {
 
 impl<const N: usize> Course<N> {
     /// Without a plan: returns `true` if the target is within [`position`](CourseConfig::position) of the corridor in
-    /// each joint, which is the straight line in joint space (`movej`), and not faster than requested. `false` for NaN.
+    /// each joint, which is the straight line in joint space (`movej`), and [slow enough](Self::is_slow_enough).
+    /// `false` for NaN.
     #[must_use]
     pub fn holds(&self, state: &State<N>, config: &CourseConfig) -> bool {
         let way = self.to.zip_with(self.from.as_array(), |to, from| to - from);
@@ -51,15 +53,17 @@ impl<const N: usize> Course<N> {
         beside <= config.position && self.is_slow_enough(state, config)
     }
 
-    /// With a plan: returns `true` if the target is within [`position`](CourseConfig::position) of the planned position
-    /// at the mirrored progress in each joint, and not faster than requested. `false` for NaN.
+    /// With a plan: returns `true` if the target is within [`position`](CourseConfig::position) of `planned`, the
+    /// plan's position at the progress that the program reports, in each joint, and [slow
+    /// enough](Self::is_slow_enough). `false` for NaN.
     #[must_use]
     pub fn holds_at(&self, planned: &JointPositions<N>, state: &State<N>, config: &CourseConfig) -> bool {
         let off = state.target_positions.zip_with(planned.as_array(), |at, planned| at - planned).max_abs();
         off <= config.position && self.is_slow_enough(state, config)
     }
 
-    /// Returns `true` if the target's joint speeds are not faster than requested. `false` for NaN.
+    /// Returns `true` if no joint speed of the target exceeds the requested one by more than the tolerances
+    /// [`speed`](CourseConfig::speed) and [`relative`](CourseConfig::relative). `false` for NaN.
     #[must_use]
     pub fn is_slow_enough(&self, state: &State<N>, config: &CourseConfig) -> bool {
         state.target_velocities.max_abs() <= self.speed + config.speed + config.relative * self.speed

@@ -28,7 +28,8 @@ use outrigger_wire::time::Instant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveEnd {
-    /// The number of the move to end, and the time since which its end is awaited, postponed by pauses.
+    /// The number of the move to end, and the time since which its end is awaited, postponed while the program is
+    /// paused or the move has not started.
     asked: Option<(MoveNumber, Instant)>,
 }
 

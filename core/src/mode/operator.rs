@@ -197,7 +197,7 @@ pub struct Operator {
     spoken: Instant,
     /// The time of the last release by an operator's line, which brought the arm to rest.
     released: Option<Instant>,
-    /// `true` if all later requests are refused, because this process ends.
+    /// `true` if all later requests to command are ignored, because this process ends.
     ended: bool,
 }
 
@@ -253,7 +253,7 @@ impl Operator {
     }
 
     /// Returns the reasons against a request to command from any channel that follow from the operator's lines and from
-    /// this device's clock.
+    /// this device's clock: a stop line or a request line is not seen high, or the clock is too inexact.
     #[must_use]
     pub fn unmet(&self) -> ReasonSet {
         let mut unmet = ReasonSet::EMPTY;
@@ -271,7 +271,8 @@ impl Operator {
         unmet
     }
 
-    /// Handles a request by a message to command. `epoch` is the one that the sender saw.
+    /// Handles a request by a message to command. `epoch` is the one that the sender saw. Returns `None` if the arm is
+    /// armed or commanded already, or this process [ends](Self::end).
     ///
     /// # Errors
     /// The first reason against it.
@@ -298,7 +299,8 @@ impl Operator {
         machine.release(now)
     }
 
-    /// Handles a release, which brings the arm to rest, and rejects all later requests to command.
+    /// Handles a release, which brings the arm to rest, and ignores all later requests to command, because this process
+    /// ends.
     pub fn end(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         self.ended = true;
         self.release(machine, now)
@@ -315,7 +317,7 @@ impl Operator {
     }
 
     /// Takes a level of a pin of this device that has lasted for [`pin_filter`](OperatorConfig::pin_filter). Returns
-    /// what it caused; a pin that is not configured is ignored.
+    /// its effects; a pin that is not configured has none.
     pub fn pin(
         &mut self,
         contact: Contact,
@@ -346,9 +348,9 @@ impl Operator {
         outcome
     }
 
-    /// Takes the levels of the robot's inputs in the newest state, after the machine has observed it. `fresh` is `true`
-    /// if the state may be acted on; `gap` is the time without any state after which a level is no longer known.
-    /// Returns `None` if it has no effect.
+    /// Takes the levels of the robot's inputs in the newest state, after the machine has observed it, and makes the
+    /// automatic request while it is due. `fresh` is `true` if the state may be acted on; `gap` is the time without any
+    /// state after which a level is no longer known. Returns `None` if it has no effect.
     pub fn observe(
         &mut self,
         levels: u64,
@@ -412,8 +414,8 @@ impl Operator {
         outcome.requested = risen.and_then(|rise| self.rise(Channel::Input, rise, machine, evidence, now));
     }
 
-    /// Stops the arm if an operator's line is low, regardless of which channel requested its motion. Returns the
-    /// transition, if any.
+    /// Stops the arm if a stop line, or a request line that must be held, is low, regardless of which channel requested
+    /// its motion. Returns the transition, if any.
     fn fall(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         let low_states = self.config.low_states;
         let (mut stops, mut released) = (false, false);
@@ -432,7 +434,8 @@ impl Operator {
         self.release(machine, now)
     }
 
-    /// Handles the rising edge of an operator's request line; returns `None` if it has no effect.
+    /// Handles the rising edge of an operator's request line; returns `None` if it has no effect, because the arm is
+    /// armed or commanded already, or this process ends.
     fn rise(
         &mut self,
         by: Channel,

@@ -40,7 +40,7 @@ impl Pacer {
         (self.scaling, self.share, self.paused) = (Scaling::BEGIN, 1.0, false);
     }
 
-    /// Returns the pace that the robot's speed scaling permits as of the newest state.
+    /// Returns the pace that the robot's speed scaling, or a pause of the program, permits as of the newest state.
     #[must_use]
     pub const fn pace(&self) -> Pace {
         self.scaling.pace()
@@ -72,7 +72,7 @@ impl Pacer {
         self.held_by() != before
     }
 
-    /// Returns `true` if the arm was held for longer than [`ScalingConfig::held_timeout`].
+    /// Returns `true` if the speed scaling or a pause has held the arm for longer than [`ScalingConfig::held_timeout`].
     #[must_use]
     pub fn is_overdue(&self) -> bool {
         self.scaling.is_overdue(&self.config)

@@ -77,7 +77,7 @@ pub struct PendantReading {
     pub accepted_by: Option<Proof>,
     /// The state of the controller's program in the packet of this state; `None` if the packet does not contain it.
     pub program: Option<ProgramState>,
-    /// The program's activity by the report that arrives ten times a second.
+    /// The program's activity by the robot mode data, ten times a second; `None` before the first report.
     pub reported: Option<TimedFact<Activity>>,
     /// `true` if the newest command text that the controller acknowledged has at least [`left`](PendantConfig::left)
     /// cycles of its time left.

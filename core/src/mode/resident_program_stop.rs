@@ -25,7 +25,7 @@ pub struct ResidentReading {
     pub connected: bool,
     /// The state of the controller's program in the packet of this state; `None` if the packet does not contain it.
     pub program: Option<ProgramState>,
-    /// The program's activity by the report that arrives ten times a second.
+    /// The program's activity by the robot mode data, ten times a second; `None` before the first report.
     pub reported: Option<TimedFact<Activity>>,
 }
 
@@ -65,7 +65,8 @@ impl ResidentWatch {
         Pendant::Wait
     }
 
-    /// Returns `true` if the program's connection is lost for longer than a stop at the pendant takes to show.
+    /// Returns `true` if the program's connection is lost for more than [`GRACE`](Self::GRACE) fresh states, so that it
+    /// was not stopped at the pendant but has ended.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
         self.missing > Self::GRACE

@@ -60,7 +60,7 @@ pub enum Pace {
     Begin,
     /// The control law's speeds are sent without a further limit.
     Free,
-    /// Zero velocity is sent, because the speed scaling is 0.
+    /// Zero velocity is sent, because the speed scaling is 0, or the program that carries the commands is paused.
     Held,
 }
 
@@ -130,13 +130,14 @@ impl Scaling {
         *self = Self { pace: Pace::Held, ..Self::BEGIN };
     }
 
-    /// Returns the pace that the speed scaling permits.
+    /// Returns the pace that the speed scaling, or a pause of the program, permits.
     #[must_use]
     pub const fn pace(&self) -> Pace {
         self.pace
     }
 
-    /// Returns `true` if the arm was held for longer than [`held_timeout`](ScalingConfig::held_timeout).
+    /// Returns `true` if a speed scaling of 0 or a pause has held the arm for longer than
+    /// [`held_timeout`](ScalingConfig::held_timeout).
     #[must_use]
     pub fn is_overdue(&self, config: &ScalingConfig) -> bool {
         self.pace == Pace::Held && self.spent > config.held_timeout

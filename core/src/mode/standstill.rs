@@ -48,8 +48,8 @@ impl<const N: usize> Standstill<N> {
         Self { config, window: None, at_rest: false }
     }
 
-    /// Takes the newest state. A state that is not `fresh`, read late from a backlog, ends the measurement, because the
-    /// arm may be elsewhere by now. NaN is not standstill.
+    /// Takes the newest state and returns whether the arm is at rest. A state that is not `fresh`, read late from a
+    /// backlog, ends the measurement, because the arm may be elsewhere by now. NaN is not standstill.
     pub fn observe(&mut self, state: &State<N>, arrival: Instant, fresh: bool) -> bool {
         let config = &self.config;
         let still =

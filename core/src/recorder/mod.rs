@@ -87,7 +87,7 @@ pub struct Entry<'a> {
 pub struct Recorder<'m> {
     active: Half<'m>,
     older: Half<'m>,
-    /// The number of entries for which the recorder had no room; after one, nothing is appended until the next
+    /// The number of times that an entry had no room; after one, nothing is appended, or counted, until the next
     /// [`Recorder::turn_over`].
     lost: u32,
     torn: bool,
@@ -189,7 +189,7 @@ impl<'m> Recorder<'m> {
 
     /// Clears the older half of the recorder's memory and continues there, beginning with the checkpoint that `write`
     /// puts into the room passed to it. If `write` returns `None` or the room is too small, returns `false`, and
-    /// nothing more is appended.
+    /// nothing more is appended until a later call succeeds. Also returns `false` if nothing is recorded at present.
     pub fn turn_over(&mut self, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         if !self.is_enabled() {
             return false;
@@ -212,7 +212,8 @@ impl<'m> Recorder<'m> {
         self.torn = false;
     }
 
-    /// Returns the number of entries that were not recorded for lack of room since the start.
+    /// Returns how many times an entry could not be recorded since the start. Entries dropped after it, until the next
+    /// [`turn_over`](Self::turn_over), are not counted.
     #[must_use]
     pub fn lost(&self) -> u32 {
         self.lost

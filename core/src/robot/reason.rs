@@ -6,8 +6,8 @@ macro_rules! reasons {
     ($($variant:ident $text:literal $advice:literal),+ $(,)?) => {
         /// A reason why the mode machine refuses to command, or has stopped commanding.
         ///
-        /// The first reason that is not a person's [release](Self::is_release) is latched: it prevents commanding until
-        /// an operator acknowledges it. Later ones are kept as a [`ReasonSet`].
+        /// The first reason that ends commanding and is not a person's [release](Self::is_release) is latched: it
+        /// prevents commanding until an operator acknowledges it. Later ones are kept as a [`ReasonSet`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

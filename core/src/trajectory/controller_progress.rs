@@ -98,7 +98,8 @@ impl<const N: usize> Playback<N> {
         }
     }
 
-    /// Returns the next waypoint to send to the controller, and whether it is the last; `None` if there is none.
+    /// Returns the next waypoint to send to the controller, and whether it is the last; `None` after the last one, and
+    /// unless the motion is running.
     #[must_use]
     pub fn next(&self, plan: &[Waypoint<N>]) -> Option<(Waypoint<N>, bool)> {
         if self.progress != Progress::Running {

@@ -9,7 +9,7 @@ use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities}
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuinticSegment<const N: usize> {
     start: JointPositions<N>,
-    /// Displacement from the start \[rad\] as a function of the elapsed fraction of the time.
+    /// The displacement of each joint from the start \[rad\] as a function of the elapsed fraction of the time.
     joints: [Polynomial; N],
     seconds: f32,
 }

@@ -17,7 +17,8 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, quotient, to_f32};
 
-/// The durations that are tried for the lead-in to a suspended motion, shortest first.
+/// The durations that are tried for the lead-in, the way from the arm's rest back onto the path of a suspended motion;
+/// shortest first.
 const RAMPS: [Duration; 4] = [
     Duration::from_millis(600),
     Duration::from_millis(1_200),
@@ -38,10 +39,11 @@ const WITHIN: f32 = 0.2;
 /// The rest of a suspended motion, from the arm's present position: a sequence of waypoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resumption<const N: usize> {
-    /// The time of the motion at which it resumes; `joins` is the time at which the lead-in ends on its path.
+    /// The time in the suspended motion at which the lead-in begins, back onto its path: the point of suspension, or a
+    /// later one nearer to the arm. `joins` is the time in the motion at which the lead-in ends on the path.
     left: Duration,
     joins: Duration,
-    /// The duration of the lead-in to the suspended motion.
+    /// The duration of the lead-in, the way from the arm's rest back onto the path of the suspended motion.
     lasts: Duration,
     /// The number of steps, from waypoint to waypoint, of the lead-in.
     steps: u32,

@@ -86,7 +86,7 @@ impl<const N: usize> Sampler<N> {
         Duration::from_micros(self.elapsed_nanos / 1_000)
     }
 
-    /// Appends a waypoint to the motion; `last` if it ends there.
+    /// Appends a waypoint to the motion; `last` is `true` if the motion ends there.
     ///
     /// # Errors
     /// Those of [`Trajectory::feed`]; nothing changes then.

@@ -17,7 +17,8 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tolerances<const N: usize> {
-    /// The largest deviation from the path while the motion runs \[rad\]; infinite: not checked.
+    /// The largest deviation from the path while the motion runs, and from its end while it holds there \[rad\];
+    /// infinite: not checked.
     pub path: JointPositions<N>,
     /// The largest deviation from the end of the motion, after it has ended \[rad\]; infinite: not checked.
     pub goal: JointPositions<N>,
@@ -103,7 +104,7 @@ impl<const N: usize> Watch<N> {
     /// reached its own end.
     ///
     /// # Errors
-    /// Returns the tolerance that is violated, by its name.
+    /// [`Reason::PathTolerance`] or [`Reason::GoalTolerance`], whichever is violated.
     // Not inlined: the step of a law, which calls it, has no registers to spare.
     #[inline(never)]
     pub fn observe(

@@ -41,8 +41,8 @@ impl Spacing {
         Self { least: Duration::from_micros(cycle.as_micros() / PER_CYCLE), beside: NOTED * path_tolerance }
     }
 
-    /// Decides about the waypoint `next`, given the `kept` ones so far. `last` is `true` if it is the last of the
-    /// motion.
+    /// Decides whether the waypoint `next` is kept, given the `kept` ones so far. `last` is `true` if it is the last of
+    /// the motion.
     #[must_use]
     pub fn place<const N: usize>(&self, kept: &[Waypoint<N>], next: &Waypoint<N>, last: bool) -> WaypointUse {
         match kept {

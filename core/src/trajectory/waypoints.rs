@@ -216,7 +216,8 @@ impl<const N: usize> Trajectory<N> {
         Ok(())
     }
 
-    /// Returns the number of waypoints that can be fed when `elapsed` nanoseconds of the motion have passed.
+    /// Returns the number of waypoints that can be fed when `elapsed` nanoseconds of the motion have passed; 0 if the
+    /// last one is known.
     #[must_use]
     pub fn room(&self, elapsed: u64) -> usize {
         let kept = self.waypoints.len().saturating_sub(self.passed(elapsed));
@@ -266,7 +267,8 @@ impl<const N: usize> Trajectory<N> {
         }
     }
 
-    /// Returns the lowest and the highest angle of each joint \[rad\], including those between waypoints.
+    /// Returns the lowest and the highest angle of each joint \[rad\] over the waypoints held at present, including
+    /// those angles between waypoints.
     #[must_use]
     pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {
         let first = self.at_nanos(0).positions;
@@ -277,7 +279,8 @@ impl<const N: usize> Trajectory<N> {
         })
     }
 
-    /// Returns the highest speed of each joint \[rad/s\], to be compared with the limits before starting.
+    /// Returns the highest speed of each joint between the waypoints held at present \[rad/s\], to be compared with the
+    /// limits before starting.
     #[must_use]
     pub fn peak_velocities(&self) -> JointVelocities<N> {
         self.legs()

@@ -171,7 +171,8 @@ pub enum FaultKind {
     Domain(&'static str),
     /// A limit of [`Limits`](super::Limits) is exceeded; the name of its field.
     Limit(&'static str),
-    /// A secondary program called a function that takes time.
+    /// A secondary program did not end within one control cycle: it called a function that takes time, or spent the
+    /// budget of instructions.
     TooMuchBehind,
     /// `interpreter_mode` is not possible at this place, for this reason.
     Interpreter(&'static str),

@@ -17,7 +17,7 @@ use super::value::{ThreadId, Value};
 pub enum Discard {
     /// The program is not in interpreter mode, or has ended.
     NotInterpreting,
-    /// The number of lines since the last `clear_interpreter()` has reached
+    /// The number of lines since the last `clear_interpreter()`, or of those that wait, has reached
     /// [`Limits::statements`](super::Limits::statements).
     TooMany,
     /// The line for interpreter mode does not compile within the program.

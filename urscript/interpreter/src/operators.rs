@@ -59,7 +59,7 @@ impl Binary {
         }
     }
 
-    /// Applies an arithmetic or comparison operator to two numbers.
+    /// Applies an arithmetic operator to two numbers.
     pub(super) fn scalars(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
         if let (Value::Int(left), Value::Int(right)) = (left, right) {
             let whole = match self {

@@ -116,7 +116,8 @@ impl Value {
         }
     }
 
-    /// Returns the size of the value in scalars; a text counts as one scalar for each eight bytes.
+    /// Returns the size of the value, as [`Limits::list_weight`] limits it: 1 for a scalar, 6 for a pose, 1 more than
+    /// its elements for a list or struct, and for a text 1 and one more per eight bytes.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::List(items) => items.iter().fold(1, |sum, item| sum.saturating_add(item.weight())),

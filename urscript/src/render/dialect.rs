@@ -3,9 +3,9 @@
 use super::error::RenderError;
 use super::version::Version;
 
-/// The first software versions of the different forms. The defaults follow the drivers that are in use (client
-/// interfaces, 5.4 to 6). Boundaries that the documents leave open are fields here, so that a measurement can change
-/// them.
+/// The controller software versions from which each form of a URScript call applies. The defaults follow the drivers
+/// that are in use (client interfaces, 5.4 to 6). Boundaries that the documents do not state are fields here, so that a
+/// measurement can change them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boundaries {
     /// The first version in which `speedj` may be called without `t`, and a stream of commands works better without it.

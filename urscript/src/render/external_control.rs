@@ -37,11 +37,12 @@ pub struct ExternalControlProgram {
     /// The acceleration of the leading joint in modes that command speeds \[rad/s²\]; must be in
     /// [`SpeedJ::ACCELERATION`].
     pub acceleration: f32,
-    /// The deceleration of every stop of the arm \[rad/s²\]; must be in [`StopJ::DECELERATION`].
+    /// The deceleration of every `stopj` of the program \[rad/s²\]; must be in [`StopJ::DECELERATION`]. Only the stop
+    /// at a contact of the tool is a `stopl(3.0)`.
     pub stop_deceleration: f32,
     /// The highest speed of each joint \[rad/s\]; must be in [`ExternalControlProgram::JOINT_SPEED`].
     pub joint_speeds: [f32; 6],
-    /// The limits in torque mode, beyond which the program brings the arm to rest.
+    /// The limits in torque mode, beyond which the program brings the arm to rest and ends.
     pub torque: TorqueBounds,
     /// A number from 1 on that identifies this text to the computer. The program sends it, big-endian, as the first
     /// four bytes of each connection, and accepts a trajectory point only if its last number is the token minus the
@@ -49,7 +50,8 @@ pub struct ExternalControlProgram {
     pub token: Option<i32>,
 }
 
-/// Limits in torque mode. If one of them is exceeded, the program brings the arm to rest and ends.
+/// Limits in torque mode. If one of them is exceeded, the program brings the arm to rest and ends; only a change of
+/// torque above `rate` is delayed instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TorqueBounds {
     /// The highest allowed torque of each joint \[Nm\].

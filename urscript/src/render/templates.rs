@@ -62,7 +62,8 @@ const CHAINS: ([u8; 128], [u8; WORDS.len()]) = {
     (heads, next)
 };
 
-/// Returns the byte of the first word with which `text[at..end]` begins, and the length of that word.
+/// Returns the byte that represents the first word with which `text[at..end]` begins, and the length of that word;
+/// `None` if it begins with no word.
 const fn packed(text: &[u8], at: usize, end: usize) -> Option<(u8, usize)> {
     assert!(text[at].is_ascii(), "programs are ASCII");
     let mut number = CHAINS.0[text[at] as usize];
@@ -152,7 +153,8 @@ pub const SPEEDJ: &[u8] = template!("speedj");
 /// (`urscript/programs/torque.script`), written between [`LIMITS`] and [`CONVERSATION`].
 pub const TORQUE: &[u8] = template!("torque");
 
-/// The template of the steps of the two programs for joint positions, written behind [`LIMITS`]
+/// The template of the code that the two programs for joint positions, [`SERVOJ`] and [`BUFFERED`], have in common: the
+/// check of a received position and the step towards it. It is written behind [`LIMITS`]
 /// (`urscript/programs/positions.script`).
 pub const POSITIONS: &[u8] = template!("positions");
 

@@ -24,7 +24,8 @@ fn all() -> impl Iterator<Item = &'static Signature> {
     ALL.iter().chain(SETUP).chain(NAMED.iter())
 }
 
-/// The functions of a controller's software. Create it once per controller.
+/// The built-in URScript functions and language features of one controller software version, for compiling programs.
+/// Create it once per simulated controller.
 #[derive(Clone, Debug)]
 pub struct Builtins {
     version: Version,
@@ -130,13 +131,13 @@ impl Builtins {
         self.by_name.contains_key(name)
     }
 
-    /// Iterates over the names of all built-in functions, in no particular order.
+    /// Iterates over the names of all built-in functions of this software, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.by_name.keys().copied()
     }
 
-    /// Returns whether a program may call the function. A function that is known but not simulated compiles, and ends
-    /// the program that calls it with an error that contains its name.
+    /// Returns whether a program can execute the function. A function that is known but not simulated compiles, and
+    /// ends the program that calls it with an error that contains its name.
     #[must_use]
     pub fn is_simulated(&self, name: &str) -> bool {
         self.find(name).is_some_and(|signature| !matches!(signature.run, Run::NotSimulated))
@@ -169,9 +170,9 @@ impl Builtins {
 pub(super) struct Signature {
     pub(super) name: &'static str,
     since: Version,
-    /// The first e-Series software that has the function; `None` if every e-Series software has it.
+    /// The first e-Series software that has the function; `None` if `since` applies to it, too.
     e_series_since: Option<Version>,
-    /// The first PolyScope X software that has the function; `None` if every PolyScope X software has it.
+    /// The first PolyScope X software that has the function; `None` if the version for the e-Series applies to it, too.
     polyscope_x_since: Option<Version>,
     params: &'static [Param],
     /// `true` if the function accepts any number of arguments with any names, because its parameters are not known.

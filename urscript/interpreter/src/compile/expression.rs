@@ -432,8 +432,9 @@ struct Callee<'s> {
 }
 
 impl Callee<'_> {
-    /// Returns the slots of the parameters for an object, if there is one, and for the given arguments; `None` if
-    /// the arguments do not match the parameters.
+    /// Returns the parameter's slot for each value of a method call in the order in which they are pushed: 0 for the
+    /// object, then one per given argument, which is `None` or the argument's name. `None` if the arguments do not
+    /// match the parameters.
     fn slots(&self, given: &[Option<&str>]) -> Option<Vec<u32>> {
         let mut slots = vec![0];
         for name in given {
