@@ -52,7 +52,8 @@ impl ClockMap {
         Self { leak_ppm, hold, fit: None }
     }
 
-    /// Processes the time stamp of an accepted state. A state older than `late` counts as late.
+    /// Processes the time stamp of an accepted state and returns the state's age, or that the controller's clock has
+    /// stopped meanwhile. A state older than `late` counts as late.
     pub(super) fn observe(&mut self, stamp: ControllerTime, arrival: Instant, late: Duration) -> Reading {
         let offset = signed(arrival.as_micros()).saturating_sub(signed(stamp.as_micros()));
         let Some(fit) = &mut self.fit else {

@@ -176,12 +176,14 @@ impl LinkMonitor {
         self.impossible
     }
 
-    /// Processes a state of the arm with the controller's time stamp; its cycle number is the time stamp in periods.
+    /// Processes a state of the arm with the controller's time stamp, and updates the link's grade; the state's cycle
+    /// number is the time stamp in periods.
     pub fn observe(&mut self, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
         self.take(self.cycle_of(stamp), stamp, arrival, now)
     }
 
-    /// Processes a packet of the peer with a counter of its own; its time stamp is [`Self::stamp_of`] the counter.
+    /// Processes a packet of the peer with a counter of its own, and updates the link's grade; the packet's time stamp
+    /// is [`Self::stamp_of`] the counter.
     pub fn observe_counter<C: Counter>(&mut self, counter: C, arrival: Instant, now: Instant) -> Observation {
         self.take(self.cycle_of_counter(counter), self.stamp_of(counter), arrival, now)
     }

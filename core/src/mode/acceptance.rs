@@ -136,7 +136,8 @@ impl Acceptance {
             || (self.program_running.is_some() && !baseline.program_running)
     }
 
-    /// Returns whether commands are accepted, by the best proof that exists and by facts learned after `since`.
+    /// Returns whether commands are accepted, by the best proof that exists and that `baseline` does not exclude, and
+    /// by facts that were learned after `since` and are at most `max_age` old.
     pub(super) fn verdict(&self, baseline: Baseline, since: Instant, now: Instant, max_age: Duration) -> Verdict {
         let after = |at: Instant| at > since && now.since(at) <= max_age;
         if let Some(mirrored) = self.mirrored_counter {

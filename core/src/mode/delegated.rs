@@ -290,7 +290,7 @@ impl Delegation {
         }
     }
 
-    /// Records that commanding ends at `now`, so that the move has to be cancelled.
+    /// Records that commanding ends at `now`, so that the begun move has to be cancelled.
     pub(super) fn cancel(&mut self, now: Instant) {
         let shown = self.step != Step::Started;
         self.step_to(Step::Cancelled { shown }, now);
@@ -347,8 +347,8 @@ impl Delegation {
         Some(self)
     }
 
-    /// Judges by a state in `Monitor` whether the move of the last `Command` has ended. Returns `true` if that is now
-    /// known, from facts learned after `after`.
+    /// In `Monitor`: returns `true` if a state shows that the move of the last `Command` has ended, by facts learned
+    /// after `after`.
     pub(super) fn has_ended(&mut self, evidence: &Evidence, after: Instant) -> bool {
         self.since = self.since.max(after);
         self.is_ended_by(evidence, true)

@@ -10,8 +10,8 @@ use crate::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The evidence that the machine decides by. `None` means that a fact was never learned; the default contains nothing
-/// and permits nothing.
+/// The facts about robot, link and program by which the mode machine permits commanding or ends it. `None` means that a
+/// fact was never learned; the default contains nothing and permits nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {

@@ -100,7 +100,8 @@ enum Stopping {
 /// and with which the `stopj` is sent after all.
 const QUIET_STATES: u8 = 3;
 
-/// The state of the one `stopj` for an arm that moves by our command after a reconnect.
+/// The state of the single `stopj` in `Monitor` for an arm that still moves by our command, for instance after a
+/// reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum StrayStop {
@@ -338,7 +339,8 @@ impl ModeMachine {
         unmet
     }
 
-    /// Records that the session's links are established and states arrive from the controller.
+    /// Records that the session's links are established and states arrive from the controller. Returns the transition
+    /// to `Monitor`; `None` if the machine is not in `Offline`.
     pub fn established(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline => Some(self.transition(Mode::Monitor, None, now)),
@@ -346,7 +348,8 @@ impl ModeMachine {
         }
     }
 
-    /// Records that a link which the session needs is lost, for `reason`.
+    /// Records that a link which the session needs is lost, for `reason`. Returns the transition to `Offline`; `None`
+    /// if the machine is in it.
     pub fn link_lost(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
         match self.mode {
             Mode::Offline => None,
@@ -392,8 +395,9 @@ impl ModeMachine {
         }
     }
 
-    /// Ends commanding for a reason other than the evidence. Missing states do not count while the controller executes
-    /// a move, because the machine has a timeout of its own for them.
+    /// Ends commanding for a reason other than the evidence, and returns the transition; `None` if nothing is
+    /// commanded, or the arm is stopping already. Missing states do not count while the controller executes a move,
+    /// because the machine has a timeout of its own for them.
     pub fn fault(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
         self.silenced |= stops_the_robot(reason);
         self.fall_silent();

@@ -163,7 +163,7 @@ pub enum PeerGate {
     /// The controller takes no commands, or there is no path on which to send commands.
     #[default]
     No,
-    /// The controller cannot take our commands in the configured way.
+    /// The controller cannot take our commands by the configured command path.
     Unfit,
     /// The controller reports another arm, or other software, than is configured.
     Other,

@@ -35,8 +35,8 @@ impl Offer {
         Self { patience, since: None }
     }
 
-    /// Takes the answer to the attempt made at `now`, from [`Engine::offer`](crate::engine::Engine::offer). Returns
-    /// `None` if the request is to be repeated.
+    /// Takes the answer of [`Engine::offer`](crate::engine::Engine::offer) to the attempt made at `now`. Returns `None`
+    /// if the request is to be repeated, otherwise the number of the accepted move or the refusal.
     ///
     /// # Errors
     /// In the returned value: the reason for which the move is refused.

@@ -230,15 +230,16 @@ impl Operator {
         !matches!(self.automatic, Automatic::Spent)
     }
 
-    /// Records that this device has started; calling it again changes nothing.
+    /// Records that this device has started, from which time it makes its automatic request; a second call changes
+    /// nothing.
     pub fn start(&mut self, now: Instant) {
         if let (Automatic::NotStarted, Some(within)) = (self.automatic, self.config.start_within) {
             self.automatic = Automatic::Until(now + within);
         }
     }
 
-    /// Evaluates the deadline of the automatic request, with a state or without, before anything else at `now`.
-    /// Returns `true` if the automatic request has just expired.
+    /// Evaluates the deadline of this device's automatic request to command; to be called before any other function at
+    /// `now`, with a state or without. Returns `true` if the automatic request has just expired.
     pub fn wake(&mut self, now: Instant) -> bool {
         let over = matches!(self.automatic, Automatic::Until(end) if now > end);
         if over {
@@ -293,7 +294,8 @@ impl Operator {
         self.ask(Channel::Message, machine, evidence, now)
     }
 
-    /// Handles an operator's release by a message, which brings the arm to rest.
+    /// Handles an operator's release by a message, which brings the arm to rest and ends the automatic request. Returns
+    /// the transition, if any.
     pub fn release(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         self.automatic = Automatic::Spent;
         machine.release(now)
@@ -306,7 +308,8 @@ impl Operator {
         self.release(machine, now)
     }
 
-    /// Handles an acknowledgement of the latched reasons.
+    /// Handles an operator's acknowledgement, by any channel, of the latched reasons against commanding. It ends the
+    /// automatic request.
     ///
     /// # Errors
     /// The errors of [`ModeMachine::acknowledge`].

@@ -64,7 +64,7 @@ pub enum Pace {
     Held,
 }
 
-/// The judge of the robot's speed scaling; one value for each time in `Command`.
+/// The judge that derives the permitted [`Pace`] from the robot's speed scaling; one value for each time in `Command`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scaling {

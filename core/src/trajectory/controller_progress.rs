@@ -123,7 +123,7 @@ impl<const N: usize> Playback<N> {
         }
     }
 
-    /// Suspends a running motion, because its execution ended early. The motion remains at the time reported last.
+    /// Suspends a running motion, because the controller ended it early. The motion remains at the time reported last.
     pub fn suspend(&mut self) {
         if self.progress == Progress::Running {
             self.progress = Progress::Suspended;

@@ -13,7 +13,7 @@ use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::Duration;
 
 impl<const N: usize> Waypoint<N> {
-    /// Returns the bytes of the waypoint in the stored form, without accelerations.
+    /// Returns the bytes of the waypoint as a board stores it in its flash, without accelerations.
     pub fn stored(&self) -> impl Iterator<Item = u8> + '_ {
         let Setpoint { positions, velocities } = &self.setpoint;
         let numbers = positions.iter().chain(velocities.iter());
@@ -21,7 +21,7 @@ impl<const N: usize> Waypoint<N> {
     }
 }
 
-/// An iterator over stored waypoints. Bytes after the last complete record are ignored.
+/// An iterator over the waypoints that a board stores in its flash. Bytes after the last complete record are ignored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stored<'a, const N: usize> {
     bytes: &'a [u8],

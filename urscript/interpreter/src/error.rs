@@ -157,7 +157,7 @@ pub enum FaultKind {
     },
     /// The result of this operation is a whole number that does not fit 32 bits.
     Overflow(&'static str),
-    /// The lengths of two lists do not match.
+    /// The lengths of two lists do not match, or a list does not have the length that the operation needs.
     Length {
         /// The name of the operation on the two lists.
         operation: &'static str,
@@ -171,8 +171,8 @@ pub enum FaultKind {
     Domain(&'static str),
     /// A limit of [`Limits`](super::Limits) is exceeded; the name of its field.
     Limit(&'static str),
-    /// A secondary program did not end within one control cycle: it called a function that takes time, or spent the
-    /// budget of instructions.
+    /// A secondary program did not end within one control cycle: it called a function that takes time, started a
+    /// thread, or spent the budget of instructions.
     TooMuchBehind,
     /// `interpreter_mode` is not possible at this place, for this reason.
     Interpreter(&'static str),

@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// Returns the value as `N` numbers if it is a list of as many numbers, or a pose; `None` otherwise.
+    /// Returns the value as `N` numbers if it is a list of as many numbers, or a pose and `N` is 6; `None` otherwise.
     #[must_use]
     pub fn vector<const N: usize>(&self) -> Option<[f64; N]> {
         let mut out = [0.0; N];

@@ -34,8 +34,9 @@ impl ModeMachine {
         }
     }
 
-    /// Stops sending motion text, because the robot's own safety system has taken over: any text would be a new
-    /// program. A `stopj` that was due meanwhile is not sent later.
+    /// Stops sending motion text if the robot is known to take none, because its own safety system has taken over: any
+    /// text would be a new program. A `stopj` that was due is not sent later, except one that ends a move on the
+    /// controller.
     pub(super) fn fall_silent(&mut self) {
         if self.silenced {
             // `Cancel` is no motion text, and a move may continue when the robot's own stop ends: its `stopj` is
@@ -137,7 +138,8 @@ impl ModeMachine {
         left || evidence.moving_by_us.is_some_and(|held| held.value && held.at > after)
     }
 
-    /// In `Stopping`, while a move is to end: sends the stop if the arm has not slowed down for too long.
+    /// In `Stopping`, while a move is to end: makes the stop command the next output if the arm has not slowed down for
+    /// [`cancel_timeout`](crate::mode::DelegatedConfig::cancel_timeout) and the robot takes text.
     pub(super) fn lose_patience(&mut self, now: Instant) {
         let over = self.delegation.as_ref().is_some_and(|delegation| now > delegation.patience_ends(&self.config));
         if over && !self.silenced {

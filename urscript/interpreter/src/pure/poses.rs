@@ -54,7 +54,7 @@ fn list(values: &[f64]) -> Value {
     Value::List(values.iter().copied().map(Value::Float).collect())
 }
 
-/// Returns the numbers of an argument that must be a list of exactly `N` numbers.
+/// Returns the numbers of an argument that must be a list of exactly `N` numbers, or a pose if `N` is 6.
 fn numbers<const N: usize>(operation: &'static str, args: &[Value], index: usize) -> Result<[f64; N], FaultKind> {
     let value = arg(args, index);
     value.vector().ok_or(FaultKind::Type { operation, found: value.kind() })
