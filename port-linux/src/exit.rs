@@ -14,7 +14,7 @@ pub enum Failure {
     /// Exit code 1: a file, a stream or a configuration is not valid.
     #[error("{0}")]
     BadInput(String),
-    /// Exit code 2: the command line names something that does not exist.
+    /// Exit code 2: an argument is not valid, e.g. it names something that does not exist.
     #[error("{0}")]
     Usage(String),
     /// Exit code 3: the robot or another process cannot be reached, rejects the connection or does not reply.
@@ -116,7 +116,7 @@ impl Unwritten {
         Self(Mutex::new(vec![]))
     }
 
-    /// Stores the error of a write to standard output if it is the first one, unless the pipe was closed.
+    /// Stores the error of a write to standard output if no failed write is stored yet, unless the pipe was closed.
     fn note(&self, error: &std::io::Error) {
         let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let (true, Err(failure)) = (texts.is_empty(), output_closed(error)) {

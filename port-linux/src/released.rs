@@ -12,41 +12,42 @@ use crate::host::os::{HANG_UP, INTERRUPT};
 /// The cause of a release, i.e. of a requested end of commanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleasedBy {
-    /// The release resulted from the completion of the motion or of the control law.
+    /// Commanding ended on request, because the motion or the control law was completed.
     Finished,
-    /// The release resulted from a request to cancel the motion.
+    /// Commanding ended on request, because the motion was cancelled.
     Cancelled,
-    /// The release resulted from the decision not to continue a motion after a stop.
+    /// Commanding ended on request, because a motion that had been stopped was not to be continued.
     Abandoned,
-    /// The release resulted from the rejection of a motion, or from a goal pose that the controller could not locate.
+    /// Commanding ended on request, because a motion was rejected, or because the controller could not locate its goal
+    /// pose.
     Refused,
-    /// The release resulted from a motion that ended before its goal while the arm was still commanded, for this
+    /// Commanding ended on request, because a motion ended before its goal while the arm was still commanded, for this
     /// reason.
     Unfinished(Reason),
-    /// The release resulted from a contact of the tool that ended the motion.
+    /// Commanding ended on request, because a contact of the tool ended the motion.
     Contact,
-    /// The release resulted from a signal to this process, by name. `SIGINT` is Ctrl-C.
+    /// The end of commanding was requested by a signal to this process, with this name. `SIGINT` is Ctrl-C.
     Signal(&'static str),
-    /// The release resulted from the operator's key or line that ends this process.
+    /// The end of commanding was requested by the operator's key or line that ends this process.
     Quit,
-    /// The release was requested by a key of the live view.
+    /// The end of commanding was requested by a key of the live view.
     Key,
-    /// The release was requested by a line on standard input.
+    /// The end of commanding was requested by a line on standard input.
     Line,
-    /// The release was requested by another process through `outrigger ctl`.
+    /// The end of commanding was requested by another process through `outrigger ctl`.
     Request,
-    /// The release resulted from the withdrawal of the request to command, by the process that had sent it through
-    /// `outrigger ctl`.
+    /// Commanding ended on request, because the process that had requested commanding through `outrigger ctl` withdrew
+    /// its request.
     Withdrawn,
-    /// The release was requested by a client of ROS 2.
+    /// The end of commanding was requested by a client of ROS 2.
     Ros,
-    /// The release resulted from the end of the duration for which the run was started.
+    /// Commanding ended on request, because the duration for which the run was started was over.
     Time,
-    /// The release was requested by the program that holds the handle of the session.
+    /// The end of commanding was requested by the program that holds the handle of the session.
     Program,
-    /// The release was requested by an input of the robot or of this device.
+    /// The end of commanding was requested by an electrical input of the robot or of this device.
     Input,
-    /// The release resulted from a stop or a pause at the robot's pendant, with this reason.
+    /// Commanding ended by a stop or a pause at the pendant of the robot, with this reason.
     Pendant(Reason),
 }
 

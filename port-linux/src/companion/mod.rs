@@ -108,7 +108,8 @@ pub struct Session<const N: usize> {
     pub client: Option<Client<N>>,
     /// A channel for messages of the companion to the operator.
     pub remarks: Remarks,
-    /// The address of a controller of Universal Robots, for its dashboard server.
+    /// The address of a controller of Universal Robots, for requests to its dashboard server. `None` for other kinds of
+    /// controllers.
     pub target: Option<Target>,
 }
 
@@ -134,8 +135,8 @@ impl Remarks {
         Self { kind, ..self }
     }
 
-    /// Displays `text`, of at most 1 024 characters, as an event of the session. Returns `false` if it is lost: there
-    /// were more than 20 per second for some time, or the session is over.
+    /// Displays `text`, cut to 1 024 characters, as an event of the session. Returns `false` if it is lost: there were
+    /// more than 20 per second for some time, too many wait to be displayed, or the session is over.
     pub fn say(&self, text: impl Into<String>) -> bool {
         let may = self.pace.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
         may && self.lane.try_send((self.kind, cut(text.into()))).is_ok()

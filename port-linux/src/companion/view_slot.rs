@@ -71,7 +71,8 @@ impl<const N: usize> Debug for Views<N> {
 struct PictureData<M: VendorUi, const N: usize> {
     newest: Option<(SessionStatus<M::VendorView>, Frame<N>)>,
     settled: Option<Settled<N>>,
-    /// The vendor's description of the controller, as of the newest event.
+    /// The vendor's description of the controller, as of the newest event. `None` if no event was received since the
+    /// last picture was taken.
     vendor: Option<M>,
 }
 
@@ -110,7 +111,7 @@ fn taking<M: VendorUi + Send + 'static, const N: usize>(
 pub struct Tap<M: VendorUi, const N: usize> {
     slot: PictureSlot<M, N>,
     demand: Arc<Demand>,
-    /// The vendor's description of the controller. It receives every event.
+    /// The vendor's description of the controller. It is updated by every displayed event of the controller.
     vendor: M,
     /// `true` if an event of the controller was received since the slowly changing values were last stored for the
     /// companion.

@@ -28,7 +28,7 @@ pub struct Connection<S> {
     clock: Clock,
     service: S,
     stream: Option<TcpStream>,
-    /// The operating system's error of the last attempt to connect.
+    /// The operating system's error of the last failed attempt to connect to the controller's service.
     error: Option<io::Error>,
 }
 

@@ -67,7 +67,7 @@ impl LockedPendant {
         }
     }
 
-    /// Unlocks the pendant, waiting for at most a few seconds. Returns the messages not yet shown.
+    /// Unlocks the pendant, waiting for at most 3 s. Returns the messages about the pendant that were not shown yet.
     pub(crate) fn finish(mut self) -> Vec<String> {
         let ended = self.end();
         let mut told: Vec<String> = std::iter::from_fn(|| self.news.try_recv().ok()).collect();
@@ -105,7 +105,8 @@ pub(crate) async fn next_news(pendant: &mut Option<LockedPendant>) -> String {
     }
 }
 
-/// Sends the requests that `lock` decides to the controller, until the run is over and the pendant is unlocked.
+/// Locks and unlocks the pendant as the state machine `lock` decides, by requests to the dashboard server, and stores
+/// its former user role in `kept`. Ends when the run is over and the pendant is unlocked.
 async fn attend(
     dashboard: SocketAddr,
     kept: StoredRole,
@@ -207,7 +208,7 @@ mod tests {
         line.trim_end().to_owned()
     }
 
-    /// Returns `true` if the pendant gets the user role `role` in time.
+    /// Returns `true` if the pendant gets the user role `role` within 10 s.
     fn comes_to(at: SocketAddr, role: &str) -> bool {
         let clock = Clock::start();
         while clock.now().since(Instant::ZERO) < Duration::from_secs(10) {

@@ -62,7 +62,8 @@ pub enum Value {
     Null,
 }
 
-/// Returns the value of a reply for a JSON key. A refusal is null.
+/// Returns the value of a dashboard server's reply for a JSON key. [`Value::Null`] for a refusal, and for a reply
+/// without a value.
 #[must_use]
 pub fn value(reply: &Reply<'_>) -> Value {
     match reply {

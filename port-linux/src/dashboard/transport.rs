@@ -13,7 +13,8 @@ use crate::host::clock::Clock;
 /// The newest version of the controller's software whose dashboard server cannot report its version.
 const WITHOUT_VERSION: SoftwareVersion = SoftwareVersion::new(1, 7);
 
-/// A connection that carries one request at a time. It is opened when it is needed.
+/// A connection to a dashboard server or Robot API of a controller, which carries one request at a time. It is opened
+/// when it is needed.
 pub trait Transport {
     /// Sends a request to the controller; the reply is received later.
     fn ask(&mut self, request: Request<'_>);
@@ -49,7 +50,7 @@ pub trait Transport {
     }
 }
 
-/// A reason why a request has no reply: what happened, and what to check.
+/// A reason why a request to a dashboard server or Robot API has no reply: what happened, and what to check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Trouble(pub String);

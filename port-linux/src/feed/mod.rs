@@ -42,7 +42,7 @@ pub const EVENTS: usize = 256;
 /// An entry of a feed: bytes received or sent, or an event.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The time of the entry since the start of the process. For bytes, the time right after they were read.
+    /// The time of the entry since the start of the process. For bytes, the time right after they were read or written.
     pub at: Instant,
     /// The bytes or the event that the feed entry contains.
     pub what: EntryContent,

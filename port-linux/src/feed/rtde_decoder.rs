@@ -70,7 +70,8 @@ impl Conversation {
         &self.asked
     }
 
-    /// Decodes a package of the controller. Returns an error text if it is not valid.
+    /// Decodes an RTDE package of the controller. Returns `None` for a package without values or text, and an error
+    /// text for one that is not valid.
     pub(super) fn received<'a>(&'a mut self, package: &'a [u8]) -> Result<Option<Content<'a>>, String> {
         let package = Package::new_checked(package).map_err(|error| error.to_string())?;
         match Reply::parse(&package, self.protocol).map_err(|error| error.to_string())? {

@@ -136,7 +136,7 @@ impl<'m> Streams<'m> {
     }
 
     /// Processes bytes that were received from `port`, and passes every message that they complete to `tell`. Returns
-    /// `None` if no byte can be used, because earlier ones were lost.
+    /// `None` if no byte can be used, because earlier ones were lost, or because the port has no known wire format.
     pub fn received(
         &mut self,
         port: u16,

@@ -149,8 +149,8 @@ impl WireFormat {
         self.row().commands
     }
 
-    /// Returns the word for the connection in this format, if another connection uses the same port of the
-    /// controller.
+    /// Returns the word for the connection in this format, if another connection uses the same port of the controller.
+    /// `None` otherwise.
     #[must_use]
     pub const fn connection(self) -> Option<&'static str> {
         self.row().connection

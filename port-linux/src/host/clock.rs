@@ -88,7 +88,8 @@ impl Clock {
         u64::try_from(origin.as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the standard library's instant at which this clock shows `at`, for timers.
+    /// Returns the standard library's instant at which this clock shows `at`, for timers. An instant that cannot be
+    /// represented is replaced by one in an hour.
     #[must_use]
     pub fn std_instant(&self, at: Instant) -> StdInstant {
         // A deadline beyond the range of the platform's clock is replaced by one in an hour: the engine computes its

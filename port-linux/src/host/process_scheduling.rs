@@ -55,19 +55,19 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
 /// one is configured.
 const PRIORITY: u8 = 20;
 
-/// The real-time priority and the locked memory that the system granted to the calling thread. Threads that it starts
-/// later inherit the priority.
+/// The real-time priority and the locked memory that the system granted to the calling thread, or the reasons why not.
+/// Threads that it starts later inherit the priority.
 #[derive(Debug)]
 pub struct RealTime {
     priority: Result<Scheduling, std::io::Error>,
     memory: Result<(), std::io::Error>,
-    /// `true` if the thread was under the time-sharing scheduler before its priority was raised.
+    /// `true` if the thread has its priority only since this request, because it was not under `SCHED_FIFO` before.
     raised: bool,
 }
 
 impl RealTime {
-    /// Requests real-time priority and locked memory for the calling thread. A thread that already has a real-time
-    /// priority keeps it.
+    /// Requests real-time priority and locked memory for the calling thread. A thread that is under `SCHED_FIFO`
+    /// already keeps its priority.
     #[must_use]
     pub fn ask() -> Self {
         let before = os::scheduling();
@@ -80,8 +80,8 @@ impl RealTime {
         Self { priority, memory, raised }
     }
 
-    /// Restores the former scheduler of the calling thread. Threads that it started in the meantime keep the
-    /// real-time priority.
+    /// Puts the calling thread under the time-sharing scheduler if its priority was raised by this request. Threads
+    /// that it started in the meantime keep the real-time priority.
     pub fn give_back(&self) {
         if self.raised {
             // If this is refused, the thread keeps the priority, which does no harm.
@@ -147,7 +147,8 @@ pub fn describe() -> String {
     )
 }
 
-/// Returns the memory of this process that cannot be swapped out, `VmLck` \[KiB\].
+/// Returns the memory of this process that cannot be swapped out, `VmLck` \[KiB\]. `None` if the system does not report
+/// it.
 fn locked_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmLck:"))?;

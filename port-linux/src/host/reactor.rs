@@ -367,7 +367,7 @@ impl<T: AsFd> Watched<T> {
 pub type Datagrams = Watched<std::net::UdpSocket>;
 
 impl Datagrams {
-    /// Binds a socket at `at`.
+    /// Binds a non-blocking UDP socket at the local address `at`.
     ///
     /// # Errors
     /// Returns the error of the operating system.

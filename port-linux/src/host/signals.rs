@@ -89,8 +89,8 @@ impl Signals {
     }
 }
 
-/// Requests the end of the process on behalf of `who`; the listener of [`Signals`] receives it. Does not return if
-/// the end is already in progress.
+/// Requests the end of the process on behalf of `who`; the listener of [`Signals`] receives it. Does not return if the
+/// end is already in progress, unless this repeats the previous request or reports the closed terminal.
 pub fn ask(who: &'static str) {
     let mut hub = HUB.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(known) = &mut *hub else { return };
@@ -119,11 +119,11 @@ pub fn is_ending() -> bool {
     HUB.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|hub| hub.wishes.ending)
 }
 
-/// The function that is called before the process is ended immediately.
+/// The function that is called before the process is ended immediately, e.g. to restore the terminal.
 static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
 
-/// Sets the function that is called before the process is ended immediately by a second request, for its output. Only
-/// the first call has an effect.
+/// Sets the function that is called before a second request ends the process immediately, e.g. to restore the terminal.
+/// Only the first call has an effect.
 pub(crate) fn before_exit(last: fn()) {
     let _ = BEFORE_EXIT.set(last);
 }
@@ -150,7 +150,7 @@ fn end_at_once(who: &str, leaves: OnSignal) -> ! {
 enum EndRequest {
     /// The first request to end the process, or the message that the terminal was closed.
     First,
-    /// A repetition of the previous request to end the process, within a short time.
+    /// A repetition of the previous request to end the process within 250 ms, which is ignored.
     Same,
     /// Another request to end the process, while its orderly end is in progress.
     AtOnce,

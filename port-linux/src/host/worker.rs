@@ -32,7 +32,7 @@ pub enum Joined {
     Ended,
     /// The worker has panicked. The panic was printed.
     Panicked,
-    /// The worker is blocked in a system call, and was abandoned.
+    /// The worker thread has not ended within the time limit, e.g. because a system call blocks it, and was abandoned.
     Hangs,
 }
 

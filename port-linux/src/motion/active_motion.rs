@@ -30,7 +30,7 @@ pub(crate) enum MotionRefusal {
     Law,
     /// The control law does not accept the motion, for this reason.
     Feed(FeedError),
-    /// A joint of the arm is not at the start of the motion.
+    /// A joint of the arm is not at the start of the motion, or the control law is just moving the arm away from there.
     Elsewhere,
     /// No motion is active that could be cancelled.
     Nothing,

@@ -122,8 +122,8 @@ const TOOL_ARRIVED: [f32; 2] = [0.002, 0.01];
 pub(crate) struct Off<const N: usize> {
     /// The distance of each joint from the goal \[rad\]. `None` if the joint angles of the goal are unknown.
     pub(crate) joints: Option<JointPositions<N>>,
-    /// The distance of the tool from the goal \[m\], and its rotation \[rad\]. `None` for a move to joint angles
-    /// that is not linear.
+    /// The distance of the tool from the goal \[m\], and its rotation \[rad\]. `None` for a move to joint angles that
+    /// is not linear, and if the pose of the tool is not known.
     pub(crate) tool: Option<[f32; 2]>,
 }
 
@@ -209,7 +209,8 @@ pub enum MoveStep {
     Waiting,
     /// The controller executes the move.
     Runs,
-    /// The program on the controller has reported the end of the move, and the arm is at standstill.
+    /// The move has ended: the program on the controller has reported its end and the arm is at standstill, it was
+    /// cancelled before the controller received it, or the arm was at the goal already.
     Ended,
     /// The move was rejected before it started, for this reason.
     Refused(Reason),
@@ -259,7 +260,7 @@ impl<const N: usize> MoveExecutor<N> {
         }
     }
 
-    /// Cancels the move: it is not given to the controller any more.
+    /// Records that the move is cancelled. The controller does not receive it any more, if it has not received it yet.
     pub(super) const fn cancel(&mut self) {
         self.cancelled = true;
     }

@@ -15,7 +15,8 @@ pub(crate) const SET: &str = "in every command from now on";
 /// The requested new values for the stiffness and damping of the arm. A value that is `None` is not changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impedance {
-    /// The new stiffness, in the unit of the control scheme in force.
+    /// The new stiffness, in the unit of the control scheme in force: \[Nm/rad\] for joints, \[N/m\] and \[Nm/rad\]
+    /// along and about the axes of the tool.
     pub stiffness: Option<Numbers>,
     /// The new damping of the arm, as a normalised factor without a unit.
     pub damping: Option<Numbers>,

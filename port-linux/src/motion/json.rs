@@ -296,7 +296,7 @@ fn order<const N: usize>(names: &[String], field: &str, arm: &mut Option<Arm>) -
     Ok(order)
 }
 
-/// Returns the number at the end of a name, and the part before it.
+/// Returns the number at the end of a name, and the part before it. `None` if the name does not end in a number.
 fn numbered(name: &str) -> Option<(usize, &str)> {
     let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
     Some((name.strip_prefix(prefix)?.parse().ok()?, prefix))

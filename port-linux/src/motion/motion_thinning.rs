@@ -61,7 +61,8 @@ pub(crate) fn spaced<const N: usize>(all: Vec<Waypoint<N>>, spacing: &Spacing) -
     missed.map_or(Ok(kept), Err)
 }
 
-/// Thins a motion for a controller that receives one waypoint per cycle.
+/// Thins a motion for a controller that executes it by itself: waypoints closer than 40 ms are omitted (see
+/// [`Spacing::PLAYER`]).
 ///
 /// # Errors
 /// Returns a message if the thinned motion would miss a waypoint.
@@ -72,7 +73,8 @@ pub(crate) fn thinned<const N: usize>(all: Vec<Waypoint<N>>) -> Result<Vec<Waypo
 }
 
 impl<const N: usize> Motion<N> {
-    /// Removes the waypoints that a robot with this cycle cannot resolve.
+    /// Removes the waypoints of this motion that are closer together than `spacing` permits, e.g. than the cycle of a
+    /// robot.
     ///
     /// # Errors
     /// Returns the waypoint that would be missed.

@@ -31,7 +31,7 @@ pub(crate) struct PlaybackExecutor<const N: usize> {
     /// Two facts about a contact of the tool: `true` if a contact ends the motion; and `true` if it has done so,
     /// with the arm at standstill.
     touched: (bool, bool),
-    /// `true` if the arm is at standstill after the motion was cancelled.
+    /// `true` if the motion was cancelled before its start, or was cancelled and the arm is at standstill.
     is_over: bool,
     /// The reason why the motion was not started or not resumed, or why it ended early. `None` otherwise.
     against: Option<Reason>,

@@ -261,8 +261,8 @@ fn along<const N: usize>(
     Ok(Ready { how, whole, replaces: false })
 }
 
-/// Prepares a move to one goal: as the controller's own motion, or as the shortest cubic that exceeds neither speed
-/// nor acceleration.
+/// Prepares a move to one goal: as the controller's own motion, or as a cubic that takes the requested time, otherwise
+/// the shortest one that exceeds neither speed nor acceleration.
 fn place<const N: usize>(
     at: JointPositions<N>,
     asked: MoveRequest<N>,

@@ -7,7 +7,7 @@ use outrigger_core::trajectory::Progress;
 /// The stage of a requested motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MotionStage {
-    /// The requested motion waits for the arm's standstill, and then starts.
+    /// The requested motion waits to be started, e.g. for the arm's standstill.
     Waits,
     /// The requested motion is being executed: the arm follows it.
     Runs,

@@ -76,7 +76,8 @@ impl Trouble {
 impl Net {
     /// Creates sockets that connect to the robot at `address`, which was resolved to `ip`.
     ///
-    /// From `busy_poll_micros` before an expected state the loop does not sleep.
+    /// From `busy_poll_micros` \[µs\] before each expected state to as long after it, the loop polls the sockets
+    /// without sleeping.
     #[must_use]
     pub fn connecting(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
         let (trouble, pace) = (Trouble::default(), pace(clock, busy_poll_micros));
@@ -89,7 +90,7 @@ impl Net {
     /// Creates a socket at `at` for a robot that sends without a connection.
     ///
     /// # Errors
-    /// Returns [`Failure::Connection`] if the address is in use.
+    /// Returns [`Failure::Connection`] if the socket cannot be bound, e.g. because the address is in use.
     pub async fn listening(at: SocketAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Self, Failure> {
         let datagrams = Datagrams::listen(at, clock, pace(clock, busy_poll_micros))?;
         let clock = PortClock(clock);

@@ -251,7 +251,8 @@ impl drive::Socket for Link {
 }
 
 impl Link {
-    /// Returns the local address that faces the robot, so that other networks cannot connect.
+    /// Returns the local address that faces the robot, so that other networks cannot connect. Without a route to the
+    /// robot, returns the address for all interfaces.
     fn facing(&self) -> IpAddr {
         let any: SocketAddr =
             if self.robot.ip.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };

@@ -260,7 +260,8 @@ impl<M: VendorUi> Panel<M> {
         self.vendor.is_here()
     }
 
-    /// Displays the newest frequent event if the interval has passed, or in any case if `last` is `true`.
+    /// Displays the line about an episode of a low link grade (quality) if one is due, or in any case if `last` is
+    /// `true`; and the newest frequent event if the interval for such events has passed.
     fn show_newest(&mut self, now: Instant, last: bool) {
         if let Some(notice) = self.episodes.next(now, last, self.is_here(), Observer::Process) {
             self.show.notice(notice);

@@ -21,7 +21,7 @@ use crate::vendor::{VendorObserve, VendorUi};
 #[derive(Debug)]
 pub(crate) struct SessionObserver<M> {
     panel: Panel<M>,
-    /// The progress of each companion of the session.
+    /// The progress of those companions of the session that report it.
     progress: Vec<Arc<Progress>>,
     /// The messages about the connection for additional RTDE variables.
     remarks: Option<UnboundedReceiver<String>>,

@@ -101,7 +101,8 @@ impl State {
         vectors(&fields, visitor);
     }
 
-    /// Passes the tool centre point to `visitor`: pose as position \[m\] and rotation vector \[rad\], speed, force.
+    /// Passes the tool centre point to `visitor`: pose as position \[m\] and rotation vector \[rad\], speed \[m/s,
+    /// rad/s\], force and torque \[N, Nm\].
     pub(super) fn tool(&self, visitor: &mut dyn FieldVisitor) {
         vectors(&[("pose", self.pose), ("speed", self.speed), ("force", self.force)], visitor);
     }

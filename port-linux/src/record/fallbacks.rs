@@ -117,7 +117,7 @@ impl Recordings {
     /// Queues a recording of the event `of`, composed of `parts`. The name of its file begins with `stem`.
     ///
     /// # Errors
-    /// Returns [`Report::Failed`] if the disk is too slow.
+    /// Returns [`Report::Failed`] if the disk is too slow, or if the writer has ended.
     pub fn write(&self, of: String, stem: String, parts: &[&[u8]]) -> Result<(), Report> {
         let Ok(mut bytes) = self.spare.try_recv() else {
             let why = "the disk is still busy with earlier ones".into();

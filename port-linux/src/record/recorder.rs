@@ -64,8 +64,7 @@ impl Recorder {
         Arc::clone(&self.progress)
     }
 
-    /// Waits until the file is complete, at most for a fixed time. The feed must have ended. Returns a summary of the
-    /// file.
+    /// Waits until the file is complete, at most for 10 s. The feed must have ended. Returns a summary of the file.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] with the reason why the file is not complete.

@@ -42,8 +42,8 @@ pub fn is_recording(path: &Path) -> bool {
     open(path).and_then(|(mut file, _)| file.read_exact(&mut start)).is_ok() && start == MAGIC
 }
 
-/// Returns the error for a file that is named like a recording and is not one. `None` for a recording, and for a
-/// file with another name.
+/// Returns the error for a file that is named like a recording (`.mcap`) and is not one. `None` for a recording, for a
+/// file with another name, and if there is no file.
 #[must_use]
 pub fn is_none(path: &Path) -> Option<Failure> {
     let found = std::fs::metadata(path).ok()?;
@@ -61,8 +61,8 @@ pub fn is_none(path: &Path) -> Option<Failure> {
 /// Calls `take` with all traffic of the controller's `ports` in the recording at `path`, in the order of the file.
 ///
 /// # Errors
-/// Returns [`Failure::BadInput`] if the file cannot be read or ends early, after everything before that; and any
-/// failure of `take`.
+/// Returns [`Failure::BadInput`] if the file cannot be read, is damaged or ends early, after every message before that
+/// place; and any failure of `take`.
 pub fn each_raw(
     path: &Path,
     ports: &[u16],

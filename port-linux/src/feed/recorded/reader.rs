@@ -373,7 +373,7 @@ fn first_record(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*kind, body, behind))
 }
 
-/// Returns the number and the topic of a channel, from the body of its record.
+/// Returns the number and the topic of a channel, from the body of its record. `None` if the body is not valid.
 fn channel(body: &[u8]) -> Option<(u16, &str)> {
     let (id, rest) = body.split_first_chunk()?;
     let (_schema, rest) = rest.split_first_chunk::<2>()?;
@@ -384,13 +384,14 @@ fn channel(body: &[u8]) -> Option<(u16, &str)> {
     rest.is_empty().then_some((u16::from_le_bytes(*id), topic))
 }
 
-/// Splits off a byte string that is preceded by its length. Returns it and the rest.
+/// Splits off a byte string that is preceded by its length. Returns it and the rest, or `None` if `bytes` are too
+/// short.
 fn sized(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
 }
 
-/// Returns the channel, time and data of a message, from the body of its record.
+/// Returns the channel, time and data of a message, from the body of its record. `None` if the body is too short.
 fn message(body: &[u8]) -> Option<(u16, u64, &[u8])> {
     let (id, rest) = body.split_first_chunk()?;
     let (_sequence, rest) = rest.split_first_chunk::<4>()?;

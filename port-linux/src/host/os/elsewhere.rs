@@ -13,7 +13,7 @@ pub(crate) const ENDING: i16 = 0;
 /// The upper bound of the numbers of a machine's processors.
 pub(crate) const MOST_PROCESSORS: usize = 1_024;
 
-/// Returns `None`: only the standard library's clock is available.
+/// Returns `None`: on Windows and macOS only the standard library's clock is used.
 pub(crate) const fn monotonic_nanos() -> Option<u64> {
     None
 }
@@ -33,7 +33,7 @@ pub fn set_fifo(_: u8) -> io::Result<()> {
     Err(only_on_linux())
 }
 
-/// Puts the calling thread under the time-sharing scheduler, which it always has here.
+/// Does nothing: on Windows and macOS every thread of this process has the time-sharing scheduler.
 ///
 /// # Errors
 /// Never returns an error.

@@ -45,8 +45,8 @@ struct Ours {
 }
 
 impl Kept {
-    /// Deletes recordings until a new one of `length` bytes fits. Files that were not made by `whose` are neither
-    /// counted nor deleted.
+    /// Deletes recordings until a new one of `length` bytes fits, and unfinished ones older than an hour. Files that
+    /// were not made by `whose` are neither counted nor deleted.
     ///
     /// # Errors
     /// Returns the error of the operating system if the directory cannot be read.

@@ -98,7 +98,7 @@ pub(crate) struct Listener(tokio::net::UnixListener);
 
 impl Listener {
     /// Waits for the next client. Returns its connection, and its process id if the kernel reports it; `None` if its
-    /// user is neither the same nor root.
+    /// user is neither that of this process nor root.
     ///
     /// # Errors
     /// Returns the error of the operating system.
