@@ -20,7 +20,7 @@ use crate::vendor::Vendor;
 /// The number of companions' messages to the operator (remarks) that can wait to be displayed, those of all companions
 /// together.
 const WAITING: usize = 256;
-/// The longest time to wait for the end of one companion. A recording may take 10 s.
+/// The longest time to wait for the end of one companion of a session, e.g. of a recording, which may take 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The running companions of a session (components that run beside it, e.g. a recording), for the thread that commands
@@ -38,7 +38,7 @@ pub struct RunningCompanions<C: Vendor<N>, const N: usize> {
     pub(crate) remarks: Receiver<Remark>,
 }
 
-/// A companion that reports its progress.
+/// A companion (a component that runs beside a session, e.g. a recording) that reports its progress.
 #[derive(Debug)]
 pub(crate) struct Counting {
     /// The kind of the companion's events, as one word for scripts.
@@ -50,7 +50,8 @@ pub(crate) struct Counting {
     pub(crate) engine: bool,
 }
 
-/// The functions that end the started companions, in the order of the companions.
+/// The functions that end the started companions of a session (components that run beside it, e.g. a recording), in the
+/// order of the companions.
 #[derive(Default)]
 pub struct Ends {
     ends: Vec<End>,
@@ -64,8 +65,9 @@ impl Ends {
         self.heard = true;
     }
 
-    /// Ends the companions, after the feed of the session's traffic and events has ended. Returns their results and
-    /// their failures. A blocked companion is abandoned.
+    /// Ends the companions (components that run beside a session, e.g. a recording), after the feed of the session's
+    /// traffic and events has ended. Returns their results and their failures. A companion that has not ended after 15
+    /// s is abandoned.
     pub fn finish(mut self) -> (Vec<Ended>, Vec<Failure>) {
         self.end()
     }
@@ -101,7 +103,8 @@ impl Drop for Ends {
 }
 
 impl Needs {
-    /// Combines the data that each of `companions` needs from the session.
+    /// Combines the data that each of the session's `companions` (components that run beside it, e.g. a recording)
+    /// needs.
     pub(crate) fn of<const N: usize>(companions: &Companions<N>) -> Self {
         let mut all = Self::default();
         for Self { traffic, everything, engine, variables, views, commands } in
@@ -123,8 +126,8 @@ impl Needs {
 }
 
 impl<C: Vendor<N>, const N: usize> RunningCompanions<C, N> {
-    /// Starts `companions` for `controller`, each with a reader of `feed`. Those that were started are added to
-    /// `ends`, even if a later one fails.
+    /// Starts `companions` (components that run beside a session, e.g. a recording) for `controller`, each with a
+    /// reader of `feed`. Those that were started are added to `ends`, even if a later one fails.
     ///
     /// # Errors
     /// Returns the failure of the first one that cannot start.

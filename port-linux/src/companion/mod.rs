@@ -68,8 +68,8 @@ pub trait Companion<const N: usize>: Send + Sync {
     fn start(&self, session: Session<N>) -> Result<Started, Failure>;
 }
 
-/// The data and functions that a session must provide for a companion. Each one costs the thread that commands a
-/// little time.
+/// The data and functions that a session must provide for a companion (a component that runs beside a session, e.g. a
+/// recording). Each one costs the thread that commands a little time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// `true` to receive the traffic of all connections in the feed, in addition to events.
@@ -89,7 +89,8 @@ pub struct Needs {
     pub commands: bool,
 }
 
-/// A session with a robot, from the point of view of a companion.
+/// A session with a robot, as it is passed to a companion (a component that runs beside a session, e.g. a recording) at
+/// its start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Session<const N: usize> {
@@ -157,7 +158,8 @@ fn cut(text: String) -> String {
     }
 }
 
-/// A companion that has started: its first event, its progress, and the function that ends it.
+/// A started companion (a component that runs beside a session, e.g. a recording): its first event, its progress, and
+/// the function that ends it.
 #[derive(Default)]
 #[must_use]
 pub struct Started {
@@ -166,10 +168,12 @@ pub struct Started {
     end: Option<End>,
 }
 
-/// A function that ends a companion. The argument is `false` if there never was a session.
+/// A function that ends a companion (a component that runs beside a session, e.g. a recording). The argument is `false`
+/// if there never was a session with the controller.
 type End = Box<dyn FnOnce(bool) -> Result<Option<Ended>, Failure> + Send>;
 
-/// An event of a companion: its kind, its text for people and its fields for scripts.
+/// An event of a companion (a component that runs beside a session, e.g. a recording): its kind, its text for people
+/// and its fields for scripts.
 pub(crate) type Notice = (&'static str, String, Vec<(&'static str, String)>);
 
 impl Started {
@@ -178,16 +182,16 @@ impl Started {
         Self { notice: Some((kind, cut(text), fields)), ..Self::default() }
     }
 
-    /// Adds the progress, which a session that only observes displays. `name` is the companion's name in a sentence,
-    /// e.g. `"the recording"`. If the companion [has failed](Progress::has_failed), that is displayed, and a session
-    /// that only observes ends.
+    /// Adds the progress of the companion, which a session that only observes displays. `name` is the companion's name
+    /// in a sentence, e.g. `"the recording"`. If the companion [has failed](Progress::has_failed), that is displayed,
+    /// and a session that only observes ends.
     pub fn counting(self, name: &'static str, progress: Arc<Progress>) -> Self {
         Self { progress: Some((name, progress)), ..self }
     }
 
-    /// Adds the function `end`, which is called on a thread of its own after the session and its feed have ended,
-    /// with `false` if there never was a session. It is waited for at most 15 s. If it fails, its failure is that of
-    /// the run if the run has no other; otherwise it is displayed.
+    /// Adds the function `end` to the companion. It is called on a thread of its own after the session and its feed
+    /// have ended, with `false` if there never was a session, and is waited for at most 15 s. If it fails, its failure
+    /// is that of the run if the run has no other; otherwise it is displayed.
     pub fn ending(self, end: impl FnOnce(bool) -> Result<Option<Ended>, Failure> + Send + 'static) -> Self {
         Self { end: Some(Box::new(end)), ..self }
     }
@@ -199,7 +203,8 @@ impl fmt::Debug for Started {
     }
 }
 
-/// The result of a companion, printed after the session.
+/// The result of a companion (a component that runs beside a session, e.g. a recording), which is printed after the
+/// session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// The result of the companion as a line of text for people.
@@ -208,5 +213,6 @@ pub struct Ended {
     pub json: String,
 }
 
-/// The companions of a session, in the order in which they are started.
+/// The companions of a session (components that run beside it, e.g. a recording), in the order in which they are
+/// started.
 pub type Companions<const N: usize> = Vec<Arc<dyn Companion<N>>>;

@@ -45,7 +45,8 @@ pub struct Frame<const N: usize> {
     pub values: Values,
     /// The newest sample of each sensor, by the number of its source.
     pub samples: [Option<Sample>; MAX_SOURCES],
-    /// The reason why the motion is held while the arm is still commanded. `None` if it is not held.
+    /// The reason why the motion is held (paused, e.g. by the speed slider) while the arm is still commanded. `None` if
+    /// it is not held.
     pub held_by: Option<Reason>,
 }
 

@@ -5,7 +5,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::exit::Failure;
 use crate::host::reactor;
 
-/// Runs a session on this thread.
+/// Runs the future `session` to its end on this thread, which waits for its sockets and timers.
 ///
 /// # Errors
 /// Returns the errors of `session`; [`Failure::BadInput`] with the error of the operating system.

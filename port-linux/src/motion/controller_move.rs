@@ -197,8 +197,8 @@ pub struct MoveProgress<const N: usize> {
     pub(crate) cancelled: bool,
     /// `true` if a contact of the tool has ended the move.
     pub(crate) touched: bool,
-    /// The reason for which the move is held. The move continues by itself when this reason ends. `None` if it is not
-    /// held.
+    /// The reason for which the move is held (paused, e.g. by the speed slider). The move continues by itself when this
+    /// reason ends. `None` if it is not held.
     pub held: Option<Reason>,
 }
 
@@ -363,8 +363,8 @@ impl<const N: usize> MoveExecutor<N> {
     }
 }
 
-/// Returns `true` if the arm is at standstill at this destination, so that nothing needs to be sent. The joints
-/// decide, also for a line.
+/// Returns `true` if the arm is at standstill at the destination of the move, so that nothing needs to be sent. The
+/// joints decide, also for a line.
 fn is_there<const N: usize, P: Controller<N>, L: Law<N>>(to: &Destination<N>, engine: &Engine<'_, N, P, L>) -> bool {
     let rests = engine.evidence().at_rest.is_some_and(|held| held.value);
     let off = |at: &JointPositions<N>| to.joints.zip_with(at.as_array(), |to, at| to - at).max_abs();

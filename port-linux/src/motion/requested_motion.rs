@@ -45,8 +45,9 @@ pub struct RejectedMotions {
 }
 
 impl RejectedMotions {
-    /// Determines which client motions are rejected by a control law that is not armed yet, for a command path that
-    /// `takes_torques` or not. The query uses streams with a validity of zero, so that nothing is changed.
+    /// Determines which client motions are rejected by a control law that is not armed yet. `takes_torques` is `true`
+    /// if torques can be sent to the controller. The query uses streams with a validity of zero, so that nothing is
+    /// changed.
     pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>, takes_torques: bool) -> Self {
         let path = if takes_torques { None } else { Some(ForwardError::NoTorques) };
         let Some(motion) = law.motion_mut() else {

@@ -23,8 +23,8 @@ pub struct Trace<const N: usize> {
     pub late: Duration,
     /// The mode of the session that executes the motion.
     pub mode: Mode,
-    /// The reason why the motion is held at present. It continues by itself when this reason ends. `None` if it is not
-    /// held.
+    /// The reason why the motion is held (paused, e.g. by the speed slider) at present. It continues by itself when
+    /// this reason ends. `None` if it is not held.
     pub held: Option<Reason>,
     /// The newest measured joint positions, in any mode of the session \[rad\]. `None` if there are none.
     pub(crate) at: Option<JointPositions<N>>,

@@ -274,7 +274,8 @@ impl<M: VendorUi> Panel<M> {
         }
     }
 
-    /// Returns the current variables of a program on the controller. `None` if this kind of controller shares none.
+    /// Returns the current variables of a program on the controller. `None` if this kind of controller shares none, or
+    /// has sent none yet.
     pub(crate) fn variables<const N: usize, P, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Variables>
     where
         P: Controller<N, Event = M::Event>,

@@ -41,8 +41,8 @@ impl<M: VendorUi> SessionObserver<M> {
         Self { for_a_reader: true, ..self }
     }
 
-    /// Adds companions: their `progress`, the events of the connection for their `variables`, and their remarks are
-    /// displayed.
+    /// Adds companions (components that run beside the session, e.g. a recording): their `progress`, the events of the
+    /// connection for their `variables`, and their remarks are displayed.
     pub(crate) fn beside(
         self,
         progress: Vec<Arc<Progress>>,

@@ -49,7 +49,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         self.file.log(Level::Warning, self.at, "recorder", &text)
     }
 
-    /// Writes an entry of the feed to the recording.
+    /// Writes an entry of the feed (traffic or an event of the session) to the recording, decoded where possible.
     pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), McapError> {
         let at = entry.at;
         self.at = at;

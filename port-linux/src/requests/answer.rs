@@ -203,7 +203,7 @@ struct ReasonObject {
     by: Option<&'static str>,
 }
 
-/// The JSON object for the reason why a motion is held while commanding continues.
+/// The JSON object for the reason why a motion is held (paused, e.g. by the speed slider) while commanding continues.
 #[derive(Serialize)]
 struct Held {
     name: &'static str,
@@ -226,8 +226,8 @@ impl Answer {
         self.line_with(here, None)
     }
 
-    /// Formats the answer as a line of JSON, with a challenge if one is given. `here` is `true` if the controller
-    /// runs on this machine.
+    /// Formats the answer as a line of JSON, with a challenge (a number that makes one later motion request valid) if
+    /// one is given. `here` is `true` if the controller runs on this machine.
     pub(super) fn line_with(&self, here: bool, challenge: Option<Challenge>) -> String {
         let Self { id, word, status, verdict } = self;
         let ok = match verdict {

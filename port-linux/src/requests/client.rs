@@ -123,7 +123,8 @@ pub(super) async fn converse<const N: usize>(
     }
 }
 
-/// Reads lines until the end of the stream, at the rate that one client may have.
+/// Reads the lines of a client until its stream ends, at the rate that one client may have. Answers each line, or
+/// passes its request to the control loop.
 async fn read<const N: usize>(
     mut from: impl AsyncRead + Unpin,
     (asker, presence, issued): (ClientNumber, &Presence, &Issued),

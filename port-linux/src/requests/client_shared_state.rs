@@ -56,7 +56,7 @@ struct Source {
 /// permits and the streamed command.
 type LoopSide<const N: usize> = (LatestStatus, Notify, Arc<Mutex<ArmMotionState<N>>>, UploadPermits, LatestCommand<N>);
 
-/// The state of a run that all clients share.
+/// The state of a run (a process that commands a robot) that the tasks of all its clients share.
 #[derive(Debug)]
 pub(super) struct Shared<const N: usize> {
     robot: String,
@@ -215,7 +215,7 @@ impl<const N: usize> Shared<N> {
         self.reads.load(Ordering::Acquire)
     }
 
-    /// Checks a requested motion, on a thread that may be slow.
+    /// Checks a requested motion, on a thread of its own, because the check of a long motion takes time.
     ///
     /// # Errors
     /// Returns the reason why the motion is not valid; `None` if another motion is being checked.
@@ -440,7 +440,7 @@ pub(super) mod tests {
     }
 
     impl Bench {
-        /// Publishes the current joint positions of the arm, from which requested motions are checked.
+        /// Publishes zero as the position of every joint of the arm, from which requested motions are checked.
         pub(in crate::requests) fn stand(&self) {
             self.shared.stands.lock().unwrap().at = Some(JointPositions([0.0; 6]));
         }

@@ -6,10 +6,10 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The maximum number of clients that are connected to a run.
+/// The maximum number of clients that are connected to a run (a process that commands a robot).
 pub(super) const PLACES: usize = 100;
-/// The maximum number of clients of one process. Other processes keep their places, however many clients it
-/// connects.
+/// The maximum number of connections to a run from one client process. Other processes keep their places, however many
+/// clients it connects.
 pub(super) const OF_ONE_PROCESS: usize = 8;
 /// The number of newest clients that keep their places before they have sent anything. The number is lower than the
 /// maximum of one process, so that the silent clients of that process are disconnected first.
@@ -40,7 +40,8 @@ struct Placed<T> {
 /// The order in which clients are disconnected to make room for new ones. The first kind is disconnected first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// A client that has sent nothing since it connected, or nothing for some time.
+    /// A client without a motion that watches nothing, and has sent nothing for 2 s; or that has sent nothing since it
+    /// connected, and is not one of the newest.
     Silent,
     /// A client that has recently sent something, watches, or has just connected.
     InUse,
@@ -84,7 +85,8 @@ impl<T> Places<T> {
         leaves
     }
 
-    /// Removes a silent client, if there is one, because this process cannot open more files for new clients.
+    /// Removes a silent client from the table and returns it, if there is one, because this process cannot open more
+    /// files for new clients.
     pub(super) fn spare(&mut self, now: Instant, use_of: impl Fn(&T) -> Use) -> Option<T> {
         let older = self.here.len().saturating_sub(self.newest);
         let ranked = self.here.iter().enumerate();

@@ -29,13 +29,14 @@ pub enum RequestKind {
     Set(Epoch, Write),
     /// Changes the arm's stiffness and damping.
     Impedance(Epoch, Impedance),
-    /// Passes on a reading of a sensor whose input is requests.
+    /// Passes a reading of a sensor to the control engine. The sensor is configured with `input = "requests"`: clients
+    /// send its readings.
     Sample(Epoch, Sample),
     /// Returns control of a program on the controller to the pendant.
     HandBack(Epoch),
     /// Sends our program (the one that moves the arm) to the controller once more.
     Resend(Epoch),
-    /// A permit to upload a third-party program: see [`UploadPermit`](super::upload_permit::UploadPermit).
+    /// Requests a permit to upload a third-party program: see [`UploadPermit`](super::upload_permit::UploadPermit).
     Script(Epoch),
     /// Starts freedrive or force mode of the arm, within these limits.
     Guide(Epoch, ClientNumber, Guidance, GuideLimits),

@@ -112,19 +112,20 @@ impl<const N: usize> Client<N> {
         self.shared.upload_permit()
     }
 
-    /// Sends a request. Returns the number that the result will have, or `None` if there are too many requests.
+    /// Sends a request. Returns the number that the result will have, or `None` if there are too many requests or the
+    /// session is over.
     pub fn ask(&mut self, asked: RequestKind) -> Option<u32> {
         self.pass_on_for_an_answer(asked, None)
     }
 
     /// Requests the start of a prepared motion, by a caller that has seen this epoch of the session (a counter of
-    /// connections and losses of authority). Returns the number that the result will have, or `None` if there are too
-    /// many requests.
+    /// connections and losses of authority). Returns the number that the result will have, or `None` like
+    /// [`ask`](Self::ask).
     pub fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
         self.pass_on_for_an_answer(RequestKind::Move(epoch, self.asker), Some(motion))
     }
 
-    /// Streams speeds or positions. Each command is valid for its own time, and the newest one counts.
+    /// Streams speeds, positions or torques. Each command is valid for its own time, and the newest one counts.
     /// [`status`](Self::status) reports the progress.
     pub fn stream(&self, forward: Forward<N>) {
         self.shared.stream(forward);

@@ -62,7 +62,8 @@ pub fn causes_motion(ask: &ClientRequest<'_>) -> bool {
     ask.causes_motion() || matches!(ask, ClientRequest::Set { output, .. } if output.starts_with(impedance::WORD))
 }
 
-/// The number of requests that can wait for the control loop. A client waits if there is no room.
+/// The number of requests that can wait for the control loop, in each of its two queues (releases, all others). A
+/// client waits if there is no room.
 const WAITING: usize = 64;
 /// The wait for the next attempt after this process could open no more files for a client's connection.
 const NO_FILES: Duration = Duration::from_millis(5);
@@ -80,7 +81,8 @@ impl<const N: usize> Local<N> {
     }
 }
 
-/// The thread that accepts requests to a run. It ends when this is dropped or [finished](Requests::finish).
+/// The thread that accepts the requests of clients to a run (a process that commands a robot). It ends when this is
+/// dropped or [finished](Requests::finish).
 #[derive(Debug)]
 pub(crate) struct Requests {
     /// The socket for other processes. `None` if only clients of this process are accepted.
@@ -98,7 +100,8 @@ impl Requests {
     /// if it `listens`.
     ///
     /// # Errors
-    /// Returns [`Failure::BadInput`] with the error of the operating system, or for a directory of another user.
+    /// Returns [`Failure::BadInput`] with the error of the operating system if it starts no runtime or thread. A socket
+    /// that cannot be created is no error: see [`refused`](Self::refused).
     pub(crate) fn start<const N: usize>(
         seat: SocketAddr,
         listens: bool,

@@ -98,7 +98,8 @@ pub(super) enum Withdrawal {
     TakenBack,
     /// The control loop has already taken this request, and decides about its withdrawal.
     AtTheLoop(Named),
-    /// The client has no such request: it causes no motion, was rejected at once, or was sent by another client.
+    /// The client has no such request: it causes no motion, was rejected at once, is older than the newest 32, or was
+    /// sent by another client.
     Unknown,
 }
 

@@ -21,7 +21,7 @@ pub struct Contacts {
     pub seen: u32,
 }
 
-/// The status of a run after its engine's last input.
+/// The status of a run (a process that commands a robot) after its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status {
     /// The session's epoch, a counter of connections and losses of authority. Requests contain the epoch that their
@@ -45,13 +45,15 @@ pub struct Status {
     pub low: Option<GradeLow>,
     /// `true` if the run is about to end.
     pub ending: bool,
-    /// The variables of a program on the controller, at the last update.
+    /// The variables of a program on the controller, at the last update. `None` if this kind of controller shares none,
+    /// or has sent none yet.
     pub variables: Option<Variables>,
-    /// The state of the requested motion that was started last.
+    /// The state of the requested motion that was started last. `None` before the first one.
     pub motion: Option<MotionReport>,
     /// `true` if the next command of this process overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The reason why the motion is held while commanding continues. `None` if it is not held.
+    /// The reason why the motion is held (paused, e.g. by the speed slider) while commanding continues. `None` if it is
+    /// not held.
     pub held: Option<Reason>,
     /// The handling of the tool's contacts: watched or not, and how many were seen.
     pub contacts: Contacts,

@@ -37,8 +37,8 @@ impl<const N: usize> LatestCommand<N> {
         }
     }
 
-    /// Takes the client's streamed command out of the slot. Returns `None` while another one is being stored; its
-    /// sender then rings the bell.
+    /// Takes the newest streamed command out of the slot. Returns `None` if there is none, and while one is being
+    /// stored; the thread that stores it then wakes the control loop.
     pub(super) fn take(&self) -> Option<Streamed<N>> {
         self.0.try_lock().ok()?.take()
     }

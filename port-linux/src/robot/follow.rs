@@ -21,7 +21,7 @@ use crate::show::{Format, reason_text};
 /// The interval at which the progress of the motion is reported.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// The number of states from which the period of the robot's states is determined.
+/// The number of intervals between states from which the period of the robot is determined.
 const LOOKED_AT: usize = 4;
 /// The longest period between two states of any supported robot.
 const LONGEST: CoreDuration = CoreDuration::from_millis(100);
@@ -52,7 +52,7 @@ pub struct Followed<const N: usize> {
     pub worst: JointPositions<N>,
     /// The distance of each measured joint from the goal after the session has ended \[rad\].
     pub end_error: JointPositions<N>,
-    /// The setpoints and measured positions during the motion, at most some thousands.
+    /// The setpoints and measured positions during the motion, at most 16 384 samples.
     pub moments: Vec<Moment<N>>,
 }
 
@@ -64,8 +64,8 @@ impl<const N: usize> Followed<N> {
     }
 
     /// Returns the result of a motion to `goal` after the end of the session. Before the motion the arm was at the
-    /// position `at`. The motion is done if its full duration has passed and each measured joint is within the goal
-    /// tolerance.
+    /// position `at`. The motion is done if its full duration has passed without a fault or a cancellation, and each
+    /// measured joint is within the goal tolerance.
     pub(super) fn of(
         ended: Ended,
         trace: &mut Trace<N>,
@@ -130,8 +130,8 @@ where
         self.follow_watched(motion, |_| {}, Some(&mut asks))
     }
 
-    /// Follows `motion`, and calls `watch` several times a second. `asks` decides whether the motion continues after a
-    /// stop of the arm; without it the first stop ends the motion.
+    /// Follows `motion`, and calls `watch` every 0.25 s. `asks` decides whether the motion continues after a stop of
+    /// the arm; without it the first stop ends the motion.
     pub fn follow_watched(
         &self,
         motion: &Motion<N>,

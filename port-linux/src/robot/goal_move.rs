@@ -27,16 +27,16 @@ pub struct Arrival {
     pub ended: Ended,
     /// `true` if the controller has started the move to the goal.
     pub has_begun: bool,
-    /// `true` if the controller has completed the move, and the arm is at the goal.
+    /// `true` if the controller has completed the move and the arm is at the goal, or if the arm was there already.
     pub is_done: bool,
-    /// The time from the request for the move to the end of the session.
+    /// The time from the request for the move to the end of the session. Zero if the arm was at the goal already.
     pub elapsed: Duration,
     /// The distance of each measured joint from the goal at the end \[rad\]. The goal is the requested joint angles,
     /// or those that the controller has located for a pose; `None` if it has located none. At the end of a line the
     /// tool decides, and the controller may have chosen other angles.
     pub end_error: Option<JointPositions<6>>,
     /// The distance of the tool from the goal at the end \[m\], and its rotation \[rad\]. `None` for a move to joint
-    /// angles that was not linear.
+    /// angles that was not linear, and if the pose of the tool is not known.
     pub tool_error: Option<[f32; 2]>,
 }
 
@@ -76,7 +76,7 @@ impl Robot<6, Ur<'static>> {
     }
 
     /// Moves the arm like [`move_to`](Self::move_to), optionally [in a given time](MoveRequest::lasting). Calls `watch`
-    /// several times a second, with the progress and the start position of the arm.
+    /// every 50 ms, with the progress and the start position of the arm.
     pub fn move_to_watched(
         &self,
         asked: MoveRequest<6>,

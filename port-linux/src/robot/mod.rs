@@ -101,7 +101,8 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Runs `companion` beside each session that commands, after the companions added before it.
+    /// Runs `companion`, e.g. a recording or a web page, beside each session that commands, after the companions added
+    /// before it.
     #[must_use]
     pub fn with_companion(mut self, companion: impl Companion<N> + 'static) -> Self {
         self.companions.push(Arc::new(companion));

@@ -40,8 +40,8 @@ pub struct Sensor {
 
 #[derive(Clone, Debug)]
 enum Input {
-    /// The addresses as given by the caller. They are parsed when the sensor is opened, and errors are reported
-    /// then.
+    /// The local address as given by the caller, which is parsed when the session starts (only then errors are
+    /// reported); and the only accepted sender, if one was named.
     Udp {
         listen: String,
         from: Option<IpAddr>,

@@ -105,8 +105,8 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         self.tell(Key::Request(seen.epoch));
     }
 
-    /// Requests to command again, and to resume the motion that the last fallback (end of commanding by a fault)
-    /// suspended.
+    /// Requests to command again, and to resume the motion that was suspended when commanding ended. `seen` is the
+    /// state that the caller has seen; if the mode has changed since, the request is rejected.
     pub fn resume(&self, seen: &SessionState<N>) {
         self.tell(Key::Resume(seen.epoch));
     }

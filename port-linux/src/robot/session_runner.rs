@@ -32,7 +32,7 @@ pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) host: HostSettings,
     pub(super) format: Format,
     pub(super) task: Option<Task<N>>,
-    /// `true` if other processes may query and stop the session through `outrigger ctl`.
+    /// `true` if the session accepts requests of other processes through `outrigger ctl`.
     pub(super) asked: bool,
     pub(super) companions: Companions<N>,
 }

@@ -53,7 +53,7 @@ impl<const N: usize> States<N> {
 impl<const N: usize> Iterator for States<N> {
     type Item = Result<State<N>, Failure>;
 
-    /// Waits for the next state of the robot. Returns `None` after an error.
+    /// Waits for the next state of the robot. Returns `None` after an error, or if the session has ended.
     fn next(&mut self) -> Option<Self::Item> {
         if let Ok(state) = self.states.recv() {
             return Some(Ok(state));

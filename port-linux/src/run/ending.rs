@@ -8,7 +8,7 @@ use outrigger_core::robot::Reason;
 
 use crate::released::ReleasedBy;
 
-/// The cause for which a run ends.
+/// The cause for which a run (a process that commands a robot) ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The run ends for this cause: its end was requested, or the motion is done.
@@ -22,7 +22,8 @@ pub(super) enum Ending {
 }
 
 impl Ending {
-    /// Returns the cause of the run's end as the cause of a release.
+    /// Returns the cause of the run's end as the cause of a release. [`ReleasedBy::Program`] if the end follows from a
+    /// fallback, another release or a request that was not granted.
     pub(super) const fn by(self) -> ReleasedBy {
         match self {
             Self::By(by) => by,

@@ -7,11 +7,12 @@ use crate::exit::{Failure, Outcome};
 use crate::released::ReleasedBy;
 use crate::show::reason_text::{self, Observer};
 
-/// The result of a run: its last fallback, its release, or the rejection of its request.
+/// The result of a run (a process that commands a robot): its last fallback (end of commanding by a fault), its release
+/// (requested end of commanding), or the rejection of its single request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunResult {
-    /// The reason of the last fallback (end of commanding by a fault). `None` if it was acknowledged or commanding
-    /// started again since.
+    /// The reason of the last fallback (end of commanding by a fault). `None` if there was none, if it was
+    /// acknowledged, or if commanding started again since.
     pub(crate) fallback: Option<Reason>,
     /// The cause of the last release (requested end of commanding) since commanding started, otherwise the cause of the
     /// run's end.

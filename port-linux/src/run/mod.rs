@@ -42,7 +42,8 @@ use crate::vendor::{Vendor, Wanted};
 ///
 /// # Errors
 /// Returns [`Failure::BadInput`] for what the core or the operating system rejects, [`Failure::Connection`] if there
-/// never was a session or another process commands the robot, [`Failure::Fault`] if it ended with a fallback.
+/// never was a session or another process commands the robot, [`Failure::Fault`] if it ended with a fallback (end of
+/// commanding by a fault) or its single request to command was not granted.
 fn run<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
@@ -58,7 +59,7 @@ fn run<const N: usize, C: Vendor<N>>(
 /// is its only motion. Returns the result, and the failures of companions and outputs.
 ///
 /// # Errors
-/// Returns the errors of [`run`], except for a fallback.
+/// Returns the errors of [`run`], except for a fallback and a request that was not granted, which are in the result.
 pub(crate) fn session<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
@@ -150,7 +151,7 @@ struct Sides<const N: usize, E> {
     operators: Operators,
     watcher: Option<Subscriber<N, E>>,
     task: Option<Task<N>>,
-    /// The event that reports the path of the socket for requests to users.
+    /// The event that reports to users the path of the socket for requests, or why there is none.
     asked: Option<(String, Vec<(&'static str, String)>)>,
     desk: Option<RequestQueue<N>>,
     local: Option<Local<N>>,

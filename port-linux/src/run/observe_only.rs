@@ -24,7 +24,7 @@ pub struct ObservationSettings<const N: usize> {
     pub seconds: Option<u64>,
     /// `true` if the session ends as soon as the reader of its output has closed it (`| head`).
     pub for_a_reader: bool,
-    /// The companions of the session, which may not command.
+    /// The companions of the session (components that run beside it, e.g. a recording). Here they may not command.
     pub companions: Companions<N>,
 }
 

@@ -6,7 +6,7 @@ use outrigger_wire::time::Instant;
 
 use crate::feed::Feed;
 
-/// A copier of the content of an engine's recorder into a feed.
+/// A copier of the content of an engine's recorder (of inputs and outputs) into the feed of a session, for recordings.
 #[derive(Debug)]
 pub struct Tail {
     feed: Feed,

@@ -87,7 +87,8 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     recordings: Option<Recordings>,
     /// The number of fallbacks (ends of commanding by a fault) that were to be recorded so far.
     recorded: u32,
-    /// The progress of those companions that have not failed.
+    /// The progress of those companions (components that run beside the session, e.g. a recording) that have not
+    /// failed.
     pub(super) progress: Vec<Counting>,
     /// The copy of the engine's recorder to the feed, if a companion needs it.
     tail: Option<Tail>,
@@ -95,11 +96,12 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     pub(super) remarks: Option<UnboundedReceiver<String>>,
     /// The messages of companions that are displayed to the operator.
     pub(super) companions: Option<Receiver<Remark>>,
-    /// The queue of requests of other processes. `None` if they are not accepted.
+    /// The queue of requests of clients, in other processes and in this one. `None` if they are not accepted.
     pub(super) desk: Option<RequestQueue<N>>,
     /// `true` while the arm is away from the start of the law's motion, which is reported once.
     away: bool,
-    /// The motion that a client has requested, in place of the law's own.
+    /// The motion of this session: its own task, or the one that a client has requested in place of the motion of the
+    /// law.
     pub(super) under_way: ActiveMotion<N>,
     /// The handle to the pendant that is locked while the arm is commanded, or has to be unlocked.
     pub(super) pendant: Option<LockedPendant>,
@@ -181,7 +183,8 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         }
     }
 
-    /// Converts an operator's input to an input of the engine.
+    /// Converts an operator's input to an input of the engine. `None` if it ends the run, or if a program is being
+    /// uploaded, so that commanding cannot start.
     fn wish(&mut self, wish: OperatorInput) -> Option<Input> {
         if let OperatorInput::End(by) = wish {
             self.end(Ending::By(by));
@@ -505,8 +508,8 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
     sources.monitors().iter().map(of).collect()
 }
 
-/// Returns the law's values for display. An error of the law is shown only while commanding, because only then it is
-/// measured in every cycle.
+/// Returns the values of the control law for display while the arm is commanded, because only then they are measured in
+/// every cycle. For a law without values, returns the stage of its motion in any mode.
 fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode, standing: Option<MotionReport>) -> Vec<(String, String)> {
     let values = law.values();
     if values.iter().next().is_some() {

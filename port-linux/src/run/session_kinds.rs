@@ -14,7 +14,8 @@ use crate::vendor::ur::UrController;
 /// # Errors
 /// Returns [`Failure::BadInput`](crate::exit::Failure::BadInput) for what the core or the operating system rejects,
 /// [`Failure::Connection`](crate::exit::Failure::Connection) if there never was a session or another process commands
-/// the robot, [`Failure::Fault`](crate::exit::Failure::Fault) if it ended with a fallback.
+/// the robot, [`Failure::Fault`](crate::exit::Failure::Fault) if it ended with a fallback (end of commanding by a
+/// fault) or its single request to command was not granted.
 pub fn run_ur(controller: UrController, config: UrConfig, law: BoxedLaw<6>, plan: &Plan<6>) -> Outcome {
     run(controller, config, law, plan)
 }

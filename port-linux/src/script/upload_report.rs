@@ -174,8 +174,8 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Returns `FILE:LINE:COLUMN: ` for a position that the controller reports. Empty if the line in the file is not
-    /// known.
+    /// Returns `FILE:LINE:COLUMN: ` for a position that the controller reports. If the line in the file is not known,
+    /// gives the line and column by the count of the controller; without a position, only `FILE: `.
     fn place(&self, position: Option<(i32, i32)>) -> String {
         let Some((line, column)) = position else { return format!("{}: ", self.shown) };
         match self.file.source_line(line) {

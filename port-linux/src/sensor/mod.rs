@@ -24,7 +24,8 @@ use crate::show;
 /// The number of sensor readings that can wait for the engine, far more than can be fresh. If the queue is full the
 /// newest is discarded, and the engine detects the source's age.
 const WAITING: usize = 64;
-/// The longest accepted datagram or line on standard input \[B\]. Longer ones are skipped to their end.
+/// The longest accepted datagram or line on standard input \[B\]. A longer line is skipped to its end, and a longer
+/// datagram is no valid reading.
 const LONGEST: usize = 512;
 
 /// An input from outside the robot: a sensor's reading, or a line of the operator.
@@ -46,11 +47,13 @@ pub enum Arrival {
         /// The reason why the data is not a valid reading, with the invalid word.
         why: String,
     },
-    /// A sensor's source has ended: its device was removed, or standard input was closed.
+    /// A sensor's source has ended: its serial device was removed or cannot be read, its UDP socket has failed, or
+    /// standard input was closed.
     Ended {
         /// The index of the ended sensor source in the configuration.
         source: usize,
-        /// The operating system's error that ended the source. `None` for a normal end.
+        /// The operating system's error that ended the source. `None` if its device or standard input was closed, and
+        /// for a read error of standard input.
         why: Option<std::io::Error>,
     },
     /// A line that the operator has entered on standard input.
@@ -115,7 +118,7 @@ impl Sources {
     }
 
     /// Waits for the next arrival: a sensor's reading, faulty data or end, or an operator's line. Returns `None` when
-    /// every source has ended. Dropping the future loses nothing.
+    /// every source, and standard input if it is read, has ended. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Arrival> {
         let Self { arrivals, reading, .. } = self;
         poll_fn(|context| {

@@ -18,11 +18,11 @@ pub struct Surroundings<'a> {
     pub at: Instant,
     /// `true` if the controller runs on this machine.
     pub here: bool,
-    /// Returns the socket address of one of the controller's ports.
+    /// A function that returns the socket address of one of the controller's ports.
     pub address: &'a dyn Fn(u16) -> SocketAddr,
     /// The program that reports the events: this process, a microcontroller board, or one whose recording is analysed.
     pub observer: Observer,
-    /// Returns the operating system's last error of a link.
+    /// A function that returns the operating system's last error of a link. `None` if there was none.
     pub trouble: &'a dyn Fn(LinkId) -> Option<String>,
 }
 

@@ -44,7 +44,8 @@ fn value(metric: Metric, value: u32) -> String {
     }
 }
 
-/// Returns the configuration key of the limit that a figure has exceeded. `None` if the limit cannot be configured.
+/// Returns the configuration key of the limit that a figure of the link violates. `None` if the limit cannot be
+/// configured.
 pub(crate) fn key(cause: &GradeCause) -> Option<String> {
     let field = match cause.metric {
         Metric::Samples | Metric::Epoch => return None,
@@ -64,7 +65,7 @@ fn moment(at: Instant) -> String {
 }
 
 /// Describes the figure that lowered the link's grade (quality), with the measured value and the limit that it
-/// exceeded.
+/// violated. A restart of the controller's clock has neither.
 pub(crate) fn fell_by(fell: &GradeChange, observer: Observer) -> String {
     let GradeCause { metric, grade, measured, limit } = fell.cause;
     let (is, most, grade) = (value(metric, measured), value(metric, limit), grade.name());

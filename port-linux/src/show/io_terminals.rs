@@ -62,7 +62,8 @@ impl Terminals {
         )
     }
 
-    /// Returns the analog inputs and outputs of the control box, each with its unit. `None` if they are not shown.
+    /// Returns two texts: the analog inputs of the control box, without a unit, and its outputs in mA or V (without a
+    /// unit in an unknown mode). `None` if they are not shown.
     pub fn analog(&self) -> Option<[String; 2]> {
         let board = self.board?;
         let [a, b] = board.analog_inputs;
@@ -77,7 +78,8 @@ impl Terminals {
         Some([format!("{a:.3}, {b:.3}"), format!("{first}, {second}")])
     }
 
-    /// Returns the analog inputs of the tool, and the current drawn from its supply. `None` if they are not shown.
+    /// Returns two texts: the analog inputs of the tool, without a unit, and the voltage and current of its supply in V
+    /// and mA. `None` if they are not shown.
     pub fn tool_analog(&self) -> Option<[String; 2]> {
         let tool = self.tool?;
         let [a, b] = tool.analog_inputs;

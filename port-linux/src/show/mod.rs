@@ -80,9 +80,9 @@ const LAST_WORDS: StdDuration = StdDuration::from_secs(1);
 /// The time for restoring the terminal at the end, if the full-screen view is blocked.
 const GIVEN_BACK: StdDuration = StdDuration::from_millis(100);
 
-/// Prints like `println!`, for commands without a view. If the reader has closed the output (`| head`) the line is
-/// lost, and the command continues to its end and its exit code. After any other failed write the process ends with
-/// that failure.
+/// Prints like `println!`, for commands without a view. After a failed write the line is lost, and the command
+/// continues to its end and its exit code. Unless the reader has closed the output (`| head`), the exit code is then
+/// that of the failed write, if the command itself succeeds.
 #[macro_export]
 macro_rules! say {
     ($($text:tt)*) => {{
@@ -126,8 +126,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns JSON if it is requested, otherwise the form that suits standard output: the view if this process [has
-    /// one](use_screen) and is not [quiet](be_quiet).
+    /// Returns JSON if it is requested, otherwise the full-screen view if this process [has one](use_screen), is not
+    /// [quiet](be_quiet), and has a terminal as standard input and output; otherwise lines.
     #[must_use]
     pub fn choose(json: bool) -> Self {
         let has_screen = SCREEN.get().is_some() && !is_quiet();
@@ -150,23 +150,24 @@ impl Format {
     }
 }
 
-/// An input from the view: a key, or a closed terminal. Keys that end the command are reported as
-/// [`Signals`](crate::host::signals::Signals).
+/// An input of the operator to a session: a key of the view, the closed terminal, or a request by a handle in the same
+/// process. Keys that end the command are reported as [`Signals`](crate::host::signals::Signals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The terminal of the view was closed, which ends the command.
     HangUp,
-    /// A key that ends the command, for this cause.
+    /// A request by a handle in the same process to end the session, for this cause.
     End(ReleasedBy),
-    /// A key that requests to command. Contains the session's epoch, a counter of connections and losses of
+    /// A key or a handle that requests to command. Contains the session's epoch, a counter of connections and losses of
     /// authority, that the operator has seen.
     Request(Epoch),
-    /// A key that requests to resume a suspended motion. Contains the session's epoch (a counter of connections and
-    /// losses of authority) that the operator has seen.
+    /// A key or a handle that requests to resume a suspended motion. Contains the session's epoch (a counter of
+    /// connections and losses of authority) that the operator has seen.
     Resume(Epoch),
-    /// A key that releases the arm for this cause: it is brought to rest, and the session continues.
+    /// A key or a handle that releases the arm for this cause: it is brought to rest, and the session continues.
     Release(ReleasedBy),
-    /// A key that acknowledges a fault: clears its reason, which was latched, i.e. prevented commanding until now.
+    /// A key or a handle that acknowledges a fault: clears its reason, which was latched, i.e. prevented commanding
+    /// until now.
     Acknowledge,
 }
 
@@ -181,7 +182,8 @@ pub enum Message {
     Snapshot(Box<Snapshot>),
     /// An event of the session, with a text for people and values for scripts.
     Notice(Notice),
-    /// Lines that are printed to the output unchanged.
+    /// Lines of text that are printed without a time, on standard error after `outrigger: `. A full-screen view does
+    /// not show them.
     Text(String),
     /// A reader of the session's feed, for a full-screen view.
     Feed(Reader),
@@ -225,8 +227,8 @@ pub trait Screen: Send + Sync {
 
 static SCREEN: OnceLock<&'static dyn Screen> = OnceLock::new();
 
-/// Displays sessions on this full-screen view from now on, if standard output is a terminal: see [`Format::choose`].
-/// Only the first call has an effect.
+/// Displays sessions on this full-screen view from now on, if standard input and output are a terminal: see
+/// [`Format::choose`]. Only the first call has an effect.
 pub fn use_screen(screen: &'static dyn Screen) {
     let _ = SCREEN.set(screen);
     before_exit(give_back);
@@ -348,7 +350,8 @@ impl Show {
         }
     }
 
-    /// Prints lines to the output unchanged, without a time.
+    /// Prints lines of text without a time, on standard error after `outrigger: `. A full-screen view does not show
+    /// them.
     pub fn text(&mut self, text: String) {
         self.send(Message::Text(text));
     }
@@ -399,7 +402,8 @@ fn line(message: &Message) -> Option<String> {
     }
 }
 
-/// Formats an event as a line. Returns `None` for the state of the session, which is left to the application.
+/// Formats an event or a text as a line for standard error. Returns `None` for the state of the session and its feed,
+/// which are not displayed in this form of output.
 fn remark(message: &Message) -> Option<String> {
     match message {
         Message::Snapshot(_) | Message::Feed(_) => None,

@@ -22,7 +22,7 @@ pub(crate) fn command_name(word: &str) -> &str {
     }
 }
 
-/// Describes a motion that is held for `reason`, and how it can continue.
+/// Describes a motion that is held (paused) for `reason`, e.g. by the speed slider at 0, and how it can continue.
 #[must_use]
 pub fn of_hold(reason: Reason) -> &'static str {
     match reason {
@@ -125,7 +125,8 @@ pub fn of_write(write: &Write) -> String {
     }
 }
 
-/// Rounds to the resolution of analog outputs, so that a value reads as it was written.
+/// Rounds the level of an analog output to 0.0001 V or mA, so that it reads as it was requested, in spite of the
+/// limited precision of `f32`.
 fn rounded(value: f32) -> f32 {
     (value * 1e4).round() / 1e4
 }

@@ -42,7 +42,8 @@ pub struct Snapshot {
     pub state: Option<Arm>,
     /// The figures of the link that carries robot states, such as losses and intervals. `None` without a session.
     pub figures: Option<Figures>,
-    /// The connection that carries robot states. `None` if it is not known to this program.
+    /// The connection that carries robot states. `None` without a session, for a KRC (it has only one connection), and
+    /// for a session of a microcontroller board.
     pub states: Option<States>,
     /// The histogram of the time between robot states since the start of the link: bins that are not empty.
     pub intervals: Vec<Bin>,
@@ -55,13 +56,15 @@ pub struct Snapshot {
     pub values: Vec<(String, String)>,
     /// Further named counters of the session for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
-    /// The variables that a program on the controller sends. `None` if this kind of controller shares none.
+    /// The variables that a program on the controller sends. `None` if this kind of controller shares none, or has sent
+    /// none yet.
     pub variables: Option<Variables>,
     /// The controller's electrical inputs and outputs. `None` if they are not reported.
     pub terminals: Option<Terminals>,
     /// The temperatures of the motors, base joint first \[°C\]. `None` if they are not known to this program.
     pub temperatures: Option<Vec<f32>>,
-    /// The distance of the arm from the control law's setpoint. `None` while the arm is not commanded.
+    /// The distance of the arm from the control law's setpoint. `None` while the arm is not commanded, and for a law
+    /// without a setpoint and errors.
     pub law_error: Option<LawError>,
 }
 
@@ -137,7 +140,7 @@ pub struct Arm {
     pub controller_time: Option<ControllerTime>,
     /// The joints of the arm, base joint first.
     pub joints: Vec<Joint>,
-    /// The pose of the tool centre point in the base frame.
+    /// The pose of the tool centre point in the base frame \[m, rad\].
     pub tcp_pose: Option<Pose>,
     /// The speed of the tool centre point in the base frame \[m/s, rad/s\].
     pub tcp_speed: Option<Twist>,
@@ -249,7 +252,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns advice about `reason`, which depends on the observer and the place of the controller.
+    /// Returns advice about `reason`, which depends on the observer, and on whether the controller runs on this machine
+    /// or is reached over a network.
     pub const fn advice(&self, reason: Reason) -> &'static str {
         match self.observer {
             Observer::Process => reason_text::advice(reason, self.here),

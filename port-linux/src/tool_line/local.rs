@@ -26,7 +26,8 @@ impl Local {
     /// Opens the local end at `place`.
     ///
     /// # Errors
-    /// Returns [`Failure::BadInput`] with advice if the port or the pseudo-terminal cannot be opened.
+    /// Returns [`Failure::BadInput`] if the port or the pseudo-terminal cannot be opened, with advice for the usual
+    /// causes.
     pub(super) async fn make(place: &LocalEnd) -> Result<Self, Failure> {
         match place {
             LocalEnd::Tcp(at) => {

@@ -51,7 +51,7 @@ enum Turn {
     Readable,
     /// The connection of the client at the local end has room for bytes.
     Writable,
-    /// The reader of the pseudo-terminal has accepted no bytes for a while, so bytes for it are discarded.
+    /// The reader of the pseudo-terminal has accepted no bytes for 1 s, so bytes for it are discarded.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no pseudo-terminals"))]
     Unread,
     /// No event for the relay: a connection was closed before it was accepted.

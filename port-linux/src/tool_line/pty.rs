@@ -36,7 +36,8 @@ impl Pty {
     /// Creates a pseudo-terminal, and a symbolic link to it with this name.
     ///
     /// # Errors
-    /// Returns [`Failure::BadInput`] with advice if either cannot be created.
+    /// Returns [`Failure::BadInput`] if either cannot be created, with advice if the name is used, its directory does
+    /// not exist, or this user may not write there.
     pub(super) fn make(name: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::BadInput(format!("cannot make a pseudo-terminal: {error}"));
         let (end, device) = serial::pseudo(SHOWN).map_err(failed)?;

@@ -31,7 +31,7 @@ pub(super) enum Ended {
 /// Connects to the robot's end of the tool's serial line.
 ///
 /// # Errors
-/// Returns [`Failure::Connection`] with advice if there is no connection in time.
+/// Returns [`Failure::Connection`] with advice if there is no connection within 3 s.
 pub(super) async fn connect(at: SocketAddr) -> Result<TcpStream, Failure> {
     let connecting = tokio::time::timeout(std_duration(OPENING), TcpStream::connect(at)).await;
     let connected = connecting.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()));

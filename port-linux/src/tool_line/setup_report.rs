@@ -6,11 +6,12 @@ use outrigger_core::client::tool_line::{Parity, SetupOutcome, Shown, ToolCommuni
 
 use crate::exit::Failure;
 
-/// Returns a message about a success. `trouble` is the error of the operating system or the message of the
-/// controller, if there is one.
+/// Returns a message that the parameters of the tool's serial line were set, or were set already. `trouble` is the
+/// error of the operating system or the message of the controller, if there is one.
 ///
 /// # Errors
-/// Returns [`Failure::Connection`] with advice if the line does not have the requested parameters.
+/// Returns [`Failure::Connection`] with advice if the line does not have the requested parameters, [`Failure::Usage`]
+/// if they are not valid.
 pub(super) fn outcome(
     outcome: &SetupOutcome,
     line: &ToolCommunication,

@@ -24,7 +24,7 @@ pub struct Apart {
 }
 
 impl Drop for Apart {
-    /// Ends the thread, and waits until it has stopped putting entries into the feed.
+    /// Ends the thread, and waits for at most 1 s until it has stopped putting entries into the feed.
     fn drop(&mut self) {
         self.beside = None;
         if let Some(worker) = self.worker.take() {

@@ -130,7 +130,8 @@ pub trait VendorObserve<const N: usize, P: Controller<N, Event = Self::Event>>: 
     /// Observes the session's engine after an input; not every caller does so after each one.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
 
-    /// Returns the current variables of a program on the controller. `None` if this kind of controller shares none.
+    /// Returns the current variables of a program on the controller. `None` if this kind of controller shares none, or
+    /// has sent none yet.
     fn variables<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Variables> {
         None
     }
@@ -191,7 +192,8 @@ pub trait Vendor<const N: usize>:
 
     /// The number of entries of a feed (traffic and events of a session) that are kept for slow readers.
     const ENTRIES: usize = CAPACITY;
-    /// The link that [`apart`](Self::apart) receives over a connection of its own.
+    /// The link whose data [`apart`](Self::apart) receives over a connection of its own, if everything is to be
+    /// recorded. `None` if there is no such link.
     const APART: Option<LinkId> = None;
 
     /// Returns the address that identifies the controller when a process of this machine takes the exclusive right
@@ -290,7 +292,8 @@ pub struct VendorFacts {
     pub values: Vec<(String, String)>,
     /// Further named counters of the controller for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
-    /// The variables that a program on the controller sends. `None` if this kind of controller shares none.
+    /// The variables that a program on the controller sends. `None` if this kind of controller shares none, or has sent
+    /// none yet.
     pub variables: Option<Variables>,
 }
 

@@ -49,7 +49,8 @@ pub(crate) fn set_other() -> io::Result<()> {
     set_scheduling(libc::SCHED_OTHER, 0)
 }
 
-/// Puts the calling thread under the scheduler `SCHED_BATCH`, which needs no privilege.
+/// Puts the calling thread under the scheduler `SCHED_BATCH`, which needs no privilege, for tests of what a thread
+/// inherits.
 #[cfg(test)]
 pub(crate) fn set_batch() -> io::Result<()> {
     set_scheduling(libc::SCHED_BATCH, 0)

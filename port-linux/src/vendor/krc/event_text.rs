@@ -34,7 +34,7 @@ pub(crate) const fn counters(counts: KrcCounts) -> [(&'static str, u64); 6] {
     ]
 }
 
-/// Returns the variables that the KRL program sends, while there is a KRC.
+/// Returns the variables that the KRL program sends. `None` while no KRC sends measurements.
 pub(crate) fn variables(krc: &Krc) -> Option<Variables> {
     let krl = krc.krl()?;
     Some(Variables { bools: krl.bools, ints: krl.ints, reals: krl.reals.map(f32::to_bits) })

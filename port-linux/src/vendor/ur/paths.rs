@@ -18,9 +18,9 @@ const HEAD: [&str; 5] = [
         it",
 ];
 
-/// Returns a title, a head, and a line for each path on a controller with this `software`, whose states arrive over
-/// RTDE (`by_rtde`) or over 30003. Each line says whether the path fits, how far the arm moves after commands end,
-/// and what a person at the pendant can do. `*` marks the path of `config`.
+/// Returns a title, a head, and a line for each command path and way to receive commands, on a controller with this
+/// `software`, whose states arrive over RTDE (`by_rtde`) or over 30003. Each line says whether the path fits, how far
+/// the arm moves after commands end, and what a person at the pendant can do. `*` marks the path of `config`.
 pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool) -> Vec<String> {
     let mut rows = vec![HEAD.map(str::to_owned)];
     rows.extend(ways().map(|way| row(config, way, software, by_rtde)));

@@ -53,7 +53,8 @@ pub(super) struct Following {
     pub(super) remarks: mpsc::UnboundedSender<String>,
 }
 
-/// Keeps the connection to port 30004 open for as long as this is polled.
+/// Keeps a connection to RTDE (port 30004) open for as long as this is polled, and puts the received data into the
+/// feed. Without RTDE in the software of the controller, none is opened.
 pub(super) async fn follow(mut following: Following) -> Infallible {
     let (shortest, longest) = BACK_OFF;
     let (mut wait, mut last) = (shortest, String::new());
