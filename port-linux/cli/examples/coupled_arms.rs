@@ -45,7 +45,8 @@ const YIELDING_LIMIT: f32 = 0.4;
 const DEAD_BAND: f32 = 5e-4;
 /// The speed of a joint of the follower per angle by which it lags behind the leader's motion \[1/s\].
 const COPYING: f32 = 8.0;
-/// The age up to which the leader's newest motion is copied.
+/// The age up to which the leader's newest motion is copied. If it is older, the follower's control law ends
+/// commanding.
 const OLDEST: Duration = Duration::from_millis(200);
 /// The largest force along each axis that is passed on to the hand at the leader \[N\].
 const SHOWN: f32 = 20.0;

@@ -111,13 +111,13 @@ type Tool = Arm<CartesianTwist<7>>;
 
 /// The course of the simulation: the simulated device, and the values observed so far.
 ///
-/// | from \[s\] | it |
+/// | from \[s\] | the simulated device |
 /// |---|---|
 /// | 0 | moves with its pedal up: nothing follows |
 /// | 1 | goes down by 100 mm with its pedal down: the tool by 50 mm, of which the obstacle takes 20 |
 /// | 4 | pulls its trigger |
 /// | 6 | is silent: the arm falls back |
-/// | 7 | is back; an operator acknowledges and asks |
+/// | 7 | is back; an operator acknowledges and requests commanding |
 struct Story {
     socket: Datagrams,
     began: Option<Instant>,

@@ -31,7 +31,7 @@ use outrigger_wire::time::Duration;
 
 use self::krc::{Arm, Trouble};
 
-/// The longest time for both arms to become ready and to finish; longer than any motion of the file.
+/// The longest time for both arms to become ready and to finish the motion. After it, the program ends with an error.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The time for which the arms are held at the end of the motion, before their positions are checked.
 const SETTLING: Duration = Duration::from_millis(500);
@@ -76,7 +76,8 @@ impl Law<7> for Together {
     }
 }
 
-/// Reads the motions of both arms. Inner waypoints are passed at the mean speed of their neighbours.
+/// Parses the text of a trajectory file as the motions of both arms. Inner waypoints are passed at the mean speed of
+/// their neighbours.
 fn read(text: &str) -> Result<[Trajectory<7>; 2], Trouble> {
     let mut rows: Vec<(f32, [[f32; 7]; 2])> = vec![];
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))

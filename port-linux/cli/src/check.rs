@@ -23,8 +23,8 @@ pub(crate) fn say(file: &Path, Lines(lines): &Lines, Lines(warnings): &Lines) ->
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
-/// Returns a warning for each expert key that a configuration sets, by line and name, with the failure that it can
-/// cause.
+/// Returns a warning for each key of a table `expert` that a configuration sets: its line, its name, and the damage
+/// that a wrong value can do.
 pub(crate) fn expert(keys: Vec<SetExpertKey>) -> Lines {
     let mut lines = Lines::default();
     for (line, name, key) in keys {
@@ -315,7 +315,8 @@ fn described(source: &SourceSettings) -> String {
     format!("{input}, {}", kept(source))
 }
 
-/// Returns a text about the readings that are accepted of a sensor: the number of values and the largest age.
+/// Returns a text about a sensor's readings: the number of values in each, and the age up to which one is accepted
+/// \[s\].
 fn kept<I>(source: &SourceSettings<I>) -> String {
     format!("{} value(s), at most {} s old", source.values, source.judged.max_age.as_secs_f32())
 }

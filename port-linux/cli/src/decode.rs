@@ -23,7 +23,8 @@ use outrigger::json::fields::Fields;
 /// Runs `outrigger decode`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] if the file cannot be read or does not contain what the port sends.
+/// [`Failure::BadInput`] if the file cannot be read or does not contain what the port sends; [`Failure::Usage`] for
+/// `--recipe` with another port than 30004.
 pub(crate) fn run(args: &DecodeArgs) -> Outcome {
     if args.recipe.is_some() && args.port.framing() != Framing::Rtde {
         return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
@@ -141,7 +142,8 @@ impl<'m> Messages<'m> {
         Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
     }
 
-    /// Writes the JSON members that describe the next message into `line`. Returns `false` if more bytes are needed.
+    /// Writes the JSON members that describe the next message of the recorded stream into `line`. Returns `false` if
+    /// more bytes are needed.
     fn next(&mut self, line: &mut Fields) -> Result<bool, Failure> {
         let offset = self.offset;
         let message = match self.assembler.next_frame() {

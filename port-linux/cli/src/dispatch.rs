@@ -185,8 +185,8 @@ fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
     }
 }
 
-/// Adds to `sheet` the findings about the link and the controller. With `--ros2` it also adds those about the ROS 2
-/// domain, even if there was no session with the controller.
+/// Adds to `sheet`, the findings of `outrigger doctor`, those about the link and the controller. With `--ros2` it also
+/// adds those about the ROS 2 domain, even if there was no session with the controller.
 #[cfg(feature = "ros2")]
 fn examined<const N: usize, C: Vendor<N>>(
     controller: C,
@@ -230,8 +230,9 @@ fn examined<const N: usize, C: Vendor<N>>(
 /// Runs `outrigger run`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for the configuration and for what the kernel refuses, [`Failure::Connection`] if there
-/// never was a session or another process commands the robot, [`Failure::Fault`] if it ended in a fallback.
+/// [`Failure::Usage`] for options that a KRC does not have, [`Failure::BadInput`] for the configuration and for what
+/// the kernel refuses, [`Failure::Connection`] if there never was a session or another process commands the robot,
+/// [`Failure::Fault`] if it ended in a fallback.
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     run_with(args, None)
 }
@@ -345,8 +346,9 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option
 /// Runs `outrigger move`: with the controller that a configuration names, else with a controller of Universal Robots.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for configuration and motion, before anything moves; those of a run; [`Failure::Fault`] if
-/// the motion did not reach its end.
+/// [`Failure::Usage`] for options that do not fit together or that a KRC does not have; [`Failure::BadInput`] for
+/// configuration and motion, before anything moves; those of a run; [`Failure::Fault`] if the motion did not reach its
+/// end.
 pub(crate) fn moved(args: &MoveArgs) -> Outcome {
     let path = Path::new(&args.robot);
     let file = path.extension().is_some_and(|extension| extension == "toml").then(|| AnyConfiguration::load(path));
@@ -389,8 +391,8 @@ fn law<const N: usize>(law: Result<BoxedLaw<N>, BadValue>, file: &Path) -> Resul
     law.map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
 }
 
-/// Returns the address by which the run of a robot is found on this machine. `of` names the robot by its address or a
-/// configuration.
+/// Returns the address by which the run (process of `outrigger run`) of a robot is found on this machine. `of` names
+/// the robot by its address or a configuration.
 ///
 /// # Errors
 /// [`Failure::Usage`] if `of` names no robot, [`Failure::BadInput`] for the configuration, [`Failure::Connection`]
@@ -406,7 +408,8 @@ pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failur
 /// pieces in which it is sent to a run.
 ///
 /// # Errors
-/// The errors of [`seat`], and [`Failure::BadInput`] for the file.
+/// [`Failure::Usage`] if `of` names no robot, [`Failure::BadInput`] for the configuration and for the file with the
+/// motion.
 pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pieces, Failure> {
     let pieces = match named(of, args)? {
         Named::Ur(_) => Pieces::of(Motion::<6>::read(file)?),

@@ -9,7 +9,8 @@ pub const FIRST_PORT: u16 = 29_999;
 /// The ports of a Universal Robots controller that are easily mistaken for a port base, and are therefore refused as
 /// one.
 const CONTROLLERS_OWN: [&str; 8] = ["30001", "30002", "30003", "30004", "30011", "30012", "30013", "30020"];
-/// The highest TCP port that a robot's controller serves (30013, real-time read-only).
+/// The highest controller port for which a port base must have room (30013, real-time read-only). Interpreter mode at
+/// 30020 is not considered.
 const LAST_PORT: u16 = 30_013;
 
 /// Parses the address and port of a local socket. A port alone is that port of `host`. Returns `None` for other text.

@@ -152,7 +152,7 @@ impl AnyConfiguration {
         load(path, |source| Ok((Self::parse(source)?, expert_keys(source)?)))
     }
 
-    /// Parses a configuration.
+    /// Parses the TOML text of a configuration for a controller of any vendor, for a host or for a board.
     ///
     /// # Errors
     /// Returns every problem, in the order of the document. The list is never empty.

@@ -38,9 +38,10 @@ pub struct Control<I = SourceInput> {
 /// The settings of the table `[robot]`: address, model and tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotSettings {
-    /// The robot's host and port numbers.
+    /// The robot's host name or IP address, with the port base if it has one.
     pub address: RobotAddress,
-    /// The arm's model, for controllers that do not send their kinematics.
+    /// The arm's model. The controller's arm must be this one. It determines the rated payload and other limits, and
+    /// the kinematics if the controller does not send them.
     pub model: Option<RobotModel>,
     /// The tool centre point in the flange frame. `None` uses the controller's own.
     pub tcp: Option<Pose>,

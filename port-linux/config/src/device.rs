@@ -48,7 +48,8 @@ pub struct RequestPort {
 }
 
 impl DeviceSettings {
-    /// Reads `[device]`. Returns `None` and records a problem if a key without a default is missing or wrong.
+    /// Reads the table `[device]` of a board's configuration. Returns `None` and records a problem if a key without a
+    /// default is missing or wrong.
     pub(crate) fn read(mut section: Section<'_, '_>) -> Option<Self> {
         let network = network(&mut section);
         let gateway = section.address("gateway", "the IPv4 address of the gateway to other networks");
@@ -155,7 +156,8 @@ fn listener(section: &mut Section<'_, '_>, key: &str) -> Option<SocketAddrV4> {
     parsed
 }
 
-/// Reads the port at which the board receives requests, and its key file. A configuration must have both or neither.
+/// Reads the port at which the board receives requests, and its key file. Returns `None` unless it has both; one of
+/// them alone, or a wrong value, is recorded as a problem.
 fn requests(section: &mut Section<'_, '_>) -> Option<RequestPort> {
     let port = section.count("requests", 1..=65_535).and_then(|port| u16::try_from(port).ok());
     let key_file = section.text("key_file", "the file with the key of requests").map(PathBuf::from);
@@ -168,7 +170,8 @@ fn requests(section: &mut Section<'_, '_>) -> Option<RequestPort> {
     Some(RequestPort { port: port?, key_file: key_file? })
 }
 
-/// Reads the board's own address and its network prefix.
+/// Reads the board's own address and its network prefix. Returns `None` and records a problem if they are missing or
+/// wrong.
 fn network(section: &mut Section<'_, '_>) -> Option<(Ipv4Addr, u8)> {
     let expected = "the board's own IPv4 address and prefix, e.g. \"192.168.56.60/24\"";
     let text = section.text("address", expected);

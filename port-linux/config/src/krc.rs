@@ -57,7 +57,7 @@ impl KrcConfiguration {
         crate::load(path, Self::parse)
     }
 
-    /// Parses a configuration.
+    /// Parses the TOML text of a configuration for a host that controls a KUKA LWR.
     ///
     /// # Errors
     /// Returns every problem, in the order of the document. The list is never empty.
@@ -119,7 +119,7 @@ pub struct KrcBoard {
 }
 
 impl KrcBoard {
-    /// Parses a configuration.
+    /// Parses the TOML text of a configuration for a board that controls a KUKA LWR.
     ///
     /// # Errors
     /// Returns every problem, in the order of the document. The list is never empty.

@@ -182,8 +182,8 @@ fn axes<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_,
     whole.then_some(LawConfig::ToolAxes(config))
 }
 
-/// Reads one axis of the tool, with the sensor that controls it. Returns `None` and records a problem for a wrong
-/// setting, and for an axis that another entry has already `taken`.
+/// Reads one axis of the tool, with the sensor that controls it. Returns `None` and records a problem for a missing or
+/// wrong setting, and for an axis that another entry has already `taken`.
 fn axis<const N: usize>(
     mut section: Section<'_, '_>,
     around: &Surroundings<'_, N>,

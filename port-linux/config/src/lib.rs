@@ -110,7 +110,7 @@ impl Configuration {
         load(path, Self::parse)
     }
 
-    /// Parses a configuration.
+    /// Parses the TOML text of a configuration for a host that controls an arm of Universal Robots.
     ///
     /// # Errors
     /// Returns every problem, in the order of the document. The list is never empty.
@@ -155,7 +155,7 @@ impl Board {
         load(path, Self::parse)
     }
 
-    /// Parses a configuration.
+    /// Parses the TOML text of a configuration for a board that controls an arm of Universal Robots.
     ///
     /// # Errors
     /// Returns every problem, in the order of the document. The list is never empty.
@@ -258,10 +258,10 @@ pub struct Compiled {
     /// [`KrcSettings::from_postcard`](outrigger_core::engine::krc::KrcSettings::from_postcard) for a KRC, and by
     /// [`UrSettings::from_postcard`] for any other robot.
     pub bytes: Vec<u8>,
-    /// The UDP port at which the board accepts requests, and the secret key that authenticates them. They are not
-    /// part of the settings, because telemetry shows those.
+    /// The UDP port at which the board accepts requests, and the secret key that authenticates them. `None` if it
+    /// accepts none. They are not part of the settings, because telemetry shows those.
     pub requests: Option<(u16, [u8; 32])>,
-    /// The path of the file from which the key for requests was read.
+    /// The path of the file from which the key for requests was read. `None` if the board accepts no requests.
     pub key_file: Option<PathBuf>,
     /// The waypoints of the control law's motion beyond those in the settings, encoded for
     /// [`Stored`](outrigger_core::trajectory::Stored). Empty if the settings have all of them.

@@ -113,8 +113,8 @@ impl<I> SourceSettings<I> {
         SourceConfig { id: SourceId(number), ..self.judged }
     }
 
-    /// Reads every `[[source]]` in the order of the file. A faulty source is `None` and has recorded a problem. Also
-    /// returns the name and the number of values of each source, as far as the file has them.
+    /// Reads every `[[source]]` in the order of the file. A source without a valid name or input is `None` and has
+    /// recorded a problem. Also returns the name and the number of values of each source, as far as the file has them.
     pub(crate) fn read_all<'d>(sections: Vec<Section<'d, '_>>) -> (Vec<Option<Self>>, Vec<Option<Named<'d>>>)
     where
         I: Input,

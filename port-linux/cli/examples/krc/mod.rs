@@ -28,10 +28,10 @@ use outrigger_wire::time::{Duration as Span, Instant};
 /// A failure of the example programs, as text.
 pub(crate) type Trouble = Box<dyn std::error::Error>;
 
-/// The period of simulated KRCs, long enough for a machine that does other work as well.
+/// The period in which simulated KRCs send measurements, long enough for a machine that does other work as well.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
-/// The longest time for one write to a socket; datagrams never wait.
+/// The longest time that an arm's control loop waits for one write to a socket; datagrams never wait.
 const WRITE_LIMIT: Span = Span::from_millis(100);
 
 /// A change that the program makes to an engine directly, for example to its impedance, because no input of the engine
@@ -190,7 +190,8 @@ impl<L: Law<7> + 'static> Arm<L> {
         }
     }
 
-    /// Prints this arm's changes of mode since the last call, and stores the reason if commanding ended.
+    /// Prints this arm's changes of mode since the last call, and stores the reason if arming or commanding ended other
+    /// than by a release.
     pub(crate) fn tell(&mut self) {
         let events = std::mem::take(&mut self.shared.borrow_mut().events);
         for event in events {

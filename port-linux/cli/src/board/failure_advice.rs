@@ -5,7 +5,8 @@ use outrigger_remote::provision::Refusal;
 use super::serial_line::Port;
 use outrigger::exit::Failure;
 
-/// Returns the failure for a request that the board has refused. `text` is the board's explanation.
+/// Returns the error of `outrigger board`, with advice, for a request that the board has refused. `text` is the board's
+/// explanation.
 pub(super) fn failure(why: Refusal, text: &str) -> Failure {
     let bad = Failure::BadInput;
     match why {

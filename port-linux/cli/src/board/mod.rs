@@ -90,7 +90,7 @@ fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns the reason for which the board would refuse the settings in `image`, so that it is reported before anything
-/// is sent. `None` if its description of itself gives no such reason.
+/// is sent. `None` if the board's description of itself gives no such reason.
 fn refused_beforehand(here: &BootInfo<'_>, image: &[u8]) -> Option<Refusal> {
     let Fingerprint { length: found, .. } = Fingerprint::of(image);
     let parts = Image::from_bytes(image)?;

@@ -31,7 +31,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Returns the commands of a line that call `outrigger`, or its build by cargo.
+/// Returns the commands in a line of documentation that call `outrigger`, by its name or by the path of the program.
 fn commands<'a>(line: &'a str) -> impl Iterator<Item = Vec<String>> + 'a {
     let line = line.trim().trim_start_matches("$ ");
     line.split([';', '|', '&']).filter_map(|command| {
@@ -43,7 +43,8 @@ fn commands<'a>(line: &'a str) -> impl Iterator<Item = Vec<String>> + 'a {
     })
 }
 
-/// Returns the command lines in the blocks of a page that are for a shell. A line that ends with `\` continues.
+/// Returns the command lines in the shell code blocks of a page of the documentation. A line that ends with `\`
+/// continues.
 fn of_page(path: &Path) -> Vec<Shown> {
     let text = std::fs::read_to_string(path).expect("a page").replace("\\\n", " ");
     let (mut shell, mut shown) = (None, vec![]);
@@ -58,7 +59,7 @@ fn of_page(path: &Path) -> Vec<Shown> {
     shown
 }
 
-/// Returns the command lines in the help texts of a command and its parts.
+/// Adds to `shown` the command lines in the help texts of a command and its subcommands.
 fn of_help(command: &clap::Command, shown: &mut Vec<Shown>) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     for line in help.lines().filter(|line| line.starts_with("  ")) {

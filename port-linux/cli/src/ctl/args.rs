@@ -118,7 +118,7 @@ pub(super) enum Wanted {
         seq: Option<u32>,
     },
     /// A request for freedrive (if `hand` is `true`) or for force mode, with its parameters as text and the interval at
-    /// which it must be renewed.
+    /// which `outrigger ctl` renews it.
     Guide {
         hand: bool,
         how: String,

@@ -21,8 +21,8 @@ use outrigger::requests::board_line;
 pub(super) const PREFIX: &str = "board:";
 /// The default UDP port at which boards receive requests.
 const PORT: u16 = 47_001;
-/// The time without an answer after which a session counts as lost: the board has restarted, or other clients have
-/// replaced this one.
+/// The time without an answer of the board after which the session with it counts as lost: the board has restarted, or
+/// other clients have replaced this one.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// A session with a board that receives requests, on the client's side.
@@ -38,8 +38,8 @@ pub(super) struct Board {
     /// The id of the request to watch the board's status, and the last status line returned; `None` unless the status
     /// is watched.
     watched: Option<(u32, String)>,
-    /// The id on the command line's side, and the counter in the protocol, of this session's newest request that causes
-    /// motion. They are needed to withdraw it.
+    /// The newest request of this session that causes motion: its id on the command line's side, and its counter in the
+    /// protocol, by which it is withdrawn.
     asked: Option<(u32, u32)>,
 }
 

@@ -17,7 +17,8 @@ use outrigger_wire::time::Duration;
 /// The longest wait for a run's answer to a request for its status.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Checks that no run on this machine commands the robot. A run that only watches it is permitted.
+/// Checks that no run (process of `outrigger run`) on this machine commands the robot. A run that only watches it is
+/// permitted.
 ///
 /// # Errors
 /// [`Failure::Connection`] if a run commands the arm, arms it or brings it to rest, or does not answer.

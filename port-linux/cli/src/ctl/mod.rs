@@ -172,7 +172,7 @@ struct Conversation<'a> {
     /// `true` once the run has closed this connection in favour of another client, because the number of clients is
     /// limited.
     gave_way: bool,
-    /// `true` once the program that reads this command's output has closed the pipe (`| head`).
+    /// `true` once this command's output could not be written, e.g. because its reader has closed the pipe (`| head`).
     unread: Cell<bool>,
 }
 
@@ -356,8 +356,8 @@ impl<'a> Conversation<'a> {
     }
 
     /// With `--wait`, watches the run's mode until `over` returns a value for it: `Some(true)` if the mode is the
-    /// awaited one, `Some(false)` if it cannot be reached any more. `None` continues to wait. `what` names it in
-    /// errors.
+    /// awaited one, `Some(false)` if it cannot be reached any more. `None` continues to wait. `what` names the awaited
+    /// mode in errors.
     fn wait_for(&mut self, what: &str, over: impl Fn(&str) -> Option<bool>) -> Outcome {
         if !self.args.wait {
             return Ok(());
@@ -376,7 +376,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Renews freedrive or force mode until a renewal is refused or the requested time is over; then ends it.
+    /// Renews freedrive or force mode at the interval `every`, and ends it once the requested time is over. Returns the
+    /// failure if a renewal is refused.
     fn renew(&mut self, every: Duration) -> Outcome {
         let end = self.args.seconds.map(|seconds| self.clock.now() + Duration::from_secs(seconds));
         loop {

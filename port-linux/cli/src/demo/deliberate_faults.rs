@@ -14,29 +14,29 @@ use super::pause_allowance::Allowance;
 /// A deliberate fault of the demo, each of which makes a check fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Broken {
-    /// Let the law output almost no speed, whatever the distance.
+    /// A deliberate fault: the control law outputs almost no speed, whatever the distance.
     NoGain,
-    /// The law holds a distance to the workpiece that is wrong by 5 mm.
+    /// A deliberate fault: the control law holds a distance to the workpiece that is wrong by 5 mm.
     WrongDistance,
-    /// Commanding continues while the link is stalled.
+    /// A deliberate fault: commanding continues while the link is stalled, instead of ending in a fallback.
     NoFallback,
-    /// Commanding continues with the last reading of a sensor that no longer sends.
+    /// A deliberate fault: commanding continues with the last reading of a sensor that no longer sends.
     StaleSensor,
-    /// Commanding ends for another reason than the one that is reported.
+    /// A deliberate fault: commanding ends for another reason than the one that is reported.
     WrongReason,
-    /// No request of the operator to command the arm, except the first one, reaches the engine.
+    /// A deliberate fault: no request of the operator to command the arm, except the first one, reaches the engine.
     NoReArming,
-    /// After a fallback commanding begins again without a request of the operator.
+    /// A deliberate fault: after a fallback commanding begins again without a request of the operator.
     ResumesByItself,
-    /// The arm continues to move when a command is not followed by another one.
+    /// A deliberate fault: the simulated arm continues to move when a command is not followed by another one.
     KeepsMoving,
-    /// Another client moves the simulated arm while this program commands it.
+    /// A deliberate fault: another client moves the simulated arm while this program commands it.
     SecondCommander,
-    /// The link stalls although the scenario injects no fault.
+    /// A deliberate fault: the link stalls at times at which the demo's scenario injects no fault.
     SecretStalls,
-    /// The operator's release, which ends commanding, does not reach the engine.
+    /// A deliberate fault: the operator's release, which ends commanding, does not reach the engine.
     NoRelease,
-    /// The operator's acknowledgements of faults do not reach the engine.
+    /// A deliberate fault: the operator's acknowledgements of faults do not reach the engine.
     NoAcknowledgement,
 }
 
@@ -83,8 +83,8 @@ impl Broken {
         }
     }
 
-    /// Returns the reason that is reported for an end of commanding in place of its true `reason`; the same if this
-    /// fault does not change it.
+    /// Returns the reason that is reported for an end of commanding in place of its true `reason`; `reason` itself if
+    /// this fault does not change it.
     pub(super) fn told(self, reason: Reason) -> Reason {
         if self == Self::WrongReason && !reason.is_release() { Reason::ProgramStopped } else { reason }
     }

@@ -37,7 +37,7 @@ pub(super) struct Pause {
 pub(super) struct Pauses(Vec<Pause>);
 
 impl Pauses {
-    /// Records a pause of this machine, unless it is too short to matter.
+    /// Records a pause of this machine if it is at least [`LEAST`] long, and fewer than [`KEPT`] are recorded.
     pub(super) fn note(&mut self, pause: Pause) {
         if pause.until.since(pause.from) >= LEAST && self.0.len() < KEPT {
             self.0.push(pause);
@@ -163,7 +163,8 @@ impl Shared {
         }
     }
 
-    /// Records a pause of this length, in the system's time, that has just ended.
+    /// Records a pause of this length, in the system's time, that has just ended, if it is at least [`LEAST`] long in
+    /// the session's time.
     fn note(&self, length: StdDuration) {
         let (until, length) = (self.clock.now(), self.clock.span(length));
         let from = Instant::from_micros(until.as_micros().saturating_sub(length.as_micros()));
@@ -189,7 +190,8 @@ impl Waits {
         Some(waits)
     }
 
-    /// Returns the time for which the thread has waited for a processor since the last call.
+    /// Returns the time for which the thread has waited for a processor since the last call; zero if that cannot be
+    /// read.
     fn since_last(&mut self) -> StdDuration {
         let Some(now) = self.total() else { return StdDuration::ZERO };
         let added = now.saturating_sub(self.before);
@@ -197,7 +199,7 @@ impl Waits {
         StdDuration::from_nanos(added)
     }
 
-    /// Returns the thread's total waiting time, the second number of `schedstat` \[ns\].
+    /// Returns the thread's total waiting time, the second number of `schedstat` \[ns\]; `None` if it cannot be read.
     fn total(&mut self) -> Option<u64> {
         let mut text = [0; 64];
         self.file.rewind().ok()?;

@@ -59,7 +59,7 @@ const DISTANCE: f32 = 0.05;
 const GLANCE: Duration = Duration::from_millis(10);
 /// The longest time for writing the report or the picture of the demo to disk, each.
 const DISK: StdDuration = StdDuration::from_secs(10);
-/// The duration of the measurement of this machine's pauses, before anything else.
+/// The duration of the measurement of this machine's pauses, before the demo's scenario begins.
 const MEASURING: StdDuration = StdDuration::from_secs(2);
 /// The length of one step of the measurement of this machine. Between two steps an operator may end the demo.
 const STEP: StdDuration = StdDuration::from_millis(50);
@@ -67,7 +67,8 @@ const STEP: StdDuration = StdDuration::from_millis(50);
 /// Runs `outrigger demo`.
 ///
 /// # Errors
-/// [`Failure::Fault`] with the name of the first check that failed; [`Failure::Interrupted`] if an operator ended it.
+/// [`Failure::Fault`] with the name of the first check that failed; [`Failure::Interrupted`] if an operator ended it;
+/// [`Failure::BadInput`] if the report or the picture cannot be written.
 pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let unwritten = |path: &Path, error| Failure::BadInput(format!("cannot write {}: {error}", path.display()));
     // The files are checked first, because the work of half a minute would be lost if they could not be written.
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
 /// Measures how long this machine pauses programs, and returns the limits for the demo that follow from it.
 ///
 /// # Errors
-/// [`Failure::Interrupted`] if an operator ends it.
+/// [`Failure::Interrupted`] if an operator ends it; [`Failure::BadInput`] if the system provides no thread.
 fn measure(operators: &mut Operators) -> Result<Allowance, Failure> {
     let clock = Clock::start();
     let watch = Watch::start(clock)?;
@@ -236,7 +237,8 @@ fn law() -> StandoffConfig {
     StandoffConfig { proportional: 12.0, integral: 30.0, travel: [0.004, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }
 }
 
-/// Returns the live page of the demo as a companion of the session, if `--web` requests one.
+/// Returns the server of the demo's live page, which works beside the control loop (a companion of the session). `None`
+/// unless `--web` requests it.
 fn page(args: &DemoArgs, world: &World) -> Option<Arc<dyn Companion<6>>> {
     let Web(at) = args.web?;
     Some(Arc::new(OnPage::new("demo", at).with_workpiece(world.workpiece())))

@@ -6,12 +6,12 @@ use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The longest wait for one step of the scenario.
+/// The longest wait for one step of the demo's scenario. After it, the scenario ends early.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// The time between a fallback and its acknowledgement, by the system's clock.
+/// The time from the arm's standstill after an injected fault to the operator's acknowledgement, by the system's clock.
 const PAUSE: Duration = Duration::from_millis(2_500);
-/// The shortest time between a fallback and its acknowledgement, by the session's clock. Until then the arm is
-/// observed at standstill, and queued text arrives.
+/// The shortest time from the arm's standstill after an injected fault to the operator's acknowledgement, by the
+/// session's clock. Meanwhile the arm is observed at standstill, and queued text arrives.
 const LEAST_PAUSE: Duration = Duration::from_millis(900);
 /// The time from standstill to the acknowledgement if commanding or arming ended without an injected fault.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
@@ -20,7 +20,7 @@ pub(super) const RE_ARMINGS: usize = 3;
 /// The time after the beginning of commanding in which the error of the distance does not count yet, because the tool
 /// approaches the workpiece.
 pub(super) const SETTLING: Duration = Duration::from_secs(4);
-/// The time for which the arm works before the next fault, or the end.
+/// The shortest time for which the arm is commanded before the scenario injects the next fault, or ends.
 const WORKING: Duration = Duration::from_secs(5);
 /// The shortest duration of a scenario whose time is slowed, by the session's clock: its steps cannot be shortened.
 const LEAST: Duration = Duration::from_secs(16);
@@ -74,11 +74,11 @@ pub(super) enum Ask {
     Repair(Fault),
     /// Slow the session's time if that helps, because this machine paused a program for this long.
     Slow(Duration),
-    /// End the scenario.
+    /// End the demo's scenario, after its last step or early.
     End,
 }
 
-/// The state of the session by which the script decides about its next step.
+/// The state of the session by which the demo's script decides about its next step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) now: Instant,
@@ -108,10 +108,10 @@ pub(super) struct Stop {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub(super) fault: Fault,
-    /// The time at which the fault is to be injected.
+    /// The earliest time at which the fault is injected.
     due: Instant,
     pub(super) injected: Option<Instant>,
-    /// The time at which commanding ended after the fault, and the reason.
+    /// The time at which commanding ended after the injected fault, and the reason; `None` until then.
     pub(super) fell_back: Option<(Instant, Reason)>,
     pub(super) at_rest: Option<Instant>,
     pub(super) re_armed: Option<Instant>,

@@ -50,7 +50,8 @@ impl Bounds<'_> {
 
     /// Returns the longest permitted time from a fault at `from` until the arm is at rest. The arm brakes once the
     /// fault is noticed or the last command has expired, whichever is later, and its drives follow with their lag. A
-    /// pause of the machine beyond the limits, before `until`, is added.
+    /// pause of the machine between `from` and `until` is added if it was longer than half of the age limit of robot
+    /// states.
     fn rest(&self, fault: Fault, speed: f32, from: Instant, until: Instant) -> Duration {
         let seen = self.seen(fault).max(self.config().peer.text.hold + period());
         seen + self.slack().max(self.paused_between(from, until)) + self.braking(speed)
@@ -73,8 +74,8 @@ impl Bounds<'_> {
         self.seen(fault) + late + self.slack().max(self.paused_between(from, until))
     }
 
-    /// Returns the longest pause of the machine between `from` and `until` that exceeded the limits; zero if there was
-    /// none.
+    /// Returns the longest pause of the machine between `from` and `until`; zero if it was no longer than half of the
+    /// age limit of robot states.
     fn paused_between(&self, from: Instant, until: Instant) -> Duration {
         let paused = self.pauses.longest(from, until);
         if paused > self.allowance.stale_after().percent(50) { paused } else { Duration::ZERO }
@@ -99,9 +100,9 @@ impl Bounds<'_> {
         self.allowance.extra().times(2)
     }
 
-    /// Returns the farthest travel of a joint \[rad\] when the commands arrive that were queued while the link was
-    /// stalled. All of them arrive at once, so that one command is in force for at most two cycles before the zero
-    /// velocity after it.
+    /// Returns the farthest permitted travel of a joint \[rad\] when the commands arrive that were queued while the
+    /// link was stalled. All of them arrive at once, so that one command is in force for at most two cycles before the
+    /// zero velocity after it.
     fn late_travel(&self, speed: f32) -> f32 {
         let lag = self.options.drive.lag.as_secs_f32();
         speed * (2.0 * period().as_secs_f32() + 2.0 * lag + self.allowance.extra().as_secs_f32())
@@ -250,8 +251,9 @@ impl Record {
         (arming.len(), causes)
     }
 
-    /// Checks the ends of commanding that pauses of this machine caused: they must be few, and the arm must have
-    /// stopped in time after each. If so, the verdict is [`Verdict::Counted`]. Returns `None` if there was no such end.
+    /// Checks the ends of commanding that pauses of this machine caused: they must be [`RE_ARMINGS`] at most, and the
+    /// arm must have stopped in time after each. If so, the verdict is [`Verdict::Counted`]. Returns `None` if there
+    /// was no such end.
     fn machine_stops(&self, script: &Script, bounds: &Bounds<'_>) -> Option<Check> {
         let mut good = true;
         let lines: Vec<_> = script

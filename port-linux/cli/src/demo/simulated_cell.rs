@@ -196,7 +196,7 @@ impl World {
         self.silent.store(pulled, Ordering::Relaxed);
     }
 
-    /// Returns the arm and the workpiece at this instant, for a drawing.
+    /// Returns the arm and the workpiece at the instant of `truth`, for a drawing.
     pub(super) fn scene(&self, truth: &Truth) -> Scene {
         let chain = KinematicChain::new(DhParameters::of(MODEL), &self.tool_centre);
         let joints = JointPositions(truth.joints);

@@ -38,7 +38,8 @@ const WAKE_UP: Duration = Duration::from_micros(750);
 /// findings with the verdict first. `sources` are the sensors of the configuration, if there is one.
 ///
 /// # Errors
-/// [`Failure::Connection`] if there never was a session; [`Failure::Fault`] if something is to be fixed.
+/// The errors of `examine`; [`Failure::BadInput`] if this host cannot be measured; [`Failure::Fault`] if something is
+/// to be fixed.
 pub(crate) fn run(
     examine: impl FnOnce(Clock, &mut Sheet) -> Result<(), Failure>,
     sources: &[SourceSettings],
@@ -148,8 +149,8 @@ impl<M: VendorUi, S> Examination<M, S> {
         Self { panel, seen: None, falls, needed: Grade::Ok, last_seconds }
     }
 
-    /// Returns the last observation of the robot, the falls of the link's grade, and the link's figures of the last
-    /// seconds.
+    /// Returns the last observation of the robot, the falls of the link's grade, and a table of the link's figures in
+    /// the last ten seconds.
     ///
     /// # Errors
     /// [`Failure::Connection`] if there was no session to observe.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 
-/// The name of the table's first column, the time of arrival: seconds since 1970.
+/// The name of the first column of an exported table, the time at which a robot state arrived \[s since 1970\].
 const ARRIVAL: &str = "arrival_time";
 
 /// A table of the robot's states in CSV that is being written.

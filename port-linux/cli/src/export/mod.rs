@@ -16,8 +16,8 @@ use outrigger::show::eprintln_lossy;
 /// Runs `outrigger export`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] if the recording cannot be read or contains nothing of the port, or if the output cannot be
-/// written.
+/// [`Failure::Usage`] for arguments that select no table or port; [`Failure::BadInput`] if the recording cannot be read
+/// or contains nothing of the port, or if the output cannot be written.
 pub(crate) fn run(args: &ExportArgs) -> Outcome {
     is_none(&args.file).map_or(Ok(()), Err)?;
     if !is_recording(&args.file) {
@@ -52,7 +52,7 @@ fn finish(written: Result<(), Failure>, gone: bool) -> Outcome {
     if gone { Ok(()) } else { written }
 }
 
-/// Writes a table to `to`, with every state of one port as a row.
+/// Writes every robot state that a recording has of one port as a row of a CSV table, to the file `to`.
 fn table(args: &ExportArgs, to: &Path) -> Outcome {
     let [others @ .., last] = WireFormat::STATES_BY_PRECISION;
     let port = match args.port {
@@ -106,7 +106,8 @@ fn has_format_with_states(port: u16) -> bool {
     WireFormat::of(port).is_some_and(|format| format.ports().contains(&port) && format.states().is_some())
 }
 
-/// Returns `true` if the readable part of a recording has at least one robot state that was received on `port`.
+/// Returns `true` if the readable part of a recording has at least one robot state by RTDE or FRI that was received on
+/// `port`.
 fn has_states(path: &Path, port: u16) -> bool {
     let mut memory = stream_memory();
     let Some(mut streams) = Streams::new(&mut memory) else { return false };

@@ -20,7 +20,7 @@ pub(super) struct First {
     /// The present joint positions \[rad\], around which the limits are chosen; `None` if they are unknown.
     pub joints: Option<[f32; 6]>,
     pub task: Task,
-    /// `true` if the robot's states are received by RTDE, or are assumed to be because the software supports it.
+    /// `true` if the robot's states are received by RTDE, or are assumed to be because the robot was not contacted.
     pub by_rtde: bool,
     /// The choice about commanding the arm although its software does not report a stop at the pendant.
     pub pendant_stop: PendantStop,
@@ -57,8 +57,8 @@ impl First {
         self.by_rtde && Self::sees_pendant_stops(self.software)
     }
 
-    /// Returns `true` if the arm would not be commanded with this configuration, because stops at the pendant could
-    /// not be detected.
+    /// Returns `true` if the arm would not be commanded with this configuration, because stops at the pendant could not
+    /// be detected and the user has not chosen to override them.
     pub(super) fn is_refused(&self) -> bool {
         !self.sees_stops() && self.pendant_stop == PendantStop::Seen
     }

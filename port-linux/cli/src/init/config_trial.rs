@@ -27,7 +27,8 @@ const FARTHER: f64 = 0.02;
 /// output is shown.
 ///
 /// # Errors
-/// The errors of [`run`](crate::beside::run); [`Failure::Connection`] if nothing can be simulated.
+/// [`Failure::Usage`] for a model that never ran the software, [`Failure::Connection`] if nothing can be simulated,
+/// [`Failure::BadInput`] if a file, a thread or a process cannot be created. A dry run that fails is only reported.
 pub(super) fn run(first: &First, seconds: u64) -> Outcome {
     let controller = simulated(first)?;
     let tool = controller.controller().truth().tool();

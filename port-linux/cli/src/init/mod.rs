@@ -136,11 +136,11 @@ const fn words(task: Task) -> &'static str {
 /// The facts known about a robot, from its states or from the arguments.
 #[derive(Clone, Debug)]
 struct Known {
-    /// The model of the robot, or the models that it may be.
+    /// The model of the robot, or the models that it may be; empty if the robot does not report them.
     models: Vec<RobotModel>,
     software: SoftwareVersion,
     joints: Option<[f32; 6]>,
-    /// `true` if the robot's states are received by RTDE, or are assumed to be because the software supports it.
+    /// `true` if the robot's states are received by RTDE, or are assumed to be because the robot was not contacted.
     by_rtde: bool,
 }
 
@@ -155,8 +155,8 @@ impl Observed<6, Ur<'_>> for Known {
     }
 }
 
-/// Observes the robot for some seconds, and sends nothing. Returns its model, its software and its joint positions, as
-/// far as it reports them.
+/// Observes the robot for [`LOOK`] seconds, and commands nothing. Returns its model, its software and its joint
+/// positions, as far as it reports them.
 fn look(args: &InitArgs) -> Result<Known, Failure> {
     say!("reading {} for {LOOK} s; nothing is commanded", args.robot);
     let clock = Clock::start();

@@ -29,7 +29,7 @@ impl Questions {
     /// Asks for the task of the arm.
     ///
     /// # Errors
-    /// [`Failure::Usage`] without a terminal, with the argument to give instead.
+    /// [`Failure::Usage`] without a terminal or after [`ATTEMPTS`] invalid answers, with the argument to give instead.
     pub(super) fn task(&mut self) -> Result<Task, Failure> {
         let text = "What shall the arm do?\n  \
                     1  hold its tool at a distance from a surface, with a distance sensor\n  \
@@ -43,7 +43,7 @@ impl Questions {
         })
     }
 
-    /// Asks for the connection of the sensor, which sends this many values.
+    /// Asks for the connection of the sensor, whose readings have this many values.
     ///
     /// # Errors
     /// The errors of [`task`](Self::task).
@@ -68,7 +68,7 @@ impl Questions {
     /// terminal.
     ///
     /// # Errors
-    /// The errors of [`task`](Self::task).
+    /// The errors of [`task`](Self::task), except without a terminal.
     pub(super) fn pendant_stop(&mut self, software: SoftwareVersion) -> Result<PendantStop, Failure> {
         if !self.somebody {
             return Ok(PendantStop::Seen);
@@ -85,11 +85,11 @@ impl Questions {
         })
     }
 
-    /// Asks whether to try the file on a simulated arm. Returns the duration in seconds; `None` if not, or without a
-    /// terminal.
+    /// Asks whether to try the new configuration on a simulated arm. Returns the duration \[s\]; `None` if not, or
+    /// without a terminal.
     ///
     /// # Errors
-    /// The errors of [`task`](Self::task).
+    /// The errors of [`task`](Self::task), except without a terminal.
     pub(super) fn dry_run(&mut self) -> Result<Option<u64>, Failure> {
         if !self.somebody {
             return Ok(None);

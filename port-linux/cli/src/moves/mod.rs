@@ -204,7 +204,8 @@ where
 /// executes the motion, `name` is the arm's name, and `sent` describes what is sent to its controller.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a fault of the file, and the errors of [`Robot::follow`].
+/// [`Failure::BadInput`] for a fault of the file, the errors of [`Robot::follow`], and [`Failure::Fault`] if the motion
+/// did not reach its end.
 pub(crate) fn follow<const N: usize, P: Controller<N> + 'static>(
     args: &MoveArgs,
     config: Config<N, P::Options>,
@@ -313,7 +314,8 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
     Failure::BadInput(format!("cannot write {}: {error}", path.display()))
 }
 
-/// Returns the robot's address, and the engine's configuration: that of the file if one is given, else the defaults.
+/// Returns the robot's address, and the engine's configuration: that of the file, without its sensors and operator
+/// inputs, if one is given, else the defaults.
 fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAddress, UrConfig), Failure> {
     let Some(file) = file else {
         if args.other.is_some() {

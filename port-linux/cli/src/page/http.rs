@@ -36,7 +36,8 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the status line of the HTTP response to a refused request, and its body: a text with advice.
+    /// Returns the status code and reason phrase of the HTTP response to a refused request, such as `404 Not Found`,
+    /// and its body: a text with the cause.
     pub(super) const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::NotHttp => ("400 Bad Request", "not an HTTP/1.1 request"),
@@ -107,8 +108,8 @@ fn judge(request: &httparse::Request<'_, '_>, local: SocketAddr) -> Result<PageR
     }
 }
 
-/// Returns the single value of a header in an HTTP request. Two values are refused, because it is unknown which one a
-/// proxy would use.
+/// Returns the single value of a header in an HTTP request; `None` without this header. Two values are refused, because
+/// it is unknown which one a proxy would use.
 fn only<'r>(request: &httparse::Request<'_, 'r>, name: &str) -> Result<Option<&'r str>, Refusal> {
     let mut values = request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
     match (values.next(), values.next()) {

@@ -30,7 +30,8 @@ pub(crate) const ADDRESS: &str = "127.0.0.1:8750";
 /// The time that browsers get at the end of a session to receive the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// The page of a session as a companion: the requested address, and the description of the session.
+/// The live page of a session as a companion, which works beside the control loop: the requested address, and the
+/// description of the session.
 pub(crate) struct OnPage {
     /// The requested address of the live page; `None` for the default one.
     wanted: Option<SocketAddr>,
@@ -152,7 +153,7 @@ impl Page {
         format!("live page in a browser: {} ({open})", self.url())
     }
 
-    /// Waits for the end of the page's server, and returns its counters.
+    /// Ends the page's server, waits for that for 1 s at most, and returns its counters.
     fn finish(self) -> Counts {
         self.shared.end();
         // A panic of the thread has been printed by then; there is nothing to add.

@@ -31,7 +31,7 @@ pub(crate) struct Frame {
 pub(crate) const FRAMES_PER_SECOND: f64 = 10.0;
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 470.0;
-/// The position of the plot of the distance: left, top, right, bottom.
+/// The edges of the plot of the distance in the moving picture, in SVG units: left, top, right, bottom.
 const PLOT: [f64; 4] = [470.0, 308.0, 850.0, 426.0];
 /// The lowest and highest distance in the plot, relative to the distance that is to be held \[m\].
 const SHOWN: [f64; 2] = [-0.006, 0.022];
@@ -143,7 +143,7 @@ impl Picture {
         svg.push_str("</svg>");
     }
 
-    /// Draws an SVG line whose points change from frame to frame.
+    /// Draws an SVG shape, a polyline or a polygon as `element` selects, whose points change from frame to frame.
     fn moving(&self, svg: &mut String, element: &str, class: &str, values: impl Iterator<Item = String>) {
         let values: Vec<_> = values.collect();
         let first = values.first().cloned().unwrap_or_default();

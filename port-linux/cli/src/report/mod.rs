@@ -12,7 +12,7 @@ use outrigger_core::mode::Mode;
 use self::plot::{Band, ChartMedium, Histogram, Limit, Line, Mark, Span, Strips, TimeChart, escape};
 use self::scene::Scene;
 
-/// The names of the joints, base first, as the vendor calls them.
+/// The names of the joints, base first, as Universal Robots calls them.
 pub(crate) const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
 
 /// A self-check of a run of the demo, with its outcome.
@@ -33,8 +33,8 @@ pub(crate) enum Verdict {
     Holds,
     /// The checked property was measured outside its bound, or could not be measured.
     Failed,
-    /// Pauses of the machine ended commanding. The consequences were within their bounds, and such ends are counted
-    /// openly.
+    /// Pauses of this machine ended commanding, and the consequences were within their bounds. The check neither passes
+    /// nor fails; it shows the number of such ends.
     Counted,
 }
 
@@ -97,13 +97,13 @@ pub(crate) struct Report {
     pub error: Vec<(f64, f64)>,
     /// The largest accepted error of the distance from tool to surface \[mm\].
     pub error_bound: f64,
-    /// The measured joint speeds over time \[rad/s\], base first.
+    /// The true joint speeds of the simulated arm over time \[rad/s\], base first.
     pub speeds: [Vec<(f64, f64)>; 6],
     /// The age of the robot's newest state over time, after the engine has handled it \[ms\].
     pub ages: Vec<(f64, f64)>,
     /// The age of the robot's newest state at which commanding ends \[ms\].
     pub age_limit: f64,
-    /// The largest permitted speed of each joint \[rad/s\].
+    /// The highest of the joints' speed limits \[rad/s\].
     pub speed_limit: f64,
     /// The intervals between the arrivals of successive robot states \[ms\].
     pub intervals: Vec<f64>,

@@ -129,7 +129,7 @@ impl Scene {
     }
 }
 
-/// The size of a picture that shows one instant of the run.
+/// The width and height of a picture that shows one instant of the run, in units of the picture.
 const MOMENT: Spot = [330.0, 250.0];
 
 impl View {
@@ -140,7 +140,8 @@ impl View {
         [x + width / 2.0 + (along - self.middle[0]) * self.scale, y + height / 2.0 - (up - self.middle[1]) * self.scale]
     }
 
-    /// Begins a picture within a picture, which is clipped at its edges; `class` is that of its background.
+    /// Begins the SVG element of this view within a picture, clipped at its edges; `class` is the CSS class of its
+    /// background.
     pub(crate) fn begin(&self, svg: &mut String, class: &str) {
         let [[x, y], [width, height]] = [self.corner, self.size];
         let _ = write!(

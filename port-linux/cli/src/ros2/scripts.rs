@@ -116,7 +116,7 @@ impl Scripts {
         Ok(Self { worker: Some(worker), leaves })
     }
 
-    /// Leaves the ROS 2 domain and announces that. Returns `false` if that takes too long.
+    /// Leaves the ROS 2 domain and announces that. Returns `false` if that takes longer than [`PATIENCE`].
     pub(crate) fn finish(mut self) -> bool {
         self.leaves.store(true, Ordering::Release);
         self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
@@ -147,7 +147,8 @@ struct ScriptEndpoints {
     closed: Vec<(Instant, Opened)>,
     /// The time at which announcements of other ROS 2 nodes are read next.
     neighbours_at: Instant,
-    /// The number of messages of the DDS transport that have been reported.
+    /// The number of topics that have been reported because their quality of service does not match that of another
+    /// node.
     remarks: usize,
 }
 

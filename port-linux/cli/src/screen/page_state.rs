@@ -4,8 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
-/// The selected page of the full-screen view, and the scroll position of the explanation of its words. The threads for
-/// keys and for drawing share one value.
+/// The state of the full-screen view that keys change: the selected page, and the explanation of its words, shown or
+/// not, with its scroll position. The threads for keys and for drawing share it.
 #[derive(Debug, Default)]
 pub(super) struct ScrollState {
     page: AtomicU16,

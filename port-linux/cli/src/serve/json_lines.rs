@@ -139,8 +139,8 @@ impl<'m> Lines<'m> {
     }
 }
 
-/// Writes the JSON members that describe a message of the controller into `line`. Returns `false` for a kind of message
-/// that clients do not receive.
+/// Writes the JSON members that describe a message of the controller into `line`. Returns `false` for a message that
+/// clients do not receive or that cannot be decoded.
 fn message_line(message: &Message<'_>, port: u16, arrival_time: f64, line: &mut Fields) -> bool {
     match message {
         Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {

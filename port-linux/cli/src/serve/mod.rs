@@ -93,7 +93,7 @@ impl Server {
         Ok(Self { address, worker })
     }
 
-    /// Waits for the end of the TCP server's thread.
+    /// Waits for the end of the TCP server's thread, for 1 s at most.
     fn finish(self) {
         // A panic of the thread has been printed by then; there is nothing to add.
         let _ = self.worker.join(5 * FAREWELL);

@@ -71,11 +71,12 @@ pub(super) struct Device {
     /// received.
     recording: (u32, Pieces),
     written: Option<u32>,
-    /// `true` if the recording of the board's previous run has been written.
+    /// `true` if the recording of the board's previous run was received completely, so that its repetitions are
+    /// ignored.
     written_before: bool,
     rate: (Instant, u64, f32),
     last_fallback: Option<Reason>,
-    /// The figures of the link in the last seconds, which explain a low grade.
+    /// The figures of the board's link in the last ten seconds, which explain a low grade of the link.
     last_seconds: LastSeconds,
     /// The cause of a low link grade, stored for the refusal or the end of commanding that follows from it.
     low: Option<GradeLow>,

@@ -100,7 +100,8 @@ fn count(counted: &mut u64) -> bool {
     counted.is_power_of_two()
 }
 
-/// Returns the part of a recording's file name that names the reason of the recorded fallback.
+/// Returns the part of a recording's file name that names the reason of the recorded fallback; without a reason, the
+/// part for a run that ended in a restart of the board.
 pub(super) fn name(reason: Option<Reason>) -> &'static str {
     reason.map_or(BEFORE_RESET, |reason| reason.name())
 }

@@ -16,7 +16,7 @@ pub struct Problem {
     pub line: usize,
     /// The full name of the key, e.g. `limits.velocity`. Empty for the document as a whole.
     pub key: String,
-    /// The faulty value found in the configuration document.
+    /// The faulty value found in the configuration document; `nothing` for a missing key.
     pub found: String,
     /// A description of a value that would be accepted.
     pub expected: String,

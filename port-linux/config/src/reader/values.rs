@@ -148,7 +148,7 @@ impl<'d> Section<'d, '_> {
     }
 
     /// Reads the array of `N` numbers at `key`; a single number applies to all `N`. Returns `None` if the key is
-    /// absent, or if a number is not in `range`, which is recorded as a problem.
+    /// absent, or if the value has another form or a number is not in `range`, which is recorded as a problem.
     pub(crate) fn numbers<const N: usize>(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; N]> {
         let range = range.into();
         let value = self.take_within(key, ValueKind::Numbers(N), Some(range.written()))?;
@@ -162,8 +162,8 @@ impl<'d> Section<'d, '_> {
         numbers
     }
 
-    /// Reads `N` angles \[rad\] at `key` like [`numbers`](Self::numbers). `endless` is the index of a joint that may
-    /// have any angle, in place of those in `range`, up to the given one in both directions.
+    /// Reads `N` angles \[rad\] at `key` like [`numbers`](Self::numbers). `endless` names a joint by its index, with
+    /// the largest magnitude of its angle, which replaces `range` for this joint.
     pub(crate) fn angles<const N: usize>(
         &mut self,
         key: &str,

@@ -8,7 +8,7 @@ use super::{Band, ChartMedium, Frame, LEFT, Line, Mark, Span, TOP, escape};
 pub(crate) struct Limit<'a> {
     /// The value of the limit, in the unit of the vertical axis.
     pub at: f64,
-    /// The effect of exceeding the limit, as shown in the chart.
+    /// The name of the limit, as shown in the chart; empty for none.
     pub name: &'a str,
 }
 

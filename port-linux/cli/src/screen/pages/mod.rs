@@ -49,7 +49,7 @@ impl Page {
         Self::Terminals,
     ];
 
-    /// Returns the page with this number, which is 0 for the first one.
+    /// Returns the page with this number, which is 0 for the first one; the first one for a number without a page.
     pub(super) fn of(number: u16) -> Self {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Main)
     }
@@ -155,7 +155,7 @@ fn lines(title: &str, lines: Vec<Line<'_>>, area: Rect, buffer: &mut Buffer) -> 
     height
 }
 
-/// Returns the number of rows that `paragraph` needs if it is `width` characters wide.
+/// Returns the number of rows that `paragraph` needs if it is `width` characters wide, 60 at most.
 fn rows_of(paragraph: &Paragraph<'_>, width: u16) -> u16 {
     const MOST: u16 = 60;
     let mut room = Buffer::empty(Rect::new(0, 0, width, MOST));

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use outrigger_sim::sensor::Sent;
 use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, Reading, SampleValue};
 
-/// The magnitude from which on a value is written with an exponent, because a line of six values has no room for
-/// more digits.
+/// The magnitude from which on a value is written in its shortest form, without the requested decimals, because a line
+/// of six values has no room for more digits.
 const SHORT: f32 = 1e9;
 
 /// The encoding of a simulated sensor's readings.

@@ -28,8 +28,8 @@ use outrigger::show::{complain, say};
 
 /// The default number of readings per second of a simulated sensor.
 const RATE: f64 = 100.0;
-/// The time since the last error that reported a missing receiver after which a receiver counts as present. Remote
-/// computers report such an error for one datagram a second only.
+/// The time without an error about a missing receiver after which a receiver of the sensor's datagrams counts as
+/// present. Remote computers report such an error for one datagram a second only.
 const HEARD: Duration = Duration::from_secs(2);
 /// The interval at which sending the rest of a message is tried again.
 const AGAIN: Duration = Duration::from_millis(1);

@@ -17,7 +17,8 @@ use outrigger::robot::Robot;
 /// The largest age of a tool pose that is used to simulate a distance.
 const KEPT: Duration = Duration::from_millis(500);
 
-/// The robot's newest tool pose, with its time of arrival; `None` before the first one.
+/// The robot's newest tool pose, with its time of arrival; `None` before the first state, and if the newest state has
+/// no pose.
 type LatestPose = Arc<Mutex<Option<(Instant, Pose)>>>;
 
 /// A flat surface whose distance is measured from the tool of a robot.
