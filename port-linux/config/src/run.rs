@@ -60,10 +60,11 @@ words!(Start { "operator" = Operator, "start" = Start });
 pub enum End {
     /// The run never ends by itself.
     Never,
-    /// The motion is finished and its end was held for `settle`, or a fallback has brought the arm to rest.
+    /// The run ends once the motion is finished and its end was held for `settle`, or once a fallback (an end of
+    /// commanding by a fault) has brought the arm to rest.
     Done,
-    /// Commanding has ended in any way or cannot start: as with `Done`, and also after a release, or if a request by
-    /// this process was not granted in time.
+    /// The run ends once commanding has ended in any way or cannot start: as with `Done`, and also after a release, or
+    /// if a request by this process was not granted in time.
     Over,
 }
 

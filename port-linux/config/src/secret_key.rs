@@ -57,7 +57,7 @@ fn mode(metadata: &std::fs::Metadata) -> u32 {
     std::os::unix::fs::MetadataExt::mode(metadata) & 0o777
 }
 
-/// Returns 0, because systems other than Unix have no permission bits to check.
+/// Returns 0 as the permission bits of a key file, because systems other than Unix have none to check.
 #[cfg(not(unix))]
 fn mode(_: &std::fs::Metadata) -> u32 {
     0

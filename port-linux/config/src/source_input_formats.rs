@@ -18,9 +18,9 @@ pub struct Awaited {
     pub format: Format,
     /// The number of values in each of the source's readings, 1 … 6.
     pub values: usize,
-    /// The factor that converts a received value to SI units.
+    /// The factor that converts a value received by the source to SI units.
     pub scale: f32,
-    /// The offset added to a received value after the multiplication by `scale`, in SI units.
+    /// The offset added to a value received by the source after the multiplication by `scale`, in SI units.
     pub offset: f32,
 }
 

@@ -22,7 +22,7 @@ pub struct SourceSettings<I = SourceInput> {
     pub values: usize,
     /// The factor that converts a value received from the sensor to SI units.
     pub scale: f32,
-    /// The offset added to a received value after the multiplication by `scale`, in SI units.
+    /// The offset added to a value received from the sensor after the multiplication by `scale`, in SI units.
     pub offset: f32,
     /// The checks that each reading must pass: range, age and change. Limits are in SI units, after scaling.
     pub judged: SourceConfig,

@@ -14,7 +14,8 @@ use outrigger::motion::impedance::{self, Impedance};
 use outrigger::requests::Setting;
 use outrigger::requests::freedrive_arguments;
 
-/// The longest description of a motion or force, so that it fits into a line of 1024 bytes with each byte escaped.
+/// The longest description of a motion or force in a request \[B\], so that it fits into a line of 1024 bytes with each
+/// byte escaped.
 const HOW_MAX: usize = 480;
 
 /// The arguments of `outrigger ctl`.

@@ -61,7 +61,7 @@ const GLANCE: Duration = Duration::from_millis(10);
 const DISK: StdDuration = StdDuration::from_secs(10);
 /// The duration of the measurement of this machine's pauses, before the demo's scenario begins.
 const MEASURING: StdDuration = StdDuration::from_secs(2);
-/// The length of one step of the measurement of this machine. Between two steps an operator may end the demo.
+/// The length of one step of the measurement of this machine's pauses. Between two steps an operator may end the demo.
 const STEP: StdDuration = StdDuration::from_millis(50);
 
 /// Runs `outrigger demo`.

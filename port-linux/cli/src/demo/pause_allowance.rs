@@ -16,11 +16,11 @@ pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// The number of the demo's distance sensor in the engine.
 pub(super) const SENSOR: SourceId = SourceId(0);
 
-/// The longest measured pause with which the default limits are used, because they allow several such pauses in a
-/// row.
+/// The longest measured pause of this machine with which the demo uses the default link limits, because they allow
+/// several such pauses in a row.
 const QUIET: Duration = Duration::from_millis(6);
-/// The part of the longest measured pause that the limits must cover \[%\]: more than all of it, because the minute
-/// after the measurement may have longer pauses than its two seconds.
+/// The part of the longest measured pause of this machine that the demo's link limits must cover \[%\]: more than all
+/// of it, because the minute after the measurement may have longer pauses than its two seconds.
 const RESERVE: u64 = 250;
 /// The link limit that is used on a machine with pauses, because checks with wider limits prove little. Pauses beyond
 /// it are compensated by slower time.
@@ -49,7 +49,8 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// Chooses the limits for a machine that was measured to pause programs for up to `worst`.
+    /// Chooses the demo's link limits and pace of time for a machine that was measured to pause programs for up to
+    /// `worst`.
     pub(super) fn for_pauses(worst: StdDuration) -> Self {
         let worst = Duration::from_micros(u64::try_from(worst.as_micros()).unwrap_or(u64::MAX));
         if worst <= QUIET {

@@ -192,7 +192,8 @@ impl Script {
         }
     }
 
-    /// Returns `true` if every step of the scenario was completed.
+    /// Returns `true` if commanding was resumed after each fault of the demo's scenario, and the arm was at standstill
+    /// at the end.
     pub(super) fn is_complete(&self) -> bool {
         self.ended.is_some() && self.rounds.iter().all(|round| round.re_armed.is_some())
     }

@@ -63,7 +63,7 @@ const BRISK: f64 = 0.6;
 /// The names of the simulator's threads that must not be delayed, as the operating system shows them.
 pub(super) const THREADS: [&str; 2] = ["controller", "distance-sensor"];
 
-/// The clock of the simulator, which the session uses as well, so that both are slowed together.
+/// The clock of the demo's simulator, which the session uses as well, so that both are slowed together.
 #[derive(Debug, Default)]
 pub(super) struct OneClock(pub(super) tcp::Clock);
 

@@ -22,7 +22,7 @@ pub(crate) const STYLE: &str = concat!(
 /// The script of an HTML page with charts: it shows a crosshair, and zooms.
 pub(crate) const SCRIPT: &str = concat!(include_str!("plot.js"), include_str!("../page.js"));
 
-/// The space on the left of a chart for the labels of the vertical axis.
+/// The space on the left of a chart for the labels of the vertical axis, in the chart's units.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;

@@ -230,7 +230,8 @@ impl Printed {
     }
 }
 
-/// Returns the counters of the simulated KRC, and its columns of `tests/tables/fri-loss.md`.
+/// Returns the counters of the simulated KRC as the text that is printed at its end, with a table row like those of
+/// `tests/tables/fri-loss.md`.
 fn summary(running: &Running) -> String {
     let krc = running.krc();
     let (counts, statistics, held_up) = (krc.counts(), krc.statistics(), running.held_up());
