@@ -54,8 +54,8 @@ impl ArpGuard {
         Self::new(if near { robot } else { gateway.unwrap_or(robot) })
     }
 
-    /// Examines a frame that the network controller has received and returns `true` if it may be passed to the
-    /// stack.
+    /// Examines a frame that the network controller has received. Returns `false`, and counts a rejected claim, if
+    /// another device than the owner claims the address in it; the stack must then not get the frame.
     pub fn receive(&mut self, frame: &[u8]) -> bool {
         let Some(claim) = ArpClaim::of(frame).filter(|claim| self.is_about(claim.sender)) else { return true };
         if self.asked || self.holder.is_none_or(|holder| holder == claim.hardware) {
@@ -67,8 +67,8 @@ impl ArpGuard {
         false
     }
 
-    /// Examines a frame that the stack sends. The stack sends an ARP request if it knows no owner of the address, or
-    /// if its table entry is a minute old.
+    /// Examines a frame that the stack sends: an ARP request for the address permits another owner. The stack sends one
+    /// if it knows no owner of the address, or if its table entry is a minute old.
     pub fn transmit(&mut self, frame: &[u8]) {
         self.asked |= ArpClaim::of(frame).is_some_and(|claim| claim.request && self.is_about(claim.target));
     }

@@ -12,8 +12,8 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The delay by which the control loop may be overdue. It is far longer than a cycle, and far shorter than a
-/// watchdog's period.
+/// The delay by which the control loop may be overdue before the watchdog is no longer fed. It is far longer than a
+/// cycle, and far shorter than a watchdog's period.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The time at which the control loop must run again.

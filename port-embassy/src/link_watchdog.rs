@@ -33,7 +33,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub const SILENCE: Duration = Duration::from_secs(10);
 /// The longest time between two restarts of the network interface during silence.
 pub const LONGEST: Duration = Duration::from_secs(640);
-/// The time without a received network frame after which the board is restarted.
+/// The silence after which the board is restarted, if it has received a frame since its last start.
 pub const GIVE_UP: Duration = Duration::from_secs(300);
 
 /// The part of a board that is to be restarted.

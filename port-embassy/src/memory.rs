@@ -64,8 +64,9 @@ pub struct Buffers<const REALTIME: usize = { 5 * PACKET }, const RTDE: usize = 0
 /// assembled in the engine's window, not in the socket.
 const PRIMARY: usize = 1024;
 
-/// The size of the longest packet of port 30003, and of a state by RTDE with every variable \[B\].
+/// The size of the longest packet of port 30003 \[B\].
 const PACKET: usize = 1220;
+/// The size of a state by RTDE with every variable \[B\].
 const STATE: usize = 432;
 
 /// The size of the transmit buffer of port 30003, for commands \[B\]. At most one command waits, and behind it the zero
@@ -88,8 +89,8 @@ const REVERSE_RECEIVE: usize = 128;
 /// bytes.
 const REVERSE_LEAST: usize = REVERSE_RECEIVE + 8 * 32;
 
-/// The recommended buffer sizes with RTDE \[B\]: four packets of port 30003 and eight states by RTDE, so that the data
-/// of ports 30001, 30003 and 30004 fits into the frame memory of small Ethernet controllers.
+/// The recommended size of the receive buffer of port 30003 with RTDE \[B\]: four packets. With eight states by RTDE,
+/// the data of ports 30001, 30003 and 30004 then fits into the frame memory of small Ethernet controllers.
 const REALTIME_WITH_RTDE: usize = 4 * PACKET;
 const RTDE_RECOMMENDED: usize = RTDE_TRANSMIT + 8 * STATE;
 /// The size of a network frame's headers and check sequence, in whole words \[B\].
@@ -125,7 +126,8 @@ impl<const REVERSE: usize> BuffersWithRtde<REVERSE> {
 }
 
 impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REALTIME, RTDE, REVERSE> {
-    /// Creates socket buffers of zeros of another size. Does not compile with too little room for RTDE.
+    /// Creates socket buffers of zeros of another size. Does not compile with too little room for RTDE, or for the
+    /// connection of a URScript program.
     #[must_use]
     pub const fn of_size() -> Self {
         const { assert!(RTDE == 0 || RTDE >= RTDE_LEAST, "RTDE needs room for four states, or none") };

@@ -157,7 +157,7 @@ enum Opening {
     None,
     /// A connection attempt is requested; the previous connection may still have a reset to send.
     Wanted(Endpoint),
-    /// A TCP port of this device to listen on for the controller.
+    /// The stack is to listen on this TCP port of this device, so that the controller can connect.
     Listen(u16),
     /// The network stack has begun to connect to the controller, or to listen for it.
     Begun,
@@ -178,7 +178,7 @@ impl<'d> Link<'d> {
         Self { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
     }
 
-    /// Aborts the previous connection and begins a new attempt to connect.
+    /// Aborts the previous connection and begins a new attempt to connect, or to listen.
     fn begin(&mut self, opening: Opening) {
         if !matches!(self.socket.state(), State::Closed | State::TimeWait) {
             self.socket.abort();

@@ -9,7 +9,8 @@ use crate::net::{Connections, Stack};
 use crate::robot_mailbox::{Handle, Shared};
 use crate::runner::Runner;
 
-/// The buffers of the socket. They are shorter than a long message, so that the stack receives it in pieces.
+/// The buffers of the socket to the controller of tests. The transmit buffer is shorter than a long message, so that
+/// the stack takes that in pieces.
 #[derive(Debug)]
 pub struct Buffers {
     receive: [u8; 1024],

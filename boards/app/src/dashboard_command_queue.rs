@@ -47,8 +47,8 @@ impl ServiceCommands {
         self.outcome.wait().await
     }
 
-    /// Records that the control loop has handled the requests sent to it, among them the request to end commanding that
-    /// a dashboard command waits for.
+    /// Wakes [`looked`](Self::looked) if a dashboard command waits for the end of commanding and the control loop has
+    /// taken all operators' requests. Called after each observation of the engine.
     pub(crate) fn observe(&self, robot: Handle<'_>) {
         if self.releasing.get() && !robot.is_waiting() {
             self.released.signal(());
@@ -82,7 +82,8 @@ impl ServiceCommands {
         self.releasing.get()
     }
 
-    /// Waits until the control loop has handled its requests after [`await_release`](Self::await_release).
+    /// Waits until the control loop has taken all operators' requests that were sent to it. Call
+    /// [`await_release`](Self::await_release) before.
     pub(crate) async fn looked(&self) {
         self.released.wait().await;
     }

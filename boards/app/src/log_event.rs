@@ -45,7 +45,7 @@ pub(crate) enum LogEvent<E> {
     Network(bool),
     /// The kind of traffic that was received from the robot's address until now.
     Heard(LinkActivity),
-    /// An event of the controller, and the network stack's knowledge about the link that it concerns.
+    /// An event of the controller, and the reason why the link that it concerns is not connected, if that is known.
     Peer(E, Option<ConnectionFault>),
     /// The quality grade of the link to the controller changed.
     Grade(GradeChange),
@@ -76,7 +76,8 @@ pub(crate) enum LogEvent<E> {
     Held(Option<Reason>),
     /// The outcome of a request to release the brakes by closing the brake contact.
     BrakeRelease(Result<Outcome, BrakeRefusal>),
-    /// The number of log lines that were dropped because the queue was full.
+    /// The number of events or log lines that were dropped because the queue of the engine, or that of the log, was
+    /// full.
     Missed(u32),
 }
 
@@ -174,8 +175,8 @@ impl PeerEvent for KrcEvent {
 }
 
 impl<E: PeerEvent> LogEvent<E> {
-    /// Returns the line for `event`; `None` for events that are only counted. `armed` is the number of times that
-    /// command was granted before, `trouble` the network stack's knowledge about a link.
+    /// Returns the log line for `event` of the engine; `None` if it is not logged. `armed` is the number of times that
+    /// commanding began before, and `trouble` returns the reason why a link is not connected, if known.
     pub(crate) fn of(
         event: &Event<E>,
         armed: u32,

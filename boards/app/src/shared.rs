@@ -70,7 +70,8 @@ pub struct Shared<const N: usize, P: Controller<N>> {
     armed: Cell<u32>,
     status: Cell<Status>,
     heartbeat: Cell<Heartbeat>,
-    /// The message and error counters of each sensor source, and those of sensors without a source.
+    /// The message and error counters of the sensors: those of sensors without a valid source first, then one for each
+    /// source.
     counters: [Counters; MAX_SOURCES + 1],
     stack: Gauge,
     sampler: RefCell<Sampler<'static, N, P>>,
@@ -226,7 +227,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.sampler.borrow_mut().poll(now, out)
     }
 
-    /// Passes the facts that only this device can observe to telemetry.
+    /// Passes this device's own observations to telemetry: received frames, sensor errors, the stack, causes of failed
+    /// connections, and its start.
     fn report(&self, robot: Handle<'_>) {
         let origin = self.origin.get();
         let mut report = PortReport {
@@ -257,8 +259,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Logs the kind of traffic from the robot's address if it has not changed for some time and there is no
-    /// session.
+    /// Logs, once, the kind of traffic from the robot's address if it has not changed for [`ALL_THERE_IS`], there is no
+    /// session, and no IP packet from that address has been received.
     fn listen(&self, now: Instant) {
         let Some(Origin { monitor, .. }) = self.origin.get() else { return };
         let (heard, (known, since, told)) = (activity(monitor), self.heard.get());
@@ -281,8 +283,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Writes the log, shows the lamp, reports this device's observations, and calls `feed` while the control loop
-    /// runs; never returns.
+    /// Writes the log, switches the lamp, and passes this device's observations to telemetry; never returns. Calls
+    /// `feed`, which feeds the watchdog, as long as the control loop is not overdue.
     pub async fn keep(
         &self,
         robot: Handle<'_>,
@@ -359,7 +361,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Writes the queued lines of the log and a last one, before this device restarts.
+    /// Writes the queued lines of the log, and one with the part of the stack that was never used, before this device
+    /// restarts.
     pub fn flush(&self) {
         while let Ok(line) = self.lines.try_receive() {
             line.log();
@@ -417,7 +420,8 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
         }
     }
 
-    /// Stores the state of the engine for the lamp and telemetry; `newest` is the time of the newest robot state.
+    /// Stores the state of the engine for the lamp and telemetry, and changes the level of the pin if `newest`, the
+    /// controller's time of the newest robot state, has changed.
     fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, heartbeat: Heartbeat) {
         if newest != self.shown {
             self.shown = newest;

@@ -15,7 +15,7 @@ pub(crate) struct Gauge {
     /// The number of words from the far end of the stack that still have their paint, as far as the current pass has
     /// examined.
     at: Cell<usize>,
-    /// The number of stack bytes that were never used, by the newest complete pass \[B\].
+    /// The number of stack bytes that were never used, by the newest complete pass \[B\]; `None` before the first.
     unused: Cell<Option<u32>>,
 }
 
@@ -30,15 +30,16 @@ impl Gauge {
         self.pass(STEP, memory::word);
     }
 
-    /// Examines the whole stack and returns the number of bytes that were never used; `None` if the stack is not
-    /// painted.
+    /// Examines the whole stack and returns the number of its bytes that were never used; `None` on a system without a
+    /// painted stack.
     pub(crate) fn look_at_all(&self) -> Option<u32> {
         self.at.set(0);
         self.pass(usize::MAX, memory::word);
         self.unused.get()
     }
 
-    /// Returns the number of bytes that were never used, as of the newest complete pass.
+    /// Returns the number of stack bytes that were never used, as of the newest complete pass; `None` before the first,
+    /// and on a system without a painted stack.
     pub(crate) const fn unused(&self) -> Option<u32> {
         self.unused.get()
     }

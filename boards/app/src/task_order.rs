@@ -61,7 +61,8 @@ impl Turns {
         self.last.store(millis(now), Ordering::Relaxed);
     }
 
-    /// Returns the executor's priority for the network's tasks at `now`.
+    /// Returns the executor's priority for the network's tasks at `now`: [`NETWORK`], or [`REST`] if the other tasks
+    /// have not run for longer than [`PATIENCE`].
     fn network(&self, now: Instant) -> u8 {
         let since = millis(now).wrapping_sub(self.last.load(Ordering::Relaxed));
         if u64::from(since) <= PATIENCE.as_millis() { NETWORK } else { REST }

@@ -13,7 +13,7 @@ use outrigger_app::boot::{Clock, ClockSource, ResetCause};
 
 /// The identifier of revision Y in `DBGMCU_IDC` (ST's `stm32h7xx_hal.h`, `REV_ID_Y`).
 const REVISION_Y: u16 = 0x1003;
-/// `AXI_TARG7_FN_MOD` in the interconnect's registers: the number of concurrent reads of AXI SRAM (ST's
+/// The address of the interconnect's register `AXI_TARG7_FN_MOD`, which limits the concurrent reads of AXI SRAM (ST's
 /// `stm32h743xx.h`, `GPV_BASE` and `AXI_TARG7_FN_MOD`; written alike by `system_stm32h7xx.c`, Zephyr and NuttX).
 const READ_ISSUE: *mut u32 = 0x5100_8108 as *mut u32;
 

@@ -50,7 +50,7 @@ const SENSOR_BUS_RATE: Hertz = Hertz(2_000_000);
 
 type SensorBus = ExclusiveDevice<Spi<'static, Async, spi::mode::Master>, Output<'static>, Delay>;
 
-/// The period after which a watchdog that was not fed resets the chip \[µs\].
+/// The period after which the watchdog resets the chip if it is not fed \[µs\].
 const PATIENCE: u32 = 1_000_000;
 
 outrigger_app::board! {

@@ -71,7 +71,7 @@ pub(crate) fn bad_frames() -> u32 {
     BAD_FRAMES.load(Ordering::Relaxed)
 }
 
-/// Counts a received frame with an error. Only `receive` calls it.
+/// Counts a received frame with an error. Only `take` calls it, so a load and a store are sufficient.
 fn count_bad_frame() {
     BAD_FRAMES.store(bad_frames().saturating_add(1), Ordering::Relaxed);
 }

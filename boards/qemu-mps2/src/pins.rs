@@ -16,7 +16,8 @@ const FPGA: Registers<0x1000> = unsafe { Registers::new(machine::THIS.fpga) };
 pub(crate) struct Lamp<const N: u8>;
 
 impl<const N: u8> Lamp<N> {
-    /// Switches the lamp. Both lamps share a register, and are switched only from tasks of one executor.
+    /// Switches user lamp `N` on or off. Both user lamps share a register, which one call at a time may access: `main`
+    /// before the executor runs, then tasks of one executor.
     pub(crate) fn switch(on: bool) {
         const { assert!(N < 2, "the board has two") };
         let others = FPGA.read::<LAMPS>() & !(1 << N);

@@ -22,7 +22,8 @@ const UNLOCK: u32 = 0x1acc_e551;
 
 /// Half of the time after which a hanging device is reset: 0.5 s.
 const TICKS: u32 = machine::THIS.megahertz * 500_000;
-/// The delay of an interrupt, 50 ms, above which the firmware is not the cause, because nothing masks the interrupt.
+/// The delay of the watchdog's interrupt, 50 ms, above which QEMU itself has stalled: the firmware never masks this
+/// interrupt.
 const LATE: u32 = TICKS / 10;
 
 // SAFETY: the watchdog of the MPS2 machines; it counts, interrupts and resets, and does not access memory.

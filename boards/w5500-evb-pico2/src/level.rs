@@ -8,7 +8,7 @@ use outrigger_app::Adc;
 /// The only analog-to-digital converter, which all inputs share.
 pub(crate) type Converter = adc::Adc<'static, Blocking>;
 
-/// An analog input, a pin of the converter.
+/// An analog input of the board, 0 to 3.3 V: a pin of the converter.
 pub(crate) struct Level3V3 {
     pub(crate) adc: &'static RefCell<Converter>,
     pub(crate) pin: adc::Channel<'static>,

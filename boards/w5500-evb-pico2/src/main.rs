@@ -39,7 +39,7 @@ use flash::Sectors;
 use level::{Converter, Level3V3};
 use ports::PORTS;
 
-/// The period after which a watchdog that was not fed resets the chip.
+/// The period after which the watchdog resets the RP2350 if it is not fed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The greatest rate of the W5500's bus \[Hz\]: its data sheet guarantees 33.3 MHz. The divider makes 25 MHz from 150
@@ -237,7 +237,7 @@ async fn keep(
     shared.keep(robot, stack, &mut lamp, feed).await
 }
 
-/// Logs the hit rate of the cache for reads from flash.
+/// Logs every 10 s the number of reads from flash, and of those that its cache did not serve.
 #[embassy_executor::task]
 async fn tell_of_cache() -> ! {
     let mut ticker = Ticker::every(Duration::from_secs(10));

@@ -9,22 +9,23 @@ use crate::chip_errors::{Setting, Tally, Trouble};
 use crate::registers::{self, Block, Command, common, of_socket};
 use crate::{LONGEST, SHORTEST};
 
-/// The time for which the chip's reset line is held low; the chip needs 500 µs.
+/// The time for which the W5500's reset line is held low; the chip needs 500 µs.
 const HELD: Duration = Duration::from_millis(1);
 
-/// The timeout of the chip's first answer after a reset; it is specified to take 1 ms.
+/// The time within which a W5500 must answer after a reset; it is specified to take 1 ms.
 const AWAKE: Duration = Duration::from_millis(100);
 
-/// The time limit for the chip to accept a command. The command register is read [`AT_ONCE`] times in a row, then
-/// every [`AGAIN`].
+/// The time limit for the W5500 to accept a command, and for its socket to open afterwards. The command register is
+/// read nine times in a row, then every [`AGAIN`].
 const TAKEN: Duration = Duration::from_millis(10);
 const AT_ONCE: u32 = 8;
 const AGAIN: Duration = Duration::from_micros(100);
 
-/// The time for which a frame to be sent waits for the one before it: the longest takes 123 µs on the wire.
+/// The longest wait for the end of the transmission of one frame before the next is sent to the W5500: the longest
+/// frame takes 123 µs on the wire.
 const ON_THE_WIRE: Duration = Duration::from_micros(200);
 
-/// The greatest number of reads of the chip's number of received bytes until two agree.
+/// The greatest number of times that the W5500's count of received bytes is read until two readings agree.
 const SETTLES: u32 = 64;
 
 /// The length of the prefix of every received frame \[B\]; it contains the length of prefix and frame.
@@ -45,16 +46,16 @@ pub(crate) struct Chip<'d, SPI> {
     pub(crate) sending: Option<Instant>,
 }
 
-/// The received frames that wait in the chip.
+/// The received frames that wait in the W5500 chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     /// The number of bytes of the waiting frames, prefixes included. More may have arrived since.
     pub(crate) bytes: u16,
-    /// The chip's read pointer: the start of the first waiting frame in its receive buffer.
+    /// The W5500's read pointer: the start of the first waiting frame in its receive buffer.
     pub(crate) at: u16,
 }
 
-/// The first of the received frames that wait in the chip.
+/// The first of the received frames that wait in the W5500 chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     /// A received frame of this length \[B\].
@@ -87,7 +88,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         self.open().await
     }
 
-    /// Closes and opens the socket: drops all frames in the chip and writes every setting.
+    /// Closes the W5500's socket 0 and opens it: drops all frames in the chip and writes every setting.
     pub(crate) async fn open(&mut self) -> Result<(), Trouble> {
         self.command(Command::Close).await?;
         self.sending = None;
@@ -115,8 +116,8 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         }
     }
 
-    /// Checks that every register has the value that was written. Reads them again if one differs: a single wrong byte on the
-    /// bus is no reason for a reset.
+    /// Checks that every register of the W5500 has the value that was written. Reads them again if one differs: a
+    /// single wrong byte on the bus is no reason for a reset.
     pub(crate) async fn check(&mut self) -> Result<(), Trouble> {
         match self.compare().await {
             Err(Trouble::Forgotten { .. }) => self.compare().await,
@@ -146,18 +147,18 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         }
     }
 
-    /// Returns `true` if the chip has an Ethernet link.
+    /// Returns `true` if the W5500 chip has an Ethernet link.
     pub(crate) async fn link(&mut self) -> Result<bool, Trouble> {
         let [phy] = self.read(Block::Common, common::PHY).await?;
         Ok(phy & 1 != 0)
     }
 
-    /// Clears the chip's interrupt. A frame that arrives afterwards interrupts again.
+    /// Clears the W5500's interrupt. A frame that arrives afterwards interrupts again.
     pub(crate) async fn acknowledge(&mut self) -> Result<(), Trouble> {
         self.write(Block::Socket, of_socket::INTERRUPTS, [registers::RECEIVED]).await
     }
 
-    /// Returns the number of bytes and the position of the received frames that wait in the chip.
+    /// Returns the number of bytes and the position of the received frames that wait in the W5500 chip.
     pub(crate) async fn waiting(&mut self) -> Result<Waiting, Trouble> {
         let mut reading: [u8; 4] = self.read(Block::Socket, of_socket::RECEIVED).await?;
         for _ in 0..SETTLES {
@@ -224,7 +225,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(true)
     }
 
-    /// Returns the chip's write pointer for a frame of this length once no transmission is in progress; `None` while
+    /// Returns the W5500's write pointer for a frame of this length once no transmission is in progress; `None` while
     /// one is.
     async fn room(&mut self, length: u16) -> Result<Option<u16>, Trouble> {
         let asked = Instant::now();
@@ -254,7 +255,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(interrupts & registers::SENT != 0)
     }
 
-    /// Writes a command for the chip's socket, and waits until the chip accepts it.
+    /// Writes a command for the W5500's socket, and waits until the chip accepts it.
     async fn command(&mut self, command: Command) -> Result<(), Trouble> {
         self.write(Block::Socket, of_socket::COMMAND, [command as u8]).await?;
         let given = Instant::now();
@@ -273,8 +274,8 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(())
     }
 
-    /// Reads up to eight bytes of the chip in one operation of the bus, because each operation costs a DMA transfer
-    /// and an interrupt.
+    /// Reads up to eight bytes of the W5500 chip in one operation of the bus, because each operation costs a DMA
+    /// transfer and an interrupt.
     async fn read<const N: usize>(&mut self, block: Block, address: u16) -> Result<[u8; N], Trouble> {
         let mut bytes = [0; 11];
         bytes[..3].copy_from_slice(&registers::header(block as u8, address, false));
@@ -285,7 +286,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(read)
     }
 
-    /// Writes up to eight bytes to the chip in one operation of the bus.
+    /// Writes up to eight bytes to the W5500 chip in one operation of the bus.
     async fn write<const N: usize>(&mut self, block: Block, address: u16, bytes: [u8; N]) -> Result<(), Trouble> {
         let mut written = [0; 11];
         written[..3].copy_from_slice(&registers::header(block as u8, address, true));

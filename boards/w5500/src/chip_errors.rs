@@ -6,7 +6,8 @@ use embedded_hal::spi::ErrorKind;
 
 use crate::registers::Command;
 
-/// An error of the chip, its bus or its pins. The driver recovers from each by itself; the last one is in [`Counts::last`].
+/// An error of the W5500 chip, its bus or its pins. The driver recovers from each by itself; the last one is in
+/// [`Counts::last`].
 // Numbered from one: `None` of it is all zeros then, and a static `State` takes no flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -14,44 +15,44 @@ use crate::registers::Command;
 pub enum Trouble {
     /// The SPI bus reported an error of this kind.
     Bus(#[cfg_attr(feature = "defmt", defmt(Debug2Format))] ErrorKind) = 1,
-    /// The chip's reset pin could not be set.
+    /// The W5500's reset pin could not be set.
     ResetPin,
-    /// The chip did not accept a command within 10 ms.
+    /// The W5500 chip did not accept a command within 10 ms.
     NotTaken(Command),
     /// No W5500 chip answers within 100 ms after its reset.
     NotThere {
         /// The content of the version register, 4 in a W5500; 0 or 255 if no chip drives the bus.
         version: u8,
     },
-    /// A register of the chip has lost its value: the chip was reset by something else, or the bus changes bytes.
+    /// A register of the W5500 chip has lost its value: the chip was reset by something else, or the bus changes bytes.
     Forgotten {
-        /// The chip's register that has lost its value.
+        /// The W5500's register that has lost its value.
         setting: Setting,
         /// The value that the driver wrote to the register.
         expected: u8,
         /// The value that was read from the register.
         found: u8,
     },
-    /// The chip reported an impossible length of a frame, or number of received bytes.
+    /// The W5500 chip reported an impossible length of a frame, or number of received bytes.
     Length {
         /// The length of the frame by its prefix \[B\], the prefix's two bytes included; 0 if none was read.
         frame: u16,
         /// The number of received bytes \[B\], prefixes included; at most 16 384 is possible.
         waiting: u16,
     },
-    /// The chip's number of received bytes changed with every one of 64 readings.
+    /// The W5500's number of received bytes changed with every one of 64 readings.
     Unsettled,
     /// A frame was not sent within 100 ms although there is a link.
     NotSent,
-    /// The firmware requested a reset of the chip by [`Watch::restart`](crate::Watch::restart).
+    /// The firmware requested a reset of the W5500 chip by [`Watch::restart`](crate::Watch::restart).
     Silent,
 }
 
-/// A register of the chip that keeps its value; all of them are compared ten times a second.
+/// A register of the W5500 chip that keeps its value; all of them are compared ten times a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Setting {
-    /// The register with the chip's version (VERSIONR), which never changes.
+    /// The register with the W5500's version (VERSIONR), which never changes.
     Version,
     /// The register with the hardware address (SHAR).
     Address,
@@ -67,18 +68,18 @@ pub enum Setting {
     Buffers,
 }
 
-/// The part of the chip that an error puts in doubt.
+/// The part of the W5500 chip that an error puts in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) enum Doubt {
-    /// The chip's socket: it is closed and opened, and the link stays.
+    /// The W5500's socket: it is closed and opened, and the link stays.
     Socket,
-    /// All of the chip: it is reset, and the link is lost for some seconds.
+    /// All of the W5500 chip: it is reset, and the link is lost for some seconds.
     Chip,
 }
 
 impl Trouble {
-    /// Returns the part of the chip that this error puts in doubt.
+    /// Returns the part of the W5500 chip that this error puts in doubt.
     pub(crate) const fn doubt(self) -> Doubt {
         match self {
             Self::Bus(_) | Self::NotTaken(_) | Self::Length { .. } | Self::Unsettled | Self::NotSent => Doubt::Socket,
@@ -91,11 +92,11 @@ impl Trouble {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Counts {
-    /// The number of accesses to the chip: transactions of the SPI bus.
+    /// The number of accesses to the W5500 chip: transactions of the SPI bus.
     pub accesses: u32,
     /// The number of received frames that were passed to the network stack.
     pub received: u32,
-    /// The number of frames that the chip was commanded to send.
+    /// The number of frames that the W5500 chip was commanded to send.
     pub sent: u32,
     /// The number of the stack's frames that were dropped: there was no link, or no chip.
     pub unsent: u32,
@@ -103,16 +104,16 @@ pub struct Counts {
     pub waited: u32,
     /// The number of received frames of more than 1 514 bytes, which were dropped.
     pub oversized: u32,
-    /// The number of polls of the chip without an interrupt.
+    /// The number of polls of the W5500 chip without an interrupt.
     pub looks: u32,
     /// The number of polls without an interrupt that found frames: a few by chance, all if the interrupt line does not
     /// work.
     pub unannounced: u32,
-    /// The number of the chip's interrupts without a received frame.
+    /// The number of the W5500's interrupts without a received frame.
     pub fruitless: u32,
     /// The number of transactions in which the SPI bus reported an error, [`Trouble::Bus`].
     pub bus: u32,
-    /// The number of commands that the chip did not accept in time, [`Trouble::NotTaken`].
+    /// The number of commands that the W5500 chip did not accept in time, [`Trouble::NotTaken`].
     pub not_taken: u32,
     /// The number of resets after which no chip answered, [`Trouble::NotThere`], or whose pin failed,
     /// [`Trouble::ResetPin`].
@@ -126,18 +127,19 @@ pub struct Counts {
     pub not_sent: u32,
     /// The number of resets that [`Watch::restart`](crate::Watch::restart) requested, [`Trouble::Silent`].
     pub silent: u32,
-    /// The number of times that the chip's socket was closed and opened.
+    /// The number of times that the W5500's socket was closed and opened.
     pub reopened: u32,
-    /// The number of resets of the chip, the first one included.
+    /// The number of resets of the W5500 chip, the first one included.
     pub resets: u32,
     /// The number of times that the Ethernet link was lost.
     pub link_lost: u32,
-    /// The last error of the chip, its bus or its pins; `None` if there was none.
+    /// The last error of the W5500 chip, its bus or its pins; `None` if there was none.
     pub last: Option<Trouble>,
 }
 
 impl Counts {
-    /// Returns the number of timeouts: of a command, of a transmission, of the chip after its reset.
+    /// Returns the number of timeouts: of a command, of a transmission, and of the W5500 after its reset; a failed
+    /// reset pin counts as one.
     #[must_use]
     pub fn timeouts(&self) -> u32 {
         self.not_taken.saturating_add(self.not_sent).saturating_add(self.not_there)
@@ -182,12 +184,12 @@ impl Tally {
         self.counts.get()
     }
 
-    /// Requests a reset of the chip by the driver's task.
+    /// Requests a reset of the W5500 chip by the driver's task.
     pub(crate) fn request_restart(&self) {
         self.restart.set(true);
     }
 
-    /// Takes the request for a reset of the chip; returns whether there was one.
+    /// Takes the request for a reset of the W5500 chip; returns whether there was one.
     pub(crate) fn take_restart(&self) -> bool {
         self.restart.take()
     }

@@ -4,44 +4,44 @@ use embassy_time::{Duration, Instant};
 
 use crate::chip_errors::Doubt;
 
-/// The time after a remedy within which another error of the chip shows that the remedy did not help.
+/// The time after a remedy within which another error of the W5500 chip shows that the remedy did not help.
 const EFFECT: Duration = Duration::from_millis(100);
 
-/// The shortest time between two resets. It doubles with each reset, up to [`LONGEST`]: the chip takes seconds to
+/// The shortest time between two resets. It doubles with each reset, up to [`LONGEST`]: the W5500 chip takes seconds to
 /// establish its link, and never has one if it is reset more often.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// The time without an error after which the pause between resets of the chip is [`SHORTEST`] again.
+/// The time without an error after which the pause between resets of the W5500 chip is [`SHORTEST`] again.
 const WELL: Duration = Duration::from_secs(10);
 
 /// A remedy for an error of the W5500 chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// The chip's socket 0 is to be closed, set up and opened at once.
+    /// The W5500's socket 0 is to be closed, set up and opened at once.
     Reopen,
     /// The W5500 chip is to be reset, not before this time.
     Reset(Instant),
 }
 
-/// The history of remedies for the chip's errors, which chooses the next one.
+/// The history of remedies for the W5500's errors, which chooses the next one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Care {
     /// The time of the last remedy, or of the next reset if one is due.
     remedied: Option<Instant>,
     reset: Option<Instant>,
-    /// The shortest time between the last reset of the chip and the next one; `None` before the first.
+    /// The shortest time between the last reset of the W5500 chip and the next one; `None` before the first.
     pause: Option<Duration>,
 }
 
 impl Care {
-    /// Returns a history without remedies for the chip's errors.
+    /// Returns a history without remedies for the W5500's errors.
     pub(crate) const fn new() -> Self {
         Self { remedied: None, reset: None, pause: None }
     }
 
-    /// Returns the remedy at `now` for an error that puts the part `doubt` of the chip in doubt, and records the remedy
-    /// as carried out.
+    /// Returns the remedy at `now` for an error that puts the part `doubt` of the W5500 chip in doubt, and records the
+    /// remedy as carried out.
     pub(crate) fn remedy(&mut self, doubt: Doubt, now: Instant) -> Remedy {
         let in_vain = self.remedied.is_some_and(|at| now < at.saturating_add(EFFECT));
         if doubt == Doubt::Socket && !in_vain {

@@ -2,21 +2,21 @@
 //!
 //! Source: the drivers of WIZnet (`ioLibrary_Driver`, `w5500.h`) and of Linux (`w5100.c`), which agree.
 
-/// A block of 64 KiB of the chip's addresses, by its number in the control byte of an access.
+/// A block of 64 KiB of the W5500's addresses, by its number in the control byte of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Block {
     Common = 0,
     /// The registers of socket 0, the only one that passes bare frames.
     Socket = 1,
-    /// The chip's memory block with the transmit buffer of socket 0.
+    /// The W5500's memory block with the transmit buffer of socket 0.
     Transmit = 2,
-    /// The chip's memory block with the receive buffer of socket 0.
+    /// The W5500's memory block with the receive buffer of socket 0.
     Receive = 3,
 }
 
-/// Returns the header of an SPI access to the chip: address and control byte, for variable length framed by the select
-/// line.
+/// Returns the header of an SPI access to the W5500 chip: address and control byte, for variable length framed by the
+/// select line.
 pub(crate) const fn header(block: u8, address: u16, write: bool) -> [u8; 3] {
     let [high, low] = address.to_be_bytes();
     [high, low, block << 3 | (write as u8) << 2]
@@ -27,15 +27,15 @@ pub(crate) const fn socket(number: u8) -> u8 {
     1 + 4 * number
 }
 
-/// The addresses of the chip's registers in [`Block::Common`].
+/// The addresses of the W5500's registers in [`Block::Common`].
 pub(crate) mod common {
-    /// The address of the register with the chip's hardware address, six bytes.
+    /// The address of the register with the W5500's hardware address, six bytes.
     pub(crate) const ADDRESS: u16 = 0x0009;
     /// The address of the register with the mask of the sockets that may interrupt, one bit each.
     pub(crate) const SOCKET_INTERRUPTS: u16 = 0x0018;
     /// The address of the register with the transceiver's state; bit 0 is set if there is a link.
     pub(crate) const PHY: u16 = 0x002e;
-    /// The address of the register with the version of the chip.
+    /// The address of the register with the version of the W5500 chip.
     pub(crate) const VERSION: u16 = 0x0039;
 }
 
@@ -74,12 +74,12 @@ pub(crate) const OPEN: u8 = 0x42;
 pub(crate) const RECEIVED: u8 = 1 << 2;
 /// The bit of [`of_socket::INTERRUPTS`] that reports that a frame was sent (SENDOK).
 pub(crate) const SENT: u8 = 1 << 4;
-/// The size of the buffer of each direction \[KiB\]: all of the chip's memory.
+/// The size of the buffer of each direction \[KiB\]: all of the W5500's memory.
 pub(crate) const BUFFER: u8 = 16;
-/// The size of the chip's transmit buffer and of its receive buffer \[B\].
+/// The size of the W5500's transmit buffer and of its receive buffer \[B\].
 pub(crate) const BUFFER_BYTES: u16 = BUFFER as u16 * 1024;
 
-/// A command to the chip's socket, by its value in the register Sn_CR.
+/// A command to the W5500's socket, by its value in the register Sn_CR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]

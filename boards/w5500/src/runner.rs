@@ -15,11 +15,11 @@ use crate::chip::{Chip, Received, Waiting};
 use crate::chip_errors::{Counts, Doubt, Tally, Trouble};
 use crate::recovery_rule::{Care, Remedy};
 
-/// The time between two polls of the chip without an interrupt: the longest delay of a frame if the interrupt line
-/// fails.
+/// The time between two polls of the W5500 chip without an interrupt: the longest delay of a frame if the interrupt
+/// line fails.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The time between two checks of the chip's link and settings.
+/// The time between two checks of the W5500's link and settings.
 const CHECK: Duration = Duration::from_millis(100);
 /// The time between two checks of link and settings while a frame waits until the one before it is sent.
 const CHECK_WAITING: Duration = Duration::from_millis(10);
@@ -27,7 +27,7 @@ const CHECK_WAITING: Duration = Duration::from_millis(10);
 /// The time limit for the transmission of a frame while there is a link.
 const SENT: Duration = Duration::from_millis(100);
 
-/// The greatest number of frames sent to the chip before the next received one is read.
+/// The greatest number of frames sent to the W5500 chip before the next received one is read.
 const BURST: usize = 8;
 
 /// The number of interrupts in a row without a frame after which the line is ignored until the next poll: a line that is
@@ -45,9 +45,9 @@ pub struct Runner<'d, SPI, INT, RST> {
     tally: &'d Tally,
     care: Care,
     link_up: bool,
-    /// The received frames that are known to wait in the chip.
+    /// The received frames that are known to wait in the W5500 chip.
     waiting: Waiting,
-    /// `true` if the interrupt line was low: the chip has received a frame.
+    /// `true` if the interrupt line was low: the W5500 chip has received a frame.
     interrupted: bool,
     fruitless: u8,
     look_at: Instant,
@@ -83,7 +83,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         }
     }
 
-    /// Resets the chip, carries frames, and recovers from errors, for ever. Never panics; errors are counted, see
+    /// Resets the W5500 chip, carries frames, and recovers from errors, for ever. Never panics; errors are counted, see
     /// [`Watch::counts`].
     ///
     /// Dropping the future leaves the chip as it is; the interface then stays as it was and passes no frame.
@@ -97,7 +97,8 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         }
     }
 
-    /// Does one round of the driver's work: due checks, all frames to be sent, one received frame.
+    /// Does one round of the driver's work: due checks, at most [`BURST`] frames to be sent, at most one received
+    /// frame. Then waits for more work.
     async fn turn(&mut self) -> Result<(), Trouble> {
         // There is a turn at least every [`CHECK`].
         if self.tally.take_restart() {
@@ -134,7 +135,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         Ok(())
     }
 
-    /// Sends the stack's frames. Drops them without a link: they would be sent too late.
+    /// Sends at most [`BURST`] of the network stack's frames. Drops them without a link: they would be sent too late.
     async fn send(&mut self) -> Result<(), Trouble> {
         self.blocked = false;
         for _ in 0..BURST {
@@ -168,7 +169,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         self.interrupted || Instant::now() >= self.look_at
     }
 
-    /// Reads the number of received bytes that wait in the chip.
+    /// Reads the number of received bytes that wait in the W5500, and counts the poll by its result.
     async fn look(&mut self) -> Result<(), Trouble> {
         self.look_at = Instant::now() + LOOK;
         let interrupted = core::mem::take(&mut self.interrupted);
@@ -240,7 +241,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         }
     }
 
-    /// Drops all frames in the chip, and the driver's knowledge of them.
+    /// Drops all frames in the W5500 chip, and the driver's knowledge of them.
     async fn reopen(&mut self) -> Result<(), Trouble> {
         self.forget();
         self.tally.one(|counts| &mut counts.reopened);
@@ -266,7 +267,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         trouble.doubt()
     }
 
-    /// Applies remedies to the part `doubt` of the chip until one succeeds.
+    /// Applies remedies to the part `doubt` of the W5500 chip until one succeeds.
     async fn recover(&mut self, mut doubt: Doubt) {
         loop {
             let result = match self.care.remedy(doubt, Instant::now()) {
@@ -293,7 +294,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         defmt::info!("W5500: set up; {}", self.tally.get());
     }
 
-    /// Waits until the time `at` without accessing the chip, and drops the stack's frames meanwhile.
+    /// Waits until the time `at` without accessing the W5500 chip, and drops the stack's frames meanwhile.
     async fn pause(&mut self, at: Instant) {
         while Instant::now() < at {
             while self.tx.try_tx_buf().is_some() {
@@ -317,8 +318,8 @@ impl Watch<'_> {
         self.0.get()
     }
 
-    /// Requests a reset of the chip by its line and a new setup, counted as [`Trouble::Silent`]: within 100 ms, at most once a
-    /// second. The link is lost for some seconds.
+    /// Requests a reset of the W5500 by its line and a new setup, counted as [`Trouble::Silent`]: within 100 ms, or up
+    /// to 8 s later if the chip was reset shortly before. The link is lost for some seconds.
     ///
     /// Useful where frames should arrive and none does: the driver cannot distinguish such silence from a quiet network.
     pub fn restart(self) {

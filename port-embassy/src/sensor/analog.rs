@@ -30,15 +30,17 @@ pub struct Calibration {
     pub gain: f32,
     /// The reading at zero counts of the converter \[SI unit\].
     pub offset: f32,
-    /// The least converter count that an intact wire can cause.
+    /// The least count of the analog-to-digital converter that the sensor can cause with an intact wire; the value is
+    /// NaN below it.
     pub lowest: i32,
-    /// The greatest converter count that an intact wire can cause.
+    /// The greatest count of the analog-to-digital converter that the sensor can cause with an intact wire; the value
+    /// is NaN above it.
     pub highest: i32,
 }
 
 impl Calibration {
-    /// Returns the line through two measured points (counts, value in SI units), for counts of `lowest…highest`. `None`
-    /// if both points have the same counts.
+    /// Returns the calibration by the line through two measured points (counts, value in SI units), for counts of
+    /// `lowest…highest`. `None` if both points have the same counts.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "converters have at most 24 bits")]
     pub fn through(a: (i32, f32), b: (i32, f32), lowest: i32, highest: i32) -> Option<Self> {

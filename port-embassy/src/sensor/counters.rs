@@ -20,7 +20,8 @@ pub struct Counters {
 pub struct Counted {
     /// The numbers of readings, of invalid messages, and of bytes that belong to no reading.
     pub figures: Figures,
-    /// The number of transfers that failed: the port, the bus or the converter reported an error.
+    /// The number of failed attempts to read the sensor: the port, the bus or the converter reported an error, did not
+    /// answer in time, or had lost its settings.
     pub faults: u32,
 }
 

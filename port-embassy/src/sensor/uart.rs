@@ -29,7 +29,8 @@ pub struct Uart<'d, R, D> {
 }
 
 impl<'d, R: Read, D: DelayNs> Uart<'d, R, D> {
-    /// Creates a sensor that sends `form` to `port`, in units that `scale` converts to SI units.
+    /// Creates a sensor whose messages of the format `form` arrive at `port`, in units that `scale` converts to SI
+    /// units.
     pub const fn new(port: R, form: Form, scale: Scale, delay: D, clock: Clock, counters: &'d Counters) -> Self {
         Self { port, decoder: Decoder::new(form), scale, delay, clock, counters }
     }

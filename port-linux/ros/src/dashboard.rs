@@ -166,8 +166,9 @@ macro_rules! offers {
 
         static ENTRIES: &[&Entry] = &[$( &$name ),*];
 
-        /// Every service of the dashboard, with the software that supports it: the CB series, e-Series, PolyScope X.
-        /// A call to any other controller returns `success` as false.
+        /// Every service of the dashboard, with the software that supports it: the CB series, e-Series, PolyScope X. A
+        /// call to any other controller fails, which a response with a field `success` states; services that name no
+        /// software always fail.
         pub static DASHBOARD_OFFERS: &[&Offer] = &[$( &$name.offer ),*];
     };
 }

@@ -23,7 +23,8 @@ const SECOND: usize = 5;
 const TEXT: usize = 6;
 const TEXT_WORDS: usize = 12;
 const CHECK: usize = TEXT + TEXT_WORDS;
-/// The index of a word that is in a different double word than all words before it, for [`settle`].
+/// The index of an unused word of the crash record, in a different double word than all words before it; [`settle`]
+/// writes to it.
 const SPARE: usize = (CHECK / 2 + 1) * 2;
 
 const PANIC: u32 = 1;
@@ -58,7 +59,8 @@ pub(super) struct Before {
     pub(super) end: Option<End>,
 }
 
-/// Begins a run of the firmware. Returns the previous run's crash record if it is valid, and clears it.
+/// Begins a run of the firmware. Returns the previous run's crash record if it is valid, and replaces it by one of this
+/// run, which counts the start.
 pub(super) fn begin(words: &impl Words) -> Option<Before> {
     let before = read(words);
     words.write(MARK, MAGIC);
@@ -88,7 +90,8 @@ pub(super) fn panicked(words: &impl Words, file: &str, line: u32) {
     ended(words, PANIC, line, tail.len() as u32);
 }
 
-/// Records a fault of the processor in this run, unless an end is already recorded; `end` is not a panic.
+/// Records `end`, a fault of the processor or a stack overflow in this run, unless an end is already recorded. A panic
+/// is ignored.
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 pub(super) fn faulted(words: &impl Words, end: &End) {
     if words.read(END) != 0 {
@@ -121,7 +124,8 @@ pub(super) fn settle(words: &impl Words) {
     words.write(SPARE, 0);
 }
 
-/// Returns the FNV-1a hash of the crash record's words, because a short loss of power changes single bits of memory.
+/// Returns the FNV-1a hash of the crash record's words, by which a record is rejected if a short loss of power has
+/// changed bits of it.
 fn sum(words: &impl Words) -> u32 {
     (0..CHECK).fold(0x811c_9dc5, |sum, at| (sum ^ words.read(at)).wrapping_mul(0x0100_0193))
 }

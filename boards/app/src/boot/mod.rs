@@ -21,14 +21,16 @@ use outrigger_core::mode::OperatorConfig;
 use outrigger_remote::telemetry::{Boot, CodeAddress, CrashReport};
 pub use outrigger_remote::telemetry::{ResetCause, StartStage};
 
-/// The longest uninterrupted wait during the device's start: its watchdog can be fed in between.
+/// The longest wait at a time while the lamp shows at the start how far the previous run got; the watchdog can be fed
+/// between two waits.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
 /// The time for which the lamp is on in a flash at the start, and off after it, as a number of [`MOMENT`]s.
 const FLASH: u32 = 5;
 /// The further time for which the lamp stays off after the last flash, as a number of [`MOMENT`]s.
 const PAUSE: u32 = 10;
 
-/// The facts that the firmware knows at the start of a run.
+/// The facts about a start of the firmware: the cause of the reset, the crash record of the previous run, and why the
+/// newest settings were rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootRecord {
     cause: ResetCause,
@@ -127,7 +129,8 @@ impl BootRecord {
         }
     }
 
-    /// Returns `true` if memory holds no record of a previous run of the firmware.
+    /// Returns `true` if there is no valid crash record of a previous run of the firmware, or the cause of this start
+    /// is power-up.
     #[must_use]
     pub const fn is_first(&self) -> bool {
         self.before.is_none()
@@ -147,7 +150,7 @@ impl BootRecord {
         stage.filter(|stage| *stage < StartStage::Running).map_or(0, |stage| stage as u32 + 1)
     }
 
-    /// Returns the facts about the start in the form of telemetry, at `stage` of this run.
+    /// Returns the facts about this start in the form of telemetry; `stage` is the stage that this run has reached.
     #[must_use]
     pub(crate) fn report(&self, stage: StartStage, clock: Clock) -> Boot<'_> {
         let crash = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {

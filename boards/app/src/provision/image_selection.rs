@@ -175,7 +175,7 @@ impl<S> Selection<S> {
 
 impl<S: StoredSettings> InForce<S> {
     /// Chooses the newest copy that can be used and loads it to `memory`; uses the `compiled_in` image if there is
-    /// none. Logs the reason for each image that is not used.
+    /// none. Logs each copy that is rejected or not complete.
     ///
     /// # Errors
     /// [`SettingsError`] if the image that was compiled in cannot be used either: it was not made by the build script

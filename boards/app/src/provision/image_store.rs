@@ -84,8 +84,8 @@ impl<F: NorFlash> Store<F> {
     /// Writes the image of settings `image` to flash as this copy and replaces the copy's previous content.
     ///
     /// # Errors
-    /// [`NotTaken`] with the address at which the flash rejected the write, or has different content afterwards. The
-    /// other copy is unchanged.
+    /// [`NotTaken`] with the address at which the flash rejected the write, or has different content afterwards; with
+    /// the begin of the copy if it could not be erased, or the image is too long. The other copy is unchanged.
     pub(super) fn keep(&mut self, copy: u8, sequence: u32, image: &[u8]) -> Result<(), NotTaken> {
         let begin = self.begin(copy);
         if image.len() > self.room() {

@@ -30,8 +30,8 @@ const PENDING_MAX: usize = 8;
 /// The event that a pending answer to a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
-    /// The next observation of the engine, which has then processed a client's request to end commanding or its
-    /// acknowledgement.
+    /// The next observation of the engine, which has then processed a client's request to end commanding or to withdraw
+    /// a request. Also for requests for the state of the session, which need none of the engine's decisions.
     Look,
     /// The engine's decision on a request to command that is valid only in this [`Epoch`], a counter that each new
     /// connection and each end of commanding increments; `true` if the arm was already commanded.

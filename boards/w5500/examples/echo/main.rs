@@ -30,7 +30,7 @@ const SERVER: Ipv4Address = Ipv4Address::new(192, 0, 2, 1);
 const CLIENT: Ipv4Address = Ipv4Address::new(192, 0, 2, 2);
 const PORT: u16 = 7;
 
-/// Returns the network stack on a chip, the handle on the chip's driver, and the tasks of both.
+/// Returns a network stack on a W5500 chip, the handle on the chip's driver, and the tasks of both.
 fn network(
     spi: impl SpiDevice + 'static,
     interrupt: impl Wait + 'static,

@@ -26,17 +26,17 @@ impl Board {
         Self { tasks: tasks.into_iter().collect(), ..self }
     }
 
-    /// Returns the board's SPI bus to the chip, with the select line.
+    /// Returns the SPI bus to the simulated W5500, with the select line.
     pub(crate) fn spi(&self) -> Spi {
         self.pins.spi()
     }
 
-    /// Returns the chip's interrupt line.
+    /// Returns the simulated W5500's interrupt line.
     pub(crate) fn interrupt(&self) -> Interrupt {
         self.pins.interrupt()
     }
 
-    /// Returns the chip's reset line.
+    /// Returns the simulated W5500's reset line.
     pub(crate) fn reset(&self) -> Reset {
         self.pins.reset()
     }
@@ -47,7 +47,8 @@ impl Board {
         run_all(&mut self.tasks)
     }
 
-    /// Passes the frames that have left this chip to the other one; returns whether there was one.
+    /// Passes the frames that the W5500 of this board has sent to that of the other board; returns whether there was
+    /// one.
     fn pass(&self, to: &Self) -> bool {
         let frames: Vec<_> = std::iter::from_fn(|| self.pins.take()).collect();
         let any = !frames.is_empty();

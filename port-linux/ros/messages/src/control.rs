@@ -114,7 +114,8 @@ messages! {
 pub enum FollowError {
     /// The trajectory was followed without a fault.
     Successful = 0,
-    /// The trajectory of the goal cannot be followed.
+    /// The trajectory of the goal cannot be followed. Also for goals that were replaced, cancelled by another client or
+    /// ended by a contact, and if commanding ended for a reason other than a tolerance.
     InvalidGoal = -1,
     /// The trajectory of the goal names joints that this arm does not have.
     InvalidJoints = -2,

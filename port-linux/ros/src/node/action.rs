@@ -14,7 +14,7 @@ use super::settings::Remarks;
 use crate::goals::Goals;
 use outrigger::exit::Failure;
 
-/// An action. The type of its results is given when a goal ends.
+/// The endpoints and goals of an action that the node offers. The type of its results is given when a goal ends.
 pub(super) struct Action {
     send: In,
     cancel: In,
@@ -96,7 +96,8 @@ impl Action {
         self.goals.status(id) != Status::Unknown
     }
 
-    /// Accepts a goal of the action and sends the acceptance to its client.
+    /// Adds a goal of the action, to be executed from now on, and answers its client. The answer is a rejection if a
+    /// goal with this identifier exists already.
     pub(super) fn accept(&mut self, id: GoalId, asker: Option<Asker>, dds: &mut Dds, stamp: Time) {
         let accepted = self.goals.accept(id, stamp).is_ok();
         if let Some(asker) = asker {

@@ -11,10 +11,11 @@ use outrigger::host::target::Target;
 
 /// The longest wait for the arm's serial number from its controller.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The interval at which the thread checks whether the serial number has arrived.
+/// The interval at which [`serial`] checks whether the controller has answered.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// Returns the serial number. `target` is `None` for a controller that cannot report one.
+/// Returns the arm's serial number, for which the controller at `target` is queried. `target` is `None` for a
+/// controller that cannot report one.
 ///
 /// # Errors
 /// [`Failure::Connection`] if the number is not reported, with the options to use instead.

@@ -114,14 +114,14 @@ impl<const N: usize> Companion<N> for Node {
 struct Running {
     worker: Option<Worker>,
     leaves: Arc<AtomicBool>,
-    /// `true` once another ROS 2 program has been discovered in the domain.
+    /// `true` once another ROS 2 program in the domain has announced a reader, a writer or a node.
     met: Arc<AtomicBool>,
     progress: Arc<Progress>,
 }
 
 impl Running {
     /// Joins the domain, publishes the data that the session exchanges with the robot, and becomes a client of the
-    /// session if the node may command. Refusals are reported as text.
+    /// session if the node may command. Rejected calls and goals are logged.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the domain cannot be joined.
@@ -424,8 +424,8 @@ impl<const N: usize> Working<'_, N> {
         }
     }
 
-    /// Writes the log lines of this step, and the topics whose subscribers require a quality of service that the node
-    /// does not offer.
+    /// Writes the log lines of this step, with a line for each topic whose subscriber requires a quality of service
+    /// that the node does not offer.
     fn tell(&mut self, mut remarks: Remarks) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {

@@ -93,7 +93,7 @@ impl ContactWatch {
     }
 
     /// Requests from the control loop to watch for contacts. Fails unless the arm is commanded and no other watch for
-    /// contacts is on.
+    /// contacts is on, and if the queue of requests is full.
     fn ask<const N: usize>(&mut self, client: &mut Client<N>) -> Result<(), String> {
         let status = client.status();
         if status.mode != Mode::Command {
@@ -157,7 +157,8 @@ impl ContactWatch {
         true
     }
 
-    /// Checks for a contact of the tool, and accordingly ends the goal or switches the watch for contacts off.
+    /// Ends the goal that waits for a contact once its outcome is known, and requests to switch the watch for contacts
+    /// off once it is not needed any more.
     pub(super) fn step<const N: usize>(
         &mut self,
         client: &mut Client<N>,

@@ -153,8 +153,8 @@ pub struct Dds {
     interrupted: InterruptionDetector,
     /// The reason to join the domain again, and the time of the next attempt; `None` if there is no reason.
     rejoins: Option<(String, Instant)>,
-    /// The hosts to which this participant announces itself. Dropped after the participant, because its farewell is
-    /// sent to them.
+    /// The forwarder of this participant's announcements to hosts. Dropped after the participant, because it forwards
+    /// the participant's farewell.
     _peers: Option<Peers>,
 }
 
@@ -285,7 +285,8 @@ impl Dds {
         writer.write(Payload(bytes), Some(Timestamp::now())).is_ok()
     }
 
-    /// Queues the answer to a request of the client `to`; it is sent once the client's reader is discovered.
+    /// Queues the answer to a request of the client `to`; it is sent once the client's reader is discovered, and after
+    /// [`MATCHING`] in any case. It is dropped if [`WAITING`] answers wait already.
     pub(super) fn answer(&mut self, to: Asker, message: Vec<u8>) {
         let payload = match to.style {
             Style::Beside(_) => body(message),
@@ -459,7 +460,7 @@ impl Dds {
         std::mem::take(&mut self.news)
     }
 
-    /// Returns the remarks about other participants since the beginning, in the order in which they were made.
+    /// Returns the first 64 remarks about other participants since the beginning, in the order in which they were made.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }

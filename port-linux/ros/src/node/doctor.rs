@@ -121,7 +121,7 @@ impl Watching {
         Ok((net.with_feed(&feed, None), apart))
     }
 
-    /// Returns the findings, a few seconds after the start at the earliest.
+    /// Returns the findings of the check of the DDS domain, 11 s after [`start`](Self::start) at the earliest.
     ///
     /// # Errors
     /// [`Failure::Fault`] if the thread of the check has ended.
@@ -206,7 +206,8 @@ fn others(programs: &[String]) -> String {
     }
 }
 
-/// Returns the topics that stay empty for this robot, by their absolute names.
+/// Returns lines of text that name the topics without data for this robot, by their absolute names, or state that the
+/// robot is not connected.
 fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
     if readings.is_empty() {
         return vec!["  topics without data: unknown until the robot is connected".into()];

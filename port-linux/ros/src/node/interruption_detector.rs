@@ -30,7 +30,7 @@ pub(super) struct InterruptionDetector {
 }
 
 impl InterruptionDetector {
-    /// Starts to detect interruptions.
+    /// Starts to detect, on a thread of its own, that this process was stopped and continued.
     ///
     /// # Errors
     /// The errors of the operating system.

@@ -171,8 +171,8 @@ impl Census {
     }
 }
 
-/// Returns the address of a participant. Loopback addresses, which every machine has, are used only if there is no
-/// other.
+/// Returns the address among `locators` at which an endpoint is reached; `None` if there is none. Loopback addresses,
+/// which every machine has, are used only if there is no other.
 fn address(locators: impl Iterator<Item = SocketAddr>) -> Option<IpAddr> {
     let all: Vec<_> = locators.map(|at| at.ip()).filter(|ip| !ip.is_unspecified()).collect();
     all.iter().find(|ip| !ip.is_loopback()).or_else(|| all.first()).copied()

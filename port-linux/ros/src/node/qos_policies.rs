@@ -8,7 +8,7 @@ use rustdds::{QosPolicies, QosPolicyBuilder};
 /// (measured).
 const KEPT: i32 = 10;
 
-/// Returns the policies of DDS for a quality that is offered or requested.
+/// Returns the policies of DDS for the quality of service of an endpoint.
 pub(super) fn policies(qos: Qos) -> QosPolicies {
     // With a blocking time of zero, samples that a stalled reader does not take are dropped for it.
     let reliable = Reliability::Reliable { max_blocking_time: rustdds::Duration::ZERO };
@@ -20,7 +20,7 @@ pub(super) fn policies(qos: Qos) -> QosPolicies {
         .build()
 }
 
-/// Returns the reliability and durability of DDS policies; the depth is 0.
+/// Returns the quality of service with the reliability and durability of DDS policies; its depth is 0.
 pub(super) fn quality(of: &QosPolicies) -> Qos {
     let reliable = matches!(of.reliability(), Some(Reliability::Reliable { .. }));
     let latched = of.durability().is_some_and(|durability| durability > Durability::Volatile);

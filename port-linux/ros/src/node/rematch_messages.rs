@@ -15,7 +15,7 @@ const SUBMESSAGE: usize = 4;
 const DATA: [u8; 2] = [0x15, 0x05];
 /// The kind and flags of the submessage HEARTBEAT: little-endian without a request for a response.
 const HEARTBEAT: [u8; 2] = [0x07, 0x03];
-/// The identifiers of the reader and the writer of topics (RTPS 2.5, 9.3.1.5).
+/// The identifiers of the reader and the writer of announcements of topics (RTPS 2.5, 9.3.1.5).
 const BETWEEN: [u8; 8] = [0, 0, 0x02, 0xc7, 0, 0, 0x02, 0xc2];
 /// The number of the parameter that ends a list; it and the following ones identify parameters in RTPS (RTPS 2.5,
 /// 9.6.3).
@@ -110,7 +110,7 @@ pub(super) fn tells_of_topics(message: &mut [u8], begin: usize) -> bool {
 }
 
 /// Returns the position of the set of endpoints in an announcement, and `true` if it is little-endian. Returns `None`
-/// if there are parameters before the sample.
+/// if the announcement has none, has an unknown encoding, or has parameters before the sample.
 fn set_of_endpoints(message: &[u8], begin: usize) -> Option<(usize, bool)> {
     let two = |at: usize| message.get(at..at + 2)?.try_into().ok();
     let number = |at, is_little| {

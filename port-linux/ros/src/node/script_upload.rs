@@ -74,7 +74,7 @@ pub(super) struct Scripts {
 }
 
 impl Scripts {
-    /// Offers the topics and the action, for the controller at `target`.
+    /// Offers the topics and the action for URScript programs, which are uploaded to the controller at `target`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the transport refuses.
@@ -202,7 +202,8 @@ impl Scripts {
         true
     }
 
-    /// Reports to the client the messages that the thread of the URScript program has sent since the last step.
+    /// Logs the messages that the thread of the URScript program has sent since the last step, and ends the client's
+    /// goal once the program has ended.
     pub(super) fn step<const N: usize>(
         &mut self,
         client: &mut Client<N>,

@@ -84,7 +84,7 @@ pub struct Settings {
     /// The names of the arm's joints, in the order of the arm.
     pub(super) joints: &'static [&'static str],
     /// The time for which a streamed joint command stays valid without a successor; then the arm is brought to
-    /// standstill, after positions at the last of them.
+    /// standstill, at the last of them if they are positions.
     pub(super) forward_timeout: Duration,
     /// The time within which a client must publish on the topic of freedrive again, else freedrive ends.
     pub(super) freedrive_timeout: Duration,

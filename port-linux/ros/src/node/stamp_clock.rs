@@ -29,7 +29,8 @@ impl StampClock {
         self.nanos.saturating_add(at.as_micros().saturating_mul(1_000))
     }
 
-    /// Reads the system's clock by calling `look`, if the next reading is due at `now`.
+    /// Reads, if that is due at `now`, the time at which the process's clock was zero \[ns since 1970\] by calling
+    /// `look`. Adopts it if two readings in succession agree that the system's clock was set anew.
     pub(super) fn follow(&mut self, now: Instant, look: impl FnOnce() -> u64) {
         if now < self.next {
             return;

@@ -40,7 +40,8 @@ impl ControllerClock {
     }
 
     /// Takes a robot state that arrived over the connection `port` and returns the time of its values. This is the time
-    /// of arrival until the offset is known, and if the two clocks are inconsistent.
+    /// of arrival if that is configured, if the state has no time, until the offset is known, and if the two clocks are
+    /// inconsistent.
     pub(super) fn state(&mut self, port: u16, message: &Message<'_>, arrival: Instant) -> Instant {
         if self.by == Stamps::Arrival {
             return arrival;

@@ -43,7 +43,7 @@ const AT_REST: f32 = 0.02;
 /// The longest wait for the arm to come to rest after a motion has ended.
 const RESTS: Duration = Duration::from_secs(1);
 
-/// An action that follows trajectories, with the topic of trajectories beside it.
+/// An action that follows trajectories, with the topic of trajectories beside it if there is one.
 struct Served {
     /// The name of the trajectory action.
     name: &'static str,
@@ -159,7 +159,8 @@ impl<const N: usize> TrajectoryActions<N> {
         &self.joints
     }
 
-    /// Handles data that arrived for one of the actions; returns it if it is for none of them.
+    /// Handles data that arrived for one of the actions or topics of trajectories; returns it if it is for none of
+    /// them.
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
@@ -236,7 +237,8 @@ impl<const N: usize> TrajectoryActions<N> {
         coming.map_err(|text| refused(invalid(text)))
     }
 
-    /// Handles a trajectory that arrived on a topic: validates it and prepares its motion, or logs the rejection.
+    /// Handles a trajectory that arrived on a topic: validates it and prepares its motion, or logs the rejection. One
+    /// without points cancels the motion in progress.
     fn trajectory(
         &mut self,
         index: usize,
@@ -394,8 +396,8 @@ impl<const N: usize> TrajectoryActions<N> {
         by.and_then(|(index, _)| self.served.get(index)).is_some_and(Served::ends_by_contact)
     }
 
-    /// Handles the control loop's decision on a request. Returns `false` if the request was made for none of these
-    /// trajectory goals.
+    /// Handles the control loop's decision on a request. Returns `false` if that decides neither on a motion that has
+    /// not started yet nor on the watch for contacts.
     pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
         if self.touch.decided(outcome, dds, stamp, remarks) {
             return true;

@@ -32,7 +32,7 @@ pub(super) struct CancelOrigin {
     pub(super) makes_room: bool,
 }
 
-/// Returns the end of a goal whose motion did not end by itself: aborted, with this text.
+/// Returns the end of a goal whose motion did not end by itself: aborted, with the code `INVALID_GOAL` and this text.
 pub(super) const fn aborted(text: &str) -> Ended<'_> {
     Ended { how: Status::Aborted, code: FollowError::InvalidGoal, text, touched: false }
 }
@@ -42,7 +42,7 @@ pub(super) fn invalid(text: impl Into<String>) -> Unfit {
     Unfit { code: FollowError::InvalidGoal, text: text.into() }
 }
 
-/// Returns the error code of a goal for the reason why commanding ended.
+/// Returns the error code of a goal for the reason why commanding ended; `INVALID_GOAL` for all but the tolerances.
 fn code_of(reason: Option<Reason>) -> FollowError {
     match reason {
         Some(Reason::PathTolerance) => FollowError::PathTolerance,
@@ -51,8 +51,8 @@ fn code_of(reason: Option<Reason>) -> FollowError {
     }
 }
 
-/// Returns the result of a goal by the stage of its motion and, if commanding ended, the reason and the side that ended
-/// it. Returns `None` while the motion runs.
+/// Returns the status, the error code and the text of a goal's result by the stage of its motion and, if commanding
+/// ended, the reason and the side that ended it. Returns `None` while the motion waits or runs.
 pub(super) fn ended_as(
     stage: Option<MotionStage>,
     whose: CancelOrigin,

@@ -40,7 +40,7 @@ pub(super) struct Back {
     left: u8,
 }
 
-/// Returns the names of a DDS participant's nodes as text.
+/// Returns the names of a DDS participant's nodes as text, separated by commas, or a general term if none is known.
 fn named(names: &[&str]) -> String {
     match names {
         [] => "a participant".into(),
@@ -55,7 +55,8 @@ impl Dds {
         }
     }
 
-    /// Reports that a participant was lost. Must be called while the participant's nodes are known.
+    /// Adds a text to the news if the event is the loss of a participant that was silent for longer than its lease.
+    /// Must be called while the participant's nodes are known.
     pub(super) fn report_loss(&mut self, event: &DomainParticipantStatusEvent) {
         let DomainParticipantStatusEvent::ParticipantLost { id, reason: LostReason::Timeout { lease, elapsed } } =
             event

@@ -61,7 +61,7 @@ fn client(answers: GUID) -> [u8; WHO] {
     std::array::from_fn(|at| bytes[at] ^ bytes[at + WHO])
 }
 
-/// Returns a request of Cyclone DDS: the client and the number, followed by the message.
+/// Returns a request of Cyclone DDS: the client and the number, followed by the message without its encapsulation.
 fn before(client: [u8; WHO], number: u64, message: &[u8]) -> Vec<u8> {
     let mut whole = [client, number.to_le_bytes()].concat();
     whole.extend_from_slice(message.get(ENCAPSULATION.len()..).unwrap_or_default());
@@ -69,7 +69,7 @@ fn before(client: [u8; WHO], number: u64, message: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the number of an answer of Cyclone DDS to this client, and the answer with its encapsulation; `None` if it
-/// is for another client.
+/// is for another client, or too short.
 fn after(client: [u8; WHO], mut bytes: Vec<u8>) -> Option<(u64, Vec<u8>)> {
     let begin = ENCAPSULATION.len();
     let (whose, number) = bytes.get(begin..begin + HEADER)?.split_at_checked(WHO)?;
