@@ -54,8 +54,9 @@ impl ArpGuard {
         Self::new(if near { robot } else { gateway.unwrap_or(robot) })
     }
 
-    /// Examines a frame that the network controller has received. Returns `false`, and counts a rejected claim, if
-    /// another device than the owner claims the address in it; the stack must then not get the frame.
+    /// Examines a frame that the network controller has received. Returns `false`, and counts a rejected claim, if it
+    /// claims the address for another device than the owner and no request of the stack is unanswered; the stack must
+    /// not get that frame.
     pub fn receive(&mut self, frame: &[u8]) -> bool {
         let Some(claim) = ArpClaim::of(frame).filter(|claim| self.is_about(claim.sender)) else { return true };
         if self.asked || self.holder.is_none_or(|holder| holder == claim.hardware) {

@@ -17,7 +17,8 @@ pub(crate) enum Asker {
     Pin,
 }
 
-/// A command for the dashboard server, at most one at a time, and its outcome.
+/// The exchange between the requesters of commands for the dashboard server and the task that executes them: at most
+/// one command at a time, and its outcome.
 pub(crate) struct ServiceCommands {
     asked: Signal<NoopRawMutex, (ArmCommand, Asker)>,
     busy: Cell<bool>,

@@ -18,7 +18,7 @@ use crate::shared::{self, LoopObserver};
 
 type Engine = KrcEngine<'static, AnyLaw<7>>;
 
-/// The state shared between the control loop and the other tasks.
+/// The state shared between the control loop and the other tasks of a KRC's board.
 pub type Shared = shared::Shared<7, Krc>;
 
 /// All memory of a robot, to be stored in a static. It is all zeros and takes no flash. The recorder has separate

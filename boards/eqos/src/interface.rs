@@ -185,8 +185,8 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         next.min(self.checked + LOOK)
     }
 
-    /// Checks reception and transmission of the DMA; returns the reason for a restart of the interface, `None` if
-    /// both work.
+    /// Checks reception and transmission, wakes a DMA that is suspended although it has work, and updates the counts.
+    /// Returns the reason for a restart of the interface, `None` if both work.
     fn health(&mut self, now: u64) -> Option<Cause> {
         if self.bus.read(DMADSR) >> DMADSR_RPS0 & 0xf == STOPPED {
             return Some(Cause::Stopped);

@@ -44,8 +44,8 @@ pub struct LinkMode {
 }
 
 impl LinkMode {
-    /// Returns the best mode that both sides have, by the partner's register 5. A partner that does not negotiate appears
-    /// there with the one ability that was detected, without full duplex.
+    /// Returns the best mode that both sides have, by the partner's register 5; `None` if they have none in common. A
+    /// partner that does not negotiate appears there with the one ability that was detected, without full duplex.
     pub(crate) const fn best(partner: u16) -> Option<Self> {
         let both = partner & ABILITIES;
         Some(match both {

@@ -63,7 +63,7 @@ impl<M: Cells> ReceiveRing<M> {
         result
     }
 
-    /// Returns the number of unusable frames since the start: damaged, in pieces, or longer than a buffer.
+    /// Returns the number of unusable frames since the ring was made: damaged, in pieces, or longer than a buffer.
     pub const fn bad(&self) -> u32 {
         self.bad
     }

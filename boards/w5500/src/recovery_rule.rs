@@ -27,7 +27,7 @@ pub(crate) enum Remedy {
 /// The history of remedies for the W5500's errors, which chooses the next one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Care {
-    /// The time of the last remedy, or of the next reset if one is due.
+    /// The time of the last remedy for an error of the W5500, or of its next reset if one is due.
     remedied: Option<Instant>,
     reset: Option<Instant>,
     /// The shortest time between the last reset of the W5500 chip and the next one; `None` before the first.

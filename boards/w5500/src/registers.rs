@@ -22,7 +22,7 @@ pub(crate) const fn header(block: u8, address: u16, write: bool) -> [u8; 3] {
     [high, low, block << 3 | (write as u8) << 2]
 }
 
-/// Returns the block of the registers of socket `number`, 0 to 7.
+/// Returns the number of the W5500's block with the registers of socket `number`, 0 to 7.
 pub(crate) const fn socket(number: u8) -> u8 {
     1 + 4 * number
 }
@@ -39,25 +39,25 @@ pub(crate) mod common {
     pub(crate) const VERSION: u16 = 0x0039;
 }
 
-/// The addresses of the socket's registers in [`Block::Socket`].
+/// The addresses of the registers of the W5500's socket 0 in [`Block::Socket`].
 pub(crate) mod of_socket {
     pub(crate) const MODE: u16 = 0x0000;
     pub(crate) const COMMAND: u16 = 0x0001;
-    /// The address of the register with the socket's events, one bit each; writing a 1 clears an event.
+    /// The address of the register with the events of socket 0, one bit each; writing a 1 clears an event.
     pub(crate) const INTERRUPTS: u16 = 0x0002;
-    /// The address of the register with the state of the socket.
+    /// The address of the register with the state of socket 0.
     pub(crate) const STATE: u16 = 0x0003;
-    /// The address of the register with the size of the receive buffer \[KiB\]; the size of the transmit buffer
+    /// The address of the register with the size of socket 0's receive buffer \[KiB\]; the size of its transmit buffer
     /// follows.
     pub(crate) const RECEIVE_BUFFER: u16 = 0x001e;
-    /// The address of the register with the number of free bytes for transmission; the read pointer follows, two bytes
-    /// each.
+    /// The address of the register with the number of free bytes in socket 0's transmit buffer; the read pointer for
+    /// transmission follows, two bytes each.
     pub(crate) const TRANSMIT_FREE: u16 = 0x0020;
-    /// The address of the register with the write pointer for transmission, two bytes.
+    /// The address of the register with socket 0's write pointer for transmission, two bytes.
     pub(crate) const TRANSMIT_WRITE: u16 = 0x0024;
-    /// The address of the register with the number of received bytes, two bytes.
+    /// The address of the register with the number of bytes that socket 0 has received, two bytes.
     pub(crate) const RECEIVED: u16 = 0x0026;
-    /// The address of the register with the read pointer for received bytes, two bytes.
+    /// The address of the register with socket 0's read pointer for received bytes, two bytes.
     pub(crate) const RECEIVE_READ: u16 = 0x0028;
     pub(crate) const INTERRUPT_MASK: u16 = 0x002c;
 }

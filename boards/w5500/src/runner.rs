@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// The time between two checks of the W5500's link and settings.
 const CHECK: Duration = Duration::from_millis(100);
-/// The time between two checks of link and settings while a frame waits until the one before it is sent.
+/// The time between two checks of the W5500's link and settings while a frame waits until the one before it is sent.
 const CHECK_WAITING: Duration = Duration::from_millis(10);
 
 /// The time limit for the transmission of a frame while there is a link.
@@ -30,8 +30,9 @@ const SENT: Duration = Duration::from_millis(100);
 /// The greatest number of frames sent to the W5500 chip before the next received one is read.
 const BURST: usize = 8;
 
-/// The number of interrupts in a row without a frame after which the line is ignored until the next poll: a line that is
-/// stuck must not take all of the processor. One or two are normal, if a frame was read before it was acknowledged.
+/// The number of interrupts in a row without a frame after which the W5500's interrupt line is ignored until the next
+/// poll: a line that is stuck must not take all of the processor. One or two are normal, if a frame was read before it
+/// was acknowledged.
 const FRUITLESS: u8 = 4;
 
 /// The task of the W5500's driver: carries frames between chip and stack. Run it in a task of its own, for ever.

@@ -87,8 +87,8 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
     }
 
     /// Waits for conversions, at most for the time that a connected device can take, and reads them \[counts\]. Returns
-    /// `None` if a transfer failed or the converter had lost its settings, which is counted, or if a channel had no
-    /// unread conversion, which is not.
+    /// `None` if a transfer failed or was damaged, or the converter had lost its settings, which is counted, or if a
+    /// channel had no unread conversion, which is not.
     async fn conversions(&mut self) -> Option<[i32; CHANNELS]> {
         // Out of step, two additional frames come first: they write the settings if necessary, and read the old
         // conversions.

@@ -10,8 +10,9 @@ use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_ros2_messages::{ControllerState, ControllerStateHumble, Header};
 
-/// Returns the controller's state message for one robot state, with the scaling of speed in force (0 … 1). Returns
-/// `None` if the robot does not report its targets.
+/// Returns the message with the state of a trajectory controller (targets, measured values and errors of the joints)
+/// for one robot state; `scaling` is the speed scaling (0 … 1), 1 if unknown. Returns `None` if the robot reports no
+/// targets or no positions.
 #[must_use]
 pub(crate) fn controller_state(
     readings: &Readings,

@@ -34,7 +34,8 @@ static SWITCH: Offer = Offer {
     does: "ok if all are already active or inactive as requested; rejected if a switch would be needed",
 };
 
-/// The services of a `controller_manager` that answer queries about controllers.
+/// The services of a `controller_manager`: the lists of controllers and of their types, and a switch request that
+/// succeeds only if every controller already has the requested state.
 pub static CONTROLLER_OFFERS: &[&Offer] = &[&LIST, &TYPES, &SWITCH];
 
 /// The use that a controller of `controller_manager` makes of the arm's joints.

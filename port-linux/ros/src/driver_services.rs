@@ -196,7 +196,8 @@ pub fn version([major, minor, bugfix, build]: [u32; 4]) -> Vec<u8> {
     encode(&SoftwareVersionResponse { major, minor, bugfix, build })
 }
 
-/// Returns the digital output with this number: 0–7 standard, 8–15 configurable, 16 and 17 at the tool.
+/// Returns the digital output with this number: 0–7 standard, 8–15 configurable, 16 and 17 at the tool; `None` for any
+/// other number.
 fn digital(pin: i8) -> Option<DigitalOutput> {
     Some(match u8::try_from(pin).ok()? {
         pin @ 0..=7 => DigitalOutput::Standard(pin),
@@ -263,7 +264,8 @@ const TRANSITION: Duration = Duration::from_secs(5);
 /// The length of the oldest layout of a payload call, without the encapsulation \[bytes\].
 const SHORT: usize = 32;
 
-/// Checks that a payload is within the configured bounds \[kg\], as the driver of 2015 did with its parameters.
+/// Checks an operation that sets a payload: the mass must be from `min` to `max` \[kg\], as the parameters of the
+/// driver of 2015 demanded. Returns the operation; any other is returned unchecked.
 ///
 /// # Errors
 /// [`Refused`] with the bounds and the mass.

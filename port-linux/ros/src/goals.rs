@@ -8,7 +8,8 @@ use outrigger_ros2_messages::{
 
 /// The time for which results are kept for late requests \[ns\], equal to the time in the oldest release of ROS 2.
 const KEPT: u64 = 15 * 60 * 1_000_000_000;
-/// The largest number of goals kept; the goals that ended first are dropped first.
+/// The largest number of goals kept, unless more are in progress. Of the goals that have ended, those accepted first
+/// are dropped first.
 const MOST: usize = 64;
 /// The number of newest rejected goals whose reason is kept for later requests.
 const REJECTED_KEPT: usize = 16;
@@ -143,7 +144,8 @@ impl<R: Clone, W> Goals<R, W> {
         std::mem::take(&mut goal.waiting)
     }
 
-    /// Drops ended goals that were kept long enough. Returns `true` if there were any.
+    /// Drops ended goals that were kept long enough at `now` \[ns\], and those beyond the largest number. Returns
+    /// `true` if there were any.
     pub fn forget(&mut self, now: u64) -> bool {
         let before = self.goals.len();
         let kept = |goal: &Goal<R, W>| goal.result.as_ref().is_none_or(|(_, at)| now < at.saturating_add(KEPT));

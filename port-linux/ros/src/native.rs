@@ -254,7 +254,8 @@ const PLACE: &str = "{serial}";
 /// The value of the namespace setting that selects the namespace of a controller, made from its serial number.
 const SERIAL: &str = "serial";
 
-/// Returns `true` if the namespace or the prefix contains the serial number.
+/// Returns `true` if the namespace or the prefix contains the placeholder `{serial}`, or the namespace is `serial`: the
+/// names are then made from the arm's serial number.
 #[must_use]
 pub fn by_serial(namespace: &str, prefix: &str) -> bool {
     namespace == SERIAL || namespace.contains(PLACE) || prefix.contains(PLACE)

@@ -107,8 +107,8 @@ fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) ->
     Err(Refused::Value { name, expected: expected.into(), found: found.to_string() })
 }
 
-/// Checks that no pin number in a request exceeds `last` and that each pin occurs once. Of two levels for one pin, the
-/// second would contradict or supersede the first, which would then be reported as failed.
+/// Checks that a request has at least one pin, that no pin number exceeds `last` and that each pin occurs once. Of two
+/// levels for one pin, the second would contradict or supersede the first, which would then be reported as failed.
 fn each_once(pins: impl Iterator<Item = u8>, range: &'static str, last: u8) -> Result<(), Refused> {
     let mut seen = 0_u8;
     for (at, pin) in pins.enumerate() {

@@ -363,7 +363,8 @@ fn types(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     found
 }
 
-/// Finds programs of a release of ROS 2 that this node does not support.
+/// Finds programs of another release of ROS 2 than this node, as far as announcements show that: Humble and older
+/// differ in them from Iron and newer.
 fn releases(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let here = if offered.distro == Distro::Humble { Width::Wide } else { Width::Narrow };
     let mut others: Vec<_> = seen.nodes.iter().filter(|of| of.width != here).map(|of| of.prefix).collect();

@@ -127,8 +127,8 @@ impl Parameters {
         }
     }
 
-    /// Returns the names of the parameters with a prefix. No name contains a dot, so a prefix matches only the
-    /// identical name.
+    /// Returns the response to a call that lists the node's parameters: those that a prefix in the call matches, or all
+    /// of them if it has none. No name contains a dot, so a prefix matches only the identical name.
     fn list(&self, bytes: &[u8]) -> Result<Vec<u8>, Refused> {
         let ListParametersRequest { prefixes, .. } = read(bytes)?;
         few(&prefixes)?;

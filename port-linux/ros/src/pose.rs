@@ -43,8 +43,8 @@ pub(crate) fn rotation_vector(of: Quaternion) -> Option<[f64; 3]> {
     Some([x, y, z].map(|v| v * factor))
 }
 
-/// Returns the pose of a frame given as three rows of four: rotation, then position \[m\]. Returns `None` if it is
-/// not a rotation.
+/// Returns the position \[m\] and rotation vector \[rad\] of a frame given as three rows of four: rotation, then
+/// position \[m\]. Returns `None` if the rotation has a value that is not finite.
 #[must_use]
 pub(crate) fn of_rows(rows: &[f64; 12]) -> Option<[f64; 6]> {
     let [xx, xy, xz, x, yx, yy, yz, y, zx, zy, zz, z] = *rows;
@@ -113,7 +113,7 @@ pub(crate) fn wrench_at_tool(force: [f64; 6], target_pose: [f64; 6], tcp_offset:
     Wrench { force: into(&tool, force).into(), torque: into(&tool, torque).into() }
 }
 
-/// Converts the force and torque of a CB3, which are only rotated into the tool's frame.
+/// Converts the force and torque of a CB2 or CB3, along the base's axes, which are only rotated into the tool's frame.
 #[must_use]
 pub(crate) fn wrench_turned(force: [f64; 6], target_pose: [f64; 6]) -> Wrench {
     let rows = rows(halves(target_pose).1);

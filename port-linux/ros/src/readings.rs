@@ -14,7 +14,7 @@ pub use self::variable::Variable;
 
 /// The largest number of values in one variable that a robot reports.
 const MOST: usize = 12;
-/// The silence of a port \[µs\] after which a worse port is used.
+/// The silence of a port \[µs\] after which the data of a worse port, in the order of [`Port`], is used.
 const SILENCE: u64 = 1_000_000;
 
 /// The TCP port or interface of the controller that sent a value, the worst first.
@@ -62,7 +62,8 @@ impl Default for Readings {
 
 impl Readings {
     /// Stores the fields of a robot state received on `port` at `at` \[µs\]; `visit` passes them. Returns `true` if
-    /// topics are to be published from the state, because no better port provides states.
+    /// topics are to be published from the state: it has joint positions, and no better port has sent any within a
+    /// second.
     pub fn state(&mut self, port: Port, at: u64, visit: impl FnOnce(&mut dyn FieldVisitor)) -> bool {
         let mut taking = Taking { readings: self, port, at, package: "", joints: false };
         visit(&mut taking);
@@ -185,7 +186,7 @@ impl Readings {
     }
 
     /// Returns the number of the robot mode as CB3 and later number it, which ROS also uses; `None` until it was
-    /// received.
+    /// received, and for an unknown mode of a CB2.
     #[must_use]
     pub fn robot_mode(&self) -> Option<i8> {
         let raw = i32::try_from(self.integer(Variable::RobotMode)?).ok()?;
@@ -410,7 +411,7 @@ fn many(values: &mut [f64; MOST], of: impl ExactSizeIterator<Item = f64>) -> usi
 }
 
 /// Returns the number that messages use for a robot mode, which is that of CB3 and later. Modes that only CB2 has are
-/// mapped to the nearest one.
+/// mapped to the nearest one; `None` for an unknown mode.
 pub(crate) fn robot_mode_number(mode: RobotMode) -> Option<i8> {
     Some(match mode {
         RobotMode::NotConnected => 0,

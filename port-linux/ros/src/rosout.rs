@@ -17,7 +17,7 @@ pub static ROSOUT: Topic = Topic {
 /// The value of the level `WARN` in a `rcl_interfaces/msg/Log`.
 const WARN: u8 = 30;
 
-/// Returns the message with this text as a line of the log, for the node with this absolute name.
+/// Returns the message with this text as a line of the log at the level `WARN`, for the node with this absolute name.
 #[must_use]
 pub fn log(stamp: Time, node: &str, text: String) -> Vec<u8> {
     // A logger is named after its node, with dots.

@@ -47,9 +47,10 @@ impl Distro {
 pub struct Qos {
     /// `true` if messages of the topic that were lost are sent again.
     pub reliable: bool,
-    /// `true` if a subscriber that joins late receives the topic's newest message.
+    /// `true` if a subscriber that joins late receives the topic's newest messages, at most [`depth`](Self::depth).
     pub latched: bool,
-    /// The number of messages of the topic that are kept for a slow subscriber.
+    /// The number of messages of the topic that are kept for a slow subscriber, and for late ones if the topic is
+    /// latched.
     pub depth: u16,
 }
 

@@ -89,10 +89,10 @@ messages! {
     SetSpeedSliderRequest = "ur_msgs/srv/SetSpeedSliderFraction_Request" { speed_slider_fraction: f64 }
     #[derive(Copy, Eq)]
     SetSpeedSliderResponse = "ur_msgs/srv/SetSpeedSliderFraction_Response" { success: bool }
-    /// A request to set the payload in the layout until version 2.5.
+    /// A request to set the payload in the layout of `ur_msgs` until version 2.5.
     #[derive(Copy)]
     SetPayloadShort = "ur_msgs/srv/SetPayload_Request" { mass: f32, center_of_gravity: Vector3 }
-    /// A request to set the payload in the layout of version 2.6: Humble to Lyrical.
+    /// A request to set the payload in the layout of `ur_msgs` 2.6: Humble to Lyrical.
     #[derive(Copy)]
     SetPayloadRequest = "ur_msgs/srv/SetPayload_Request" {
         mass: f32,
@@ -100,7 +100,7 @@ messages! {
         ixx: f64, iyy: f64, izz: f64, ixy: f64, ixz: f64, iyz: f64,
         transition_time: Span,
     }
-    /// A request to set the payload in the layout from version 3.0 on: Rolling.
+    /// A request to set the payload in the layout of `ur_msgs` from version 3.0 on: Rolling.
     #[derive(Copy)]
     SetPayloadInertia = "ur_msgs/srv/SetPayload_Request" { payload: Inertia, transition_time: Span }
     #[derive(Copy, Eq)]

@@ -57,8 +57,8 @@ impl Surroundings {
         self.interfaces.iter().map(|(interface, _)| *interface).collect()
     }
 
-    /// Returns a description of the failure if multicast works on none of the network interfaces, with the address
-    /// of the first of them.
+    /// Returns the first network interface other than loopback, and a description of the failure of multicast there.
+    /// Returns `None` if multicast works on any such interface, or if there is none.
     fn without_multicast(&self) -> Option<(IpAddr, String)> {
         let networks = || self.interfaces.iter().filter(|(interface, _)| !interface.is_loopback());
         if networks().any(|(_, multicast)| *multicast == Multicast::Returns) {

@@ -38,7 +38,8 @@ pub(super) fn vendor(of: [u8; 2]) -> String {
 }
 
 impl Neighbourhood {
-    /// Returns every program in the domain, by its first node if it has announced one.
+    /// Describes, as text, every program in the domain that has announced an endpoint or a node, by its first node if
+    /// that is known.
     #[must_use]
     pub(crate) fn programs(&self) -> Vec<String> {
         self.prefixes().into_iter().map(|of| self.program(of)).collect()
