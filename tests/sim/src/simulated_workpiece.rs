@@ -38,7 +38,7 @@ impl Surface {
         Self { origin, normal, waves: vec![], heave: None }
     }
 
-    /// Returns the unit normal and two unit vectors in the plane.
+    /// Returns the unit normal of the surface, and two unit vectors in its plane.
     #[must_use]
     pub fn basis(&self) -> [Vec3; 3] {
         let n = scale(self.normal, 1.0 / norm(self.normal));
@@ -67,7 +67,7 @@ impl Surface {
     }
 
     /// Returns the distance to the surface from `from` along the unit vector `direction` \[m\]. `None` if the surface
-    /// is not ahead.
+    /// is not ahead, or the direction meets its plane at an angle below about 6°.
     #[must_use]
     pub fn distance(&self, from: Vec3, direction: Vec3, now: SimTime) -> Option<f64> {
         let [n, u, v] = self.basis();
@@ -106,7 +106,8 @@ impl DistanceSensor {
         Self { range: (0.02, 0.5), noise: 5e-5, rng: Rng::new(seed, 0xD157) }
     }
 
-    /// Returns the reading \[m\] with the tool at `tool`; `None` out of range.
+    /// Returns the reading of the sensor \[m\] with the tool at `tool`; `None` if no surface is ahead or it is out of
+    /// range.
     pub fn read(&mut self, surface: &Surface, tool: Frame, now: SimTime) -> Option<f64> {
         let noise = self.noise * self.rng.normal();
         let distance = surface.distance(tool.position, tool.z_axis(), now)? + noise;

@@ -17,7 +17,7 @@ pub struct Surface {
 
 impl Surface {
     /// Returns a surface with the normal scaled to length 1. `None` if the normal has no direction, a number is not
-    /// finite, or the stiffness is not positive.
+    /// finite, the stiffness is not positive, or the damping is negative.
     #[must_use]
     pub fn new(point: Vec3, normal: Vec3, stiffness: f64, damping: f64) -> Option<Self> {
         let length = norm(normal);

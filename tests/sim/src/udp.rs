@@ -16,7 +16,7 @@ use crate::krc::{Krc, Sender};
 use crate::tcp::Clock;
 use crate::time::SimTime;
 
-/// A buffer size larger than any datagram.
+/// A size of the receive buffer that is larger than any datagram of the Fast Research Interface \[bytes\].
 const CHUNK: usize = 2048;
 
 /// A simulated KRC with its UDP sockets, ready to be run.

@@ -7,7 +7,7 @@ use outrigger_wire::fri::{ControlScheme, Quality};
 use super::options::{Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, Options, QualityLimits};
 use crate::fault::nearest_of;
 
-/// One assumption about a KRC by its name, with a value.
+/// An assumption about a property of the KRC that is not known: its name, and the value that the simulation is to use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assumption {
     row: usize,

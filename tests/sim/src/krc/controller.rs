@@ -89,8 +89,8 @@ pub struct Krc {
     mover: Mover,
     up: Channel,
     down: Channel,
-    /// The command for the present cycle: the newest that answers its measurement, or a late answer if the options
-    /// permit that. `None` until one has arrived.
+    /// The command that is executed at the end of the present cycle: the newest that answers its measurement, or else
+    /// the first late answer, if the options permit that. `None` until one has arrived.
     received: Option<CommandRepr>,
     heard: Option<CommandRepr>,
     newest: Option<u16>,

@@ -22,12 +22,12 @@ pub enum FaultKind {
     Reorder(f64),
     /// No datagram arrives on the network.
     Silence,
-    /// With this share of the datagrams, an additional one of random bytes arrives.
+    /// With this share of the datagrams, an additional malformed one arrives: random bytes, or a copy with an error.
     Garbage(f64),
     /// The KRC's measurements reflect the initial counter, as before the first command, instead of the newest
     /// command's.
     Stale,
-    /// The KRC restarts: its counter continues from 1, the Fast Research Interface is open, no motion is commanded.
+    /// The KRC restarts: its counter begins at 1 again, the Fast Research Interface is open, no motion is commanded.
     Restart,
     /// The Fast Research Interface is reopened with this period of measurements.
     Period(Duration),
@@ -39,7 +39,7 @@ pub enum FaultKind {
     Stop,
     /// The drives are switched off, and on again at the fault's end.
     PowerOff,
-    /// The operation mode is T1 with the enabling switch released, until the fault's end.
+    /// The drives are off, as with a released enabling switch in operation mode T1, until the fault's end.
     Release,
     /// A person pushes the flange down with this force \[N\].
     Hand(f64),
@@ -115,7 +115,7 @@ fn span(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// An error: a fault that could not be parsed, as a sentence.
+/// An error: the text of a fault for the simulated KRC could not be parsed. It is displayed as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultError(String);
 

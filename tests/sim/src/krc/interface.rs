@@ -413,8 +413,8 @@ fn each(f: impl Fn(usize) -> f64) -> Joints {
     std::array::from_fn(f)
 }
 
-/// Returns the commanded frame. The error is [`Reason::Limit`] if its rotation is invalid, as in a frame that was
-/// never set.
+/// Returns the commanded frame of the tool. The error is [`Reason::Limit`] if its rotation is invalid, as in a frame
+/// that was never set, or its position is not finite.
 fn frame_of(command: &CommandRepr) -> Result<Frame, Reason> {
     let rows = command.cart_pos.rotation.map(|row| row.map(f64::from));
     let position = command.cart_pos.position.map(f64::from);

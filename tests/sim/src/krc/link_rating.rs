@@ -74,7 +74,7 @@ impl LinkRating {
         push(&mut self.sent, (counter, now), REMEMBERED);
     }
 
-    /// Processes the remote computer's command that answers the measurement `counter`.
+    /// Adds the latency of the remote computer's command that answers the measurement `counter` to the link statistics.
     pub(super) fn received(&mut self, counter: u16, now: SimTime) {
         let Some((_, at)) = self.sent.iter().rev().find(|(sent, _)| *sent == counter) else { return };
         let latency = now.since(*at).as_secs_f64();

@@ -24,7 +24,7 @@ pub enum Move {
     Wait(f64),
 }
 
-/// An error: a move that could not be parsed, as a sentence.
+/// An error: the text of a KRL program's move could not be parsed. It is displayed as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveError(String);
 
@@ -38,7 +38,7 @@ impl std::error::Error for MoveError {}
 
 impl std::str::FromStr for Move {
     type Err = MoveError;
-    /// Parses `ptp:SPEED:J1,…,J7` in degrees, `lin:SPEED:X,Y,Z` in mm, `wait:SECONDS`.
+    /// Parses a move of the KRL program: `ptp:SPEED:J1,…,J7` in degrees, `lin:SPEED:X,Y,Z` in mm, `wait:SECONDS`.
     fn from_str(spec: &str) -> Result<Self, MoveError> {
         let wrong = |expected: &str| MoveError(format!("motion `{spec}`: expected {expected}"));
         let mut parts = spec.splitn(3, ':');

@@ -26,7 +26,8 @@ pub enum Convention {
     /// `FRIControl.src`: INT\[15\] is the control strategy, INT\[16\] 10 to start, 20 to stop, 30 or 40 to close,
     /// answered by 10, 20, 30.
     FriControl,
-    /// `friISIR.src`: INT\[1\] is 1 to command, 2 to monitor, 3 to close, INT\[2\] the control strategy; both are echoed.
+    /// `friISIR.src`: INT\[1\] is 1 to command, 2 to monitor, 3 to close, INT\[2\] the control strategy; INT\[1\] …
+    /// INT\[3\] are echoed.
     Isir,
     /// KUKA's sample application: INT\[1\] 10 requests a start.
     SampleApp,
@@ -78,7 +79,7 @@ impl Default for ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// Returns the link quality at which the program calls `friStart`.
+    /// Returns the lowest link quality at which the KRL program calls `friStart`.
     #[must_use]
     pub const fn starts_at(&self) -> Quality {
         match self.convention {

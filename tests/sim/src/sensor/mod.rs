@@ -37,7 +37,7 @@ const HELD_UP: Duration = Duration::from_millis(20);
 pub struct Settings {
     /// The source of the sensor's readings.
     pub measures: Measures,
-    /// The parts that are added to the readings, and the faults.
+    /// The parts of the sensor's script: amounts that are added to the readings, and faults.
     pub script: Vec<Part>,
     /// The number of values in a sensor's reading, 1 … 6.
     pub values: usize,
@@ -84,7 +84,7 @@ pub struct Rows {
 /// One recorded reading of a sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The time at which the reading is due, from the beginning.
+    /// The time from the beginning of the simulation at which the reading is due for the first time.
     pub at: Duration,
     /// The sequence number of the reading; `None` to count from the reading before.
     pub seq: Option<u32>,

@@ -25,7 +25,8 @@ pub struct Part {
 pub enum Kind {
     /// A constant is added to the sensor's values.
     Constant(f64),
-    /// `offset + amplitude · sin(2π · frequency · t)`, with t from the start of the part.
+    /// A sine is added to the sensor's values: `offset + amplitude · sin(2π · frequency · t)`, with t from the start of
+    /// the part.
     Sine {
         /// Amplitude of the sine: the greatest distance from its offset.
         amplitude: f64,
@@ -52,7 +53,7 @@ pub enum Kind {
     Flip(f64),
 }
 
-/// The form of the numbers that follow the colon after a part's kind.
+/// The form of the numbers that follow the kind in the text of a part of a sensor's script.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -146,7 +147,7 @@ const TABLE: &[Row] = &[
 ];
 
 impl Part {
-    /// Returns a description of every kind of part, for authors of scripts.
+    /// Returns a description of every kind of part of a sensor's script, for authors of scripts.
     #[must_use]
     pub fn help() -> String {
         let mut text = String::from(
