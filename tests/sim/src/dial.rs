@@ -105,7 +105,8 @@ impl Dials {
         Self { seed, ..Self::default() }
     }
 
-    /// Sets the conditions of all networks from `now` on, to the controller and from it.
+    /// Sets the network conditions of all connections that the controller opens, from `now` on: to the controller, and
+    /// from it.
     pub(crate) fn set_conditions(&mut self, now: SimTime, conditions: [Conditions; 2]) {
         let [up, down] = &conditions;
         for line in self.lines.values_mut() {
@@ -239,7 +240,7 @@ impl Dials {
         fits
     }
 
-    /// Returns the bytes that the peer has sent and that are not read yet.
+    /// Returns the bytes that the peer has sent and that are not read yet; `None` if the connection no longer exists.
     pub(crate) fn received(&mut self, conn: Conn) -> Option<&mut VecDeque<u8>> {
         self.lines.get_mut(&conn).map(|line| &mut line.received)
     }

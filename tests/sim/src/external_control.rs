@@ -12,12 +12,13 @@ use crate::controller::Conn;
 use crate::dial::{Dials, Phase};
 use crate::time::SimTime;
 
-/// The line that represents the node in a program of the pendant.
+/// The line that represents a node of the URCap "External Control" in a program of the pendant.
 pub const NODE: &str = "external_control()";
-/// The program that consists of one such node: it exists and is loaded if the options name a computer.
+/// The name of the program that consists of one External Control node: it exists and is loaded if the options name a
+/// computer.
 pub const PROGRAM: &str = "external_control.urp";
 
-/// The address of the program's server in the URCap's configuration.
+/// The address of the computer from which the URCap "External Control" fetches its program, as the URCap is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalControl {
     /// The name or IP address of the computer with the program server.
@@ -34,7 +35,8 @@ impl ExternalControl {
 impl FromStr for ExternalControl {
     type Err = String;
 
-    /// Parses `HOST` or `HOST:PORT`; an IPv6 address with a port is in brackets.
+    /// Parses the computer's address, `HOST` or `HOST:PORT`. The default port is 50002; an IPv6 address with a port is
+    /// in brackets.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("expected HOST or HOST:PORT, found '{text}'");
         let several = text.matches(':').count() > 1;
@@ -74,9 +76,9 @@ impl Request {
         Self { conn: dials.dial(&from.host, from.port), since: now, asked: false, text: vec![] }
     }
 
-    /// Executes one control cycle of the conversation. Returns the received text or the reason of the failure when
-    /// the conversation is over. Bytes that arrive with less than a whole cycle between two pieces count as available
-    /// at once.
+    /// Executes one control cycle of the conversation with the computer. Returns the received text or the reason of the
+    /// failure when the conversation is over, `None` before. Bytes that arrive with less than a whole cycle between two
+    /// pieces count as available at once.
     pub(crate) fn cycle(&mut self, dials: &mut Dials, now: SimTime) -> Option<Result<String, &'static str>> {
         let outcome = self.advance(dials, now)?;
         dials.close(self.conn);
@@ -145,8 +147,8 @@ fn split(text: &str) -> (String, String) {
     (header, body)
 }
 
-/// Returns the program `script` with the received text in place of its External Control nodes, in their order. The
-/// definitions of the first answer that has any are inserted at the top.
+/// Returns the program `script` with the received text, or a popup after a failure, in place of its External Control
+/// nodes, in their order. The definitions of the first answer that has any are inserted at the top.
 pub(crate) fn assemble(script: &str, from: &ExternalControl, answers: &[Result<String, &'static str>]) -> String {
     let ExternalControl { host, port } = from;
     let parts: Vec<(String, String)> = answers

@@ -23,7 +23,7 @@ pub enum AfterT {
 pub enum LocalMode {
     /// The controller ignores the text without a reply (reports of 2019–2021).
     Silent,
-    /// The controller closes the connection to 30002 on which the text arrived (other reports of those years).
+    /// The controller closes all connections to 30002 when text arrives on one of them (other reports of those years).
     DropsSecondary,
     /// The controller closes 30001 and 30002 when control switches to local, and answers text with error code 210.
     Code210,

@@ -41,8 +41,8 @@ pub struct Force {
 }
 
 impl Force {
-    /// Returns a state without any force. `wrong_torques` is whether the software reads a client's torques with the
-    /// wrong sign.
+    /// Returns the state of the forces at a tool on which nothing acts yet. `wrong_torques` is whether the software
+    /// reads a client's torques with the wrong sign.
     #[must_use]
     pub fn new(wrong_torques: bool, surface: Option<Surface>) -> Self {
         Self { wrong_torques, surface, ..Self::default() }

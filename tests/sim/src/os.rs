@@ -7,8 +7,8 @@ use rustix::net::{AddressFamily, SocketType};
 /// The error code of a non-blocking connect that is still in progress.
 pub(crate) const UNDER_WAY: Errno = if cfg!(windows) { Errno::WOULDBLOCK } else { Errno::INPROGRESS };
 
-/// Makes the calling thread wake up on time instead of up to 50 µs late. Has no effect without the permission, and on
-/// systems other than Linux.
+/// Makes the calling thread wake up on time instead of up to 50 µs late. Has no effect if the system refuses this, and
+/// on systems other than Linux.
 pub(crate) fn wake_promptly() {
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));

@@ -175,7 +175,7 @@ impl Robot {
         self.power = Power::Off;
     }
 
-    /// Releases the brakes; switches power on first if it is off.
+    /// Releases the brakes; switches power on first if it is off and no stop forbids that.
     pub fn release_brakes(&mut self, now: SimTime) {
         match self.power {
             Power::Off if self.may_have_power() => self.power = Power::SwitchingOn { since: now, release: true },
@@ -239,7 +239,7 @@ impl Robot {
         self.power == Power::Running && matches!(self.stop, Stop::None | Stop::Reduced)
     }
 
-    /// Returns whether the joints have power.
+    /// Returns whether the arm's power is on; `true` also while the arm boots.
     #[must_use]
     pub fn powered(&self) -> bool {
         !matches!(self.power, Power::Off)
@@ -307,8 +307,8 @@ impl Robot {
         }
     }
 
-    /// Restarts the safety system after a violation or fault and switches power off. A stop whose cause still exists
-    /// stays.
+    /// Restarts the safety system and switches power off. A violation, a fault or a protective stop ends; an emergency
+    /// or safeguard stop stays, because its cause still exists.
     pub fn restart_safety(&mut self) {
         self.power_off();
         if matches!(self.stop, Stop::Violation | Stop::Fault | Stop::Protective { .. }) {

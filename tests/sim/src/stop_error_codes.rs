@@ -81,7 +81,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// Returns the number of this severity level in messages, equal before 3.3 and later.
+    /// Returns the number of this severity level in error messages of port 30001; it is the same on all software.
     pub(crate) fn number(self) -> i32 {
         match self {
             Self::Info => 1,

@@ -41,7 +41,7 @@ const KNOCKING: i32 = 128;
 pub struct Addresses {
     /// The IP address on which the controller's ports are opened.
     pub listen: IpAddr,
-    /// The port base: port p of the controller is at base + p − 29999.
+    /// The port base: port p of the controller is at base + p − 29999, with two exceptions; see [`Port::at_base`].
     pub base: u16,
     /// The port number of the Robot API; `None` for the one that follows from the port base.
     pub robot_api: Option<u16>,
@@ -134,7 +134,8 @@ impl Listener {
 }
 
 impl Server {
-    /// Opens every port of the controller's firmware: port p at `port_base` + p − 29999.
+    /// Opens every port that the controller has: port p at `port_base` + p − 29999, with two exceptions; see
+    /// [`Port::at_base`].
     ///
     /// # Errors
     /// Returns the first port that could not be opened.
@@ -155,7 +156,7 @@ impl Server {
     /// run in parallel.
     ///
     /// # Errors
-    /// Returns the error of the last attempt, when there is no more room.
+    /// Returns an error other than a port in use at once; else, when no base is left, the error of the last attempt.
     pub fn bind_from(controller: Controller, address: IpAddr, first: u16) -> Result<Self, BindError> {
         Self::bind_free(controller, Addresses { listen: address, base: first, robot_api: None })
     }
@@ -163,7 +164,8 @@ impl Server {
     /// Opens every port at the first port base from `addresses.base` on, in steps of 23, at which all are free.
     ///
     /// # Errors
-    /// Returns the error of the last attempt, when there is no more room.
+    /// Returns an error other than a port in use at once, and so for a chosen port of the Robot API that is in use; else,
+    /// when no base is left, the error of the last attempt.
     pub fn bind_free(controller: Controller, mut addresses: Addresses) -> Result<Self, BindError> {
         loop {
             match open_all(&controller, addresses) {

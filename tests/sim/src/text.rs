@@ -1,13 +1,14 @@
 //! Texts of programs. Controllers handle them as bytes of any encoding. Here each byte is one character, so that a
 //! text has the same length as on a controller.
 
-/// Returns the text of a program that arrived as UTF-8, such as one from a file.
+/// Returns a program's UTF-8 text, such as that of a file, in the form that a controller handles: one character per
+/// byte.
 pub(crate) fn of_program(text: &str) -> String {
     text.bytes().map(char::from).collect()
 }
 
-/// Returns the bytes that a text of a program was made of. A character that represents no byte does not come from a
-/// program and is encoded as UTF-8.
+/// Returns the bytes of a program's text in which each character represents one byte. Any other character does not come
+/// from a program and is encoded as UTF-8.
 pub(crate) fn bytes(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for c in text.chars() {
@@ -19,7 +20,7 @@ pub(crate) fn bytes(text: &str) -> Vec<u8> {
     out
 }
 
-/// Returns a text of a program as it appears on a screen.
+/// Returns a program's text, in which each character represents one byte, decoded as UTF-8 for a display.
 pub(crate) fn shown(text: &str) -> String {
     String::from_utf8_lossy(&bytes(text)).into_owned()
 }

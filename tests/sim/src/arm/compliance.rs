@@ -73,7 +73,8 @@ pub enum ForceFrame {
 }
 
 impl ForceFrame {
-    /// Returns the kind of force frame for the number that the URScript function `force_mode` takes.
+    /// Returns the kind of force frame for the number that the URScript function `force_mode` takes, 1 … 3; `None` for
+    /// any other number.
     #[must_use]
     pub fn from_number(number: i32) -> Option<Self> {
         match number {
@@ -127,7 +128,8 @@ impl Compliance {
     }
 }
 
-/// The state of the arm and the forces on it in one cycle.
+/// The state of the arm and the forces on it in one control cycle, from which the joint speeds of force mode and
+/// freedrive are computed.
 pub(super) struct Situation<'a> {
     pub(super) jacobian: Jacobian,
     pub(super) tool: Frame,
@@ -201,8 +203,8 @@ impl Situation<'_> {
     }
 }
 
-/// Returns the sum of the speeds of the tool along (`part` 0) and about (`part` 1) the axes marked in `chosen`, as
-/// \[m/s, rad/s\] in the base.
+/// Returns the speed of the tool in the base \[m/s, rad/s\]: the sum of the speeds that `speed` returns for the axes
+/// marked in `chosen`, along (its argument `part` is 0) or about (1) each of them.
 fn along(axes: &[Vec3; 3], chosen: &[bool; 6], speed: impl Fn(usize, usize, Vec3) -> f64) -> [f64; 6] {
     let mut sum = [0.0; 6];
     for (axis, _) in chosen.iter().enumerate().filter(|(_, chosen)| **chosen) {

@@ -94,7 +94,7 @@ pub struct Arm {
 const SCALING_RATE: f64 = 4.0;
 /// The number of past control cycles whose measured joint positions are stored, unless an option sets another number.
 pub(crate) const JOINT_HISTORY: usize = 1000;
-/// The time without velocity targets after which the arm counts as steady \[s\]
+/// The time without velocity targets after which the URScript function `is_steady` returns `True` \[s\]
 /// (`core/docs/protocol/ur-external-control.md 5.3`).
 const STEADY: f64 = 0.5;
 /// The torque of a joint per current \[Nm/A\]. Assumed; the order of magnitude is right.
@@ -356,7 +356,8 @@ impl Arm {
         self.speed_limits
     }
 
-    /// Returns the first limit that the arm is outside of. A joint outside its range may still move back in.
+    /// Returns the first limit that the joint positions or the target speeds exceed; `None` if there is none. A joint
+    /// outside its range may still move back in.
     fn exceeded(&self) -> Option<Exceeded> {
         let out = |joint: &usize| {
             let (q, qd) = (self.q[*joint], self.targets.qd[*joint]);

@@ -24,7 +24,8 @@ pub enum Motion {
     Servo {
         /// Joint positions that the motion command requests \[rad\].
         q: [f64; 6],
-        /// Smoothing time of `servoj`, 0.03 … 0.2 s. At 0 the targets reach the position within the cycle.
+        /// Smoothing time of `servoj` \[s\], 0.03 … 0.2. At 0 the targets are not smoothed: at a speed scaling of 1,
+        /// and unless a joint would be too fast, they reach the position within the cycle.
         lookahead: f64,
         /// Gain of `servoj`, 100 … 2000; the smoothing time is exact at 300.
         gain: f64,
@@ -124,9 +125,9 @@ impl Targets {
         self.q = q;
     }
 
-    /// Scales the time of a `servoj` whose targets after `before` are too fast for a joint, so that it continues
-    /// towards the goal more slowly (`core/docs/protocol/ur-external-control.md` 1.4). A joint that brakes is not
-    /// limited. Returns the factor on the time, 0 … 1.
+    /// Slows down a `servoj` whose targets, which were `before` a cycle ago, are too fast for a joint, so that it
+    /// continues towards the goal more slowly (`core/docs/protocol/ur-external-control.md` 1.4). A joint that brakes is
+    /// not limited. Returns the factor on the time of this cycle, 0 … 1.
     pub(super) fn restrain(&mut self, before: &Self, limits: &[f64; 6], filters: bool, dt: f64) -> f64 {
         let share = |joint: usize| {
             let speed = self.qd[joint].abs();
@@ -158,7 +159,8 @@ impl Targets {
         self.qd = [0.0; 6];
     }
 
-    /// Reduces the velocity targets by one cycle of braking at this deceleration of the fastest joint \[rad/s²\].
+    /// Reduces the velocity targets by one cycle of braking at this deceleration of the fastest joint \[rad/s²\]; 0 for
+    /// no braking.
     pub(crate) fn brake(&mut self, deceleration: f64, dt: f64) {
         if deceleration > 0.0 {
             self.approach([0.0; 6], deceleration, dt);

@@ -49,8 +49,8 @@ impl Arm {
         None
     }
 
-    /// Returns whether the last move has ended, or is within `radius` \[m\] of its end so that the next one can blend
-    /// with it.
+    /// Returns whether the last move has ended and the joint targets are at rest, or the tool is within `radius` \[m\]
+    /// of the end of the move so that the next one can blend with it.
     pub fn has_arrived(&mut self, radius: f64) -> bool {
         if self.route.is_over() {
             return self.targets.qd == [0.0; 6];

@@ -31,8 +31,8 @@ pub enum Action {
     SafetyFault,
     /// Enter (`true`) or end (`false`) the reduced mode of the safety system.
     Reduced(bool),
-    /// Restart the safety system after a violation or fault: power off, safety normal. A stop whose cause still
-    /// exists stays.
+    /// Restart the safety system: power goes off, and a violation, a fault or a protective stop ends. An emergency or
+    /// safeguard stop stays.
     RestartSafety,
     /// Switch on the arm's power.
     PowerOn,

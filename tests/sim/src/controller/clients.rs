@@ -114,8 +114,8 @@ impl Controller {
         self.connections.get(&conn).map_or(0, |connection| connection.down.arrived(self.now))
     }
 
-    /// Returns whether the connection still exists in the controller. Bytes that have arrived before a close can
-    /// still be read.
+    /// Returns whether the connection is open, or is being opened by the controller. After the controller has begun to
+    /// close it, `true` until all bytes that it sent before are read.
     #[must_use]
     pub fn is_open(&self, conn: Conn) -> bool {
         self.plant.sockets.dials.wanted(conn)
@@ -152,7 +152,7 @@ impl Controller {
     }
 
     /// Resets a client's connection: bytes in transit in either direction are lost. Programs that had arrived run,
-    /// unless the controller drops them for an early close.
+    /// unless the controller drops programs for an early close; every reset counts as one.
     pub fn reset(&mut self, conn: Conn) {
         if let Some(connection) = self.connections.get(&conn)
             && self.minds_early_close(connection.port)

@@ -111,7 +111,8 @@ impl Controller {
     }
 }
 
-/// Returns the source of random numbers for wrong answers, derived from the simulation's `seed`.
+/// Returns the source of random numbers for wrong answers of a faulty dashboard or Robot API, derived from the
+/// simulation's `seed`.
 pub(super) fn nonsense(seed: u64) -> Rng {
     Rng::new(seed, 0x29_999)
 }

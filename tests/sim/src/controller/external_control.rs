@@ -8,7 +8,7 @@ use crate::pendant::{Files, Operation, Outcome, Pendant, ProgramFile};
 use crate::program::Playing;
 use crate::text;
 
-/// A program whose External Control nodes are still being filled with text from the computer.
+/// A program whose nodes of the URCap "External Control" are still being filled with URScript from the remote computer.
 #[derive(Debug)]
 pub(super) struct Fetching {
     from: ExternalControl,

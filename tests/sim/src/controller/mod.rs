@@ -115,7 +115,7 @@ pub struct Controller {
     replies: u64,
     /// The source of random numbers for the wrong answers that a fault causes.
     nonsense: Rng,
-    /// The texts that clients have sent to the controller, if they are stored.
+    /// The texts of the programs that clients have sent to the controller; `None` if they are not stored.
     texts: Option<Vec<Text>>,
     /// The events that no caller has taken, if events are stored.
     events: Option<Events>,
@@ -136,7 +136,7 @@ pub struct Moment {
     pub tool: Frame,
 }
 
-/// Text that a client sent, as it arrived.
+/// The text of a complete program, or of a single statement, that a client sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     /// The virtual time at which the client's text had arrived completely.
@@ -358,13 +358,14 @@ impl Controller {
         self.cycles
     }
 
-    /// Makes the controller store every text that clients send from now on, without a limit. Use it for runs of
-    /// bounded length.
+    /// Makes the controller store the text of every program and statement that clients send from now on, without a
+    /// limit. Use it for runs of bounded length.
     pub fn keep_texts(&mut self) {
         self.texts.get_or_insert_default();
     }
 
-    /// Returns the stored texts of clients, in the order in which they arrived.
+    /// Returns the stored texts of clients' programs, in the order in which they arrived; see
+    /// [`keep_texts`](Self::keep_texts).
     #[must_use]
     pub fn texts(&self) -> &[Text] {
         self.texts.as_deref().unwrap_or_default()

@@ -19,8 +19,8 @@ pub(super) struct Underway {
 }
 
 impl Controller {
-    /// Begins an operation that takes time. A flight report is refused at once if the last one of its kind is too
-    /// recent, a support file if no folder is named.
+    /// Begins an operation of the operator's interface, such as loading a program. A flight report is refused at once
+    /// if the last one of its kind began less than 30 s ago, a support file if no folder is named.
     pub(super) fn begin(&mut self, operation: Operation, asker: Option<Conn>) {
         let refused = match &operation {
             Operation::Report(report) => !self.pendant.begin_report(*report, self.now),

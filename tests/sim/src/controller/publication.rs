@@ -156,7 +156,8 @@ impl Controller {
         self.send(id, &bytes);
     }
 
-    /// Sends a complete message to a client. Sends nothing to a client that has stopped reading.
+    /// Sends a complete message to a client. Drops it if the queue of bytes that the client has not read has no room
+    /// for it.
     pub(super) fn send(&mut self, id: Conn, bytes: &[u8]) {
         let now = self.now;
         if let Some(connection) = self.connections.get_mut(&id)

@@ -155,8 +155,7 @@ impl Controller {
         }
     }
 
-    /// Copies the RTDE input registers to the output registers, if the option for this is set and no program writes
-    /// them.
+    /// Copies the RTDE input registers to the output registers, if the option for this is set and no program runs.
     pub(super) fn echo(&mut self) {
         if self.options.rtde.echo && !self.programs.running() {
             self.plant.outputs.clone_from(&self.plant.inputs);

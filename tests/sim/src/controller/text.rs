@@ -11,7 +11,7 @@ use crate::port::Port;
 use crate::program::{Notice, Sender};
 use crate::stop_error_codes::{Level, StopCode};
 
-/// The error code that a client receives for text in local mode or on a read-only port.
+/// The error code that 30001 reports for text that arrives in local mode, or on the read-only port 30011.
 const NOT_IN_REMOTE: StopCode = StopCode::new(210, 0);
 
 impl Controller {
@@ -99,8 +99,8 @@ impl Controller {
     }
 }
 
-/// Returns the action that a service line causes, such as one for power on. The simulator has no freedrive by text,
-/// and [`Controller::unlock_by_text`] is separate.
+/// Returns the action that a service line of a client, such as `power on`, causes. `None` for freedrive, which the
+/// simulator does not start by text, and for unlocking, which [`Controller::unlock_by_text`] does.
 fn service_action(service: Service) -> Option<Action> {
     Some(match service {
         Service::Speed(share) => Action::Slider(share),

@@ -166,7 +166,7 @@ impl Session {
         rest.get(1..).unwrap_or_default()
     }
 
-    /// Returns the client's next request; `None` if no request waits or the one before is not answered yet.
+    /// Returns the client's next dashboard request; `None` if no request waits or the one before is not answered yet.
     pub(crate) fn next(&mut self) -> Option<String> {
         if self.waits { None } else { self.requests.pop_front() }
     }

@@ -2,7 +2,7 @@
 
 use crate::rng::Rng;
 
-/// Lines that are well formed and meaningless, or the answer to another request.
+/// Wrong answers of a faulty dashboard server that are text: meaningless lines, and answers to another request.
 const LINES: [&str; 9] = [
     "",
     "Robotmode: PURPLE",
@@ -14,9 +14,9 @@ const LINES: [&str; 9] = [
     "true false",
     "Connected: Universal Robots Dashboard Server",
 ];
-/// The largest length of a random line whose bytes are not text.
+/// The largest length of a random wrong dashboard answer that is not text \[bytes\].
 const BYTES: u64 = 80;
-/// The divisor of the share of such random lines: one wrong answer in this many is not text.
+/// The divisor of the share of wrong dashboard answers that are not text: on average one in this many is random bytes.
 const RAW: u64 = 3;
 
 /// Returns a random wrong answer of the dashboard server with its line feed.

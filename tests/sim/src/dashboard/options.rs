@@ -1,7 +1,7 @@
 //! Properties of the dashboard server that are not documented, or differ between sources: an option for each, with a
 //! default.
 
-/// The reply to setting or clearing the operational mode. Sources disagree, and firmware may differ.
+/// The dashboard's reply to setting or clearing the operational mode. Sources disagree, and firmware may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OperationalReplies {
     /// The reply `Operational mode MANUAL is set`, as the vendor's client library expects.
@@ -33,7 +33,7 @@ pub struct DashboardOptions {
     pub operational: OperationalReplies,
     /// The form of the dashboard's replies about flight reports and support files.
     pub reports: ReportReplies,
-    /// The reply to an unknown request; `{}` is replaced by the request.
+    /// The dashboard's reply to an unknown request; `{}` is replaced by the request.
     pub unknown: String,
     /// The program name in dashboard replies if no program is loaded.
     pub unnamed: String,

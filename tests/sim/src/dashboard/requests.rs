@@ -11,7 +11,7 @@ use crate::robot::{Control, Stop, UNLOCK_AFTER};
 const LOCKED: &str = "Cannot unlock protective stop until 5s after occurrence. Always inspect cause of protective stop \
                       before unlocking";
 
-/// The first release of a controller series that has a request; `None` if no release of the series has it.
+/// The first release of a controller series that has a dashboard request; `None` if no release of the series has it.
 type Since = Option<(u8, u8)>;
 
 /// One dashboard request: its name, the first software with it and its answer.
@@ -41,7 +41,7 @@ impl Request {
         since.is_some_and(|(major, minor)| software.at_least(major, minor))
     }
 
-    /// Returns the text after the request's name in `line`; `None` if the line is another request.
+    /// Returns the text after the dashboard request's name in `line`; `None` if the line is another request.
     fn argument<'l>(&self, line: &'l str) -> Option<&'l str> {
         let (name, rest) = line.split_at_checked(self.name.len())?;
         let separate = rest.is_empty() || (self.takes_argument && rest.starts_with(char::is_whitespace));
@@ -49,8 +49,8 @@ impl Request {
     }
 }
 
-/// Returns the dashboard request that this line contains, and its argument. If several match, the one with the
-/// longest name.
+/// Returns the dashboard request that this line contains, and its argument: of several that match, the one with the
+/// longest name. `None` if the simulated software has no such request.
 pub(super) fn find<'l>(line: &'l str, context: &Context<'_>) -> Option<(&'static Request, &'l str)> {
     let known = REQUESTS.iter().filter(|request| request.exists(context));
     known.filter_map(|request| Some((request, request.argument(line)?))).max_by_key(|(request, _)| request.name.len())
@@ -66,13 +66,13 @@ const fn e(minor: u8) -> Since {
 
 type Answer = fn(&mut Context<'_>, &str) -> Reply;
 
-/// Returns the table row of a request that is executed in local control, too: a query, or a change at
-/// the operator's interface.
+/// Returns the table row of a dashboard request that is executed in local control, too: a query, or a change at the
+/// operator's interface.
 const fn ask(name: &'static str, cb: Since, e: Since, reply: Answer) -> Request {
     Request { name, cb, e, needs_remote: false, takes_argument: false, reply }
 }
 
-/// Returns the table row of a request that needs remote control.
+/// Returns the table row of a dashboard request that needs remote control.
 const fn order(name: &'static str, cb: Since, e: Since, reply: Answer) -> Request {
     Request { needs_remote: true, ..ask(name, cb, e, reply) }
 }

@@ -63,7 +63,7 @@ pub enum FaultKind {
     Jitter(Duration),
     /// No data arrive until the end of the fault, then all at once.
     Stall,
-    /// Data on the network arrive later by this time, and the queue empties afterwards.
+    /// A queue in the network delays data by this time; it empties after the fault's end.
     Backlog(Duration),
     /// The controller uses Nagle's algorithm, and clients acknowledge after this time.
     Nagle(Duration),
@@ -86,8 +86,8 @@ pub enum FaultKind {
     /// Every sub-package, real-time packet and RTDE data package is longer by this many bytes than in the simulated
     /// software version.
     Extended(usize),
-    /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes, data of 30004 by a
-    /// text message, an answer of the dashboard by an unsolicited line.
+    /// In every n-th control cycle a robot state message and a message of 9 bytes follow the real-time packet, and a
+    /// text message precedes the data of 30004; an unsolicited line follows every n-th answer of the dashboard.
     Polluted(u64),
     /// Every n-th control cycle is not published on the ports 30003, 30013 and 30004.
     Skip(u64),
@@ -127,7 +127,7 @@ pub enum FaultKind {
     Pause,
     /// The program that runs when the fault begins is stopped.
     Stop,
-    /// Program text, and requests on the ports 29999, 30004 and 80, are accepted and silently ignored.
+    /// Program text, and requests on the ports 29999, 30004, 30020 and 80, are accepted and silently ignored.
     Mute,
     /// The dashboard and the Robot API send wrong answers or bytes that are no text; on 30004 noise replaces the
     /// data.

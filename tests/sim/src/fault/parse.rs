@@ -8,7 +8,7 @@ use crate::robot::UNLOCK_AFTER;
 use crate::service::Service;
 use crate::time::SimTime;
 
-/// An error: a fault that could not be parsed.
+/// An error: the text of a fault that is to be injected could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultError {
     /// The text of the fault that could not be parsed.
@@ -17,7 +17,7 @@ pub struct FaultError {
     pub problem: Problem,
 }
 
-/// The reason for which a fault's text could not be parsed.
+/// The reason for which the text of a fault that is to be injected could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The fault's text has no start time, `@start`.
@@ -55,7 +55,7 @@ pub enum Problem {
         /// The text of the part that is not accepted.
         text: String,
     },
-    /// A protective stop cannot be unlocked as early as the fault's duration demands.
+    /// A protective stop cannot be unlocked as early as the fault's duration demands: it is below 5 s.
     UnlockedTooEarly,
 }
 
@@ -198,7 +198,7 @@ fn time(part: &'static str, text: &str) -> Result<Duration, Problem> {
     span(text).ok_or_else(|| Problem::Time { part, text: text.to_owned() })
 }
 
-/// Parses a time such as `200ms`, `5s`, `1.5s`, `1m`, `250us`, or `0`.
+/// Parses a time such as `200ms`, `5s`, `1.5s`, `1m`, `250us`, or `0`. Returns `None` for any other text.
 pub(crate) fn span(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);

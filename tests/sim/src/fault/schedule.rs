@@ -21,7 +21,7 @@ enum Phase {
     Over,
 }
 
-/// All faults of a run, with the times at which they begin and end.
+/// All faults of a simulation, with the times at which they begin and end.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     faults: Vec<(Fault, Phase)>,
@@ -78,8 +78,8 @@ impl Schedule {
             .map(|fault| fault.kind)
     }
 
-    /// Returns the network conditions of one direction of a connection. `port` is `None` for a connection that the
-    /// controller has opened; `period` is the control cycle.
+    /// Returns the network conditions that the active faults cause in one direction of a connection. `port` is `None`
+    /// for a connection that the controller has opened; `period` is the control cycle.
     pub(crate) fn conditions(
         &self,
         now: SimTime,

@@ -101,7 +101,8 @@ impl Files {
         within(file) == within(name)
     }
 
-    /// Returns the program of this name, path, or name without extension, as PolyScope X writes it.
+    /// Returns the program file of this name, path, or name without extension, as PolyScope X writes it; `None` if
+    /// there is none on the disk.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&ProgramFile> {
         self.program(name).or_else(|| self.programs.iter().find(|file| program_name(&file.name) == name))
@@ -111,13 +112,13 @@ impl Files {
         self.programs.iter_mut().find(|file| program_name(&file.name) == name)
     }
 
-    /// Returns the program file on the disk that has this name or path.
+    /// Returns the program file on the disk that has this name or path; `None` if there is none.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<&ProgramFile> {
         self.programs.iter().find(|file| self.same(&file.name, name))
     }
 
-    /// Returns the installation on the disk that has this name or path.
+    /// Returns the installation on the disk that has this name or path; `None` if there is none.
     #[must_use]
     pub fn installation(&self, name: &str) -> Option<&InstallationFile> {
         self.installations.iter().find(|file| self.same(&file.name, name))

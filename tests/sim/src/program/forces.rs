@@ -10,7 +10,7 @@ use crate::kinematics::{Jacobian, torques_of};
 /// The default shares of friction that `direct_torque` compensates: viscous, and dry friction against any motion.
 const FRICTION_SHARES: [[f64; 6]; 2] = [[0.9, 0.9, 0.8, 0.9, 0.9, 0.9], [0.8, 0.8, 0.7, 0.8, 0.8, 0.8]];
 
-/// Functions that move the arm along a trajectory or by torques.
+/// The URScript functions that move the arm along a trajectory or by torques; a program cannot call them in freedrive.
 pub(super) const MOTIONS: [&str; 12] = [
     "movej",
     "movel",
@@ -87,8 +87,8 @@ impl ProgramHost<'_> {
         }
     }
 
-    /// Returns an error if `name` is a motion and a hand guides the arm, else `None`. The reaction of a real controller
-    /// is not documented; that the program ends with an error is assumed.
+    /// Returns an error if the URScript function `name` moves the arm while a hand guides it in freedrive, else `None`.
+    /// The reaction of a real controller is not documented; that the program ends with an error is assumed.
     pub(super) fn guided_by_hand(&self, name: &str) -> Option<CallResult> {
         let guided = self.plant.arm.compliance.is_freedrive() && MOTIONS.contains(&name);
         guided.then(|| CallResult::Error(format!("{name}: not possible in freedrive mode")))

@@ -17,7 +17,7 @@ pub(super) struct ProgramHost<'a> {
     pub(super) suspends: bool,
     /// The thread of the program whose socket read succeeded last in this cycle.
     pub(super) reader: Option<ThreadId>,
-    /// `true` if the program's last `speedj` call gave its time argument.
+    /// `true` if the program's last `speedj` or `speedl` call gave its time argument.
     pub(super) gave_time: &'a mut bool,
 }
 

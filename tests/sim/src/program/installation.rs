@@ -12,7 +12,8 @@ use crate::tool_line::{Serial, ToolCommunication};
 
 /// The supported rates of the tool's serial line \[baud\].
 const BAUD_RATES: [u32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000, 2_000_000, 5_000_000];
-/// The program states that an output may follow: 0 keeps it, 4 is low after an unscheduled end.
+/// The permitted rules by which the level of an output depends on the state of the program (argument of
+/// `set_runstate_…`): 0 for no dependence, 4 for a low level after an unscheduled end.
 const RUN_STATES: std::ops::RangeInclusive<i32> = 0..=4;
 
 /// Returns whether this file implements the URScript function `name`.

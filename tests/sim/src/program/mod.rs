@@ -105,7 +105,7 @@ pub(crate) struct Programs {
     paused: Option<Motion>,
     /// `true` if the program is paused for a popup that the operator has not closed.
     popup: bool,
-    /// `true` if the program's last `speedj` call gave its time argument.
+    /// `true` if the program's last `speedj` or `speedl` call gave its time argument.
     gave_time: bool,
     /// The number n if every n-th program that replaces a running one is published as no program for a cycle.
     flicker: Option<NonZeroU32>,
@@ -280,7 +280,8 @@ impl Programs {
         replaced
     }
 
-    /// Starts a primary program in place of the running one. Returns whether one was replaced.
+    /// Starts a primary program in place of the running one; drops it if no program may move the arm now. Returns
+    /// whether a running program was replaced.
     fn start(&mut self, program: Program, loaded: bool, plant: &Plant, notices: &mut Vec<Notice>) -> bool {
         if !plant.robot.may_move() {
             self.refused += 1;
@@ -418,7 +419,8 @@ impl Programs {
         self.passing = Some(ProgramState::Stopping);
     }
 
-    /// Pauses the program. The arm comes to rest with `deceleration` \[rad/s²\], whichever program moved it.
+    /// Pauses the program. The arm comes to rest, whichever program moved it: on its path if it follows a list of
+    /// moves, else with `deceleration` \[rad/s²\].
     pub(crate) fn pause(&mut self, arm: &mut Arm, deceleration: f64) {
         if self.paused.is_none() && self.primary.is_some() {
             self.paused = Some(arm.motion);

@@ -126,7 +126,7 @@ impl ProgramHost<'_> {
     }
 
     /// Waits until a server exists for the service of the client `end`, for the number of seconds in the call, or
-    /// without a timeout if the call has none.
+    /// without a timeout if the call has none. The result of the call is `True` if a server exists.
     fn wait_for_service(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
         let timeout = seconds(call.arg(1))?;
         let through = self.is_through(call);

@@ -48,8 +48,8 @@ impl Sockets {
         }
     }
 
-    /// Returns the connection of the program's socket with this name. The peer may have closed it already, with bytes
-    /// still to read.
+    /// Returns the connection of the program's socket with this name; `None` if the program has none. The peer may have
+    /// closed the connection already, with bytes still to read.
     fn find(&self, name: &str) -> Option<Conn> {
         self.by_name.get(name).copied()
     }

@@ -88,7 +88,8 @@ impl ProgramHost<'_> {
         Some(arm.joints_near(&wanted, &tcp, &near))
     }
 
-    /// Executes the function that returns seconds and nanoseconds since the beginning of the simulation.
+    /// Executes URScript's `time(mode)`: returns seconds and nanoseconds since the beginning of the simulation; an
+    /// error for a mode other than 0.
     fn time(&self, call: &Call<'_>) -> Option<CallResult> {
         if call.arg(0).whole()? != 0 {
             return Some(CallResult::Error(format!("time: mode {} is not simulated, only 0", call.arg(0))));

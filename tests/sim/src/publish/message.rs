@@ -69,8 +69,8 @@ fn version(firmware: Firmware) -> RobotMessagePayload<'static> {
     })
 }
 
-/// Returns `notice` in the message format of this software version; `None` if the software has no such message.
-/// `later` is whether safety modes and error codes have the form of 5.9.
+/// Returns `notice` in the message format of this software version. `None` if the software has no such message, and for
+/// the start or end of a program without a name. `later` is whether safety modes and error codes have the form of 5.9.
 pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp: u64) -> Option<Vec<u8>> {
     let key = |title: &'static [u8], name: &str, timestamp| {
         let text = Text(name.as_bytes().get(..PROGRAM_NAME).unwrap_or(name.as_bytes()));

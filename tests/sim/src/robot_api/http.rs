@@ -1,10 +1,10 @@
 //! The server side of HTTP/1.1: parses requests from bytes in any pieces, and formats responses. Memory is bounded.
 
-/// The largest size of a request line with its headers \[B\].
+/// The largest size of the request line of an HTTP request with its headers \[B\].
 const HEAD: usize = 16 * 1024;
 /// The largest size of an HTTP request's body \[B\].
 const BODY: usize = 1024 * 1024;
-/// The largest number of buffered bytes of one client: a request that is being answered, and some after it.
+/// The largest number of buffered bytes of one HTTP client: a request that is being answered, and some after it.
 const WAITING: usize = HEAD + 2 * BODY;
 const HEADERS: usize = 64;
 
@@ -59,7 +59,8 @@ impl Session {
         }
     }
 
-    /// Returns the client's next request; `None` if none is complete or the one before is not answered yet.
+    /// Returns the client's next HTTP request, or the immediate response that its bytes need: `100 Continue` or a
+    /// refusal. `None` if no request is complete or the one before is not answered yet.
     pub(crate) fn next(&mut self) -> Option<Received> {
         if self.waits || self.over {
             return None;
@@ -223,7 +224,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Returns the field `file` of an HTML form: its file name and content.
+/// Returns the field `file` of an HTML form: its file name and content. `None` if the form has no such field.
 pub(crate) fn form_file(content_type: &str, body: &[u8]) -> Option<(String, String)> {
     let boundary = content_type.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?.trim_matches('"');
     let text = String::from_utf8_lossy(body);

@@ -35,7 +35,8 @@ impl Outbox {
         Some(output)
     }
 
-    /// Adds a ROS 2 message or request of an endpoint. If `depth` of them wait already, the oldest is dropped.
+    /// Adds a ROS 2 message or request of an endpoint. If `depth` of the same endpoint wait already, their oldest is
+    /// dropped.
     pub(super) fn push_within(&mut self, output: RosOutput, depth: usize) {
         let mut same = self.waiting.iter().filter(|waiting| waiting.end() == output.end() && is_sent(waiting));
         if same.by_ref().count() >= depth {

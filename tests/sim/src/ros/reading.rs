@@ -9,7 +9,7 @@ use serde::forward_to_deserialize_any;
 use super::mismatch::Mismatch;
 use super::types::NOTHING;
 
-/// A script's value, or a part of one, that is converted.
+/// A script's value, or a part of one, that is converted to a ROS 2 message.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'v>(pub(super) &'v Value);
 

@@ -26,28 +26,28 @@ use crate::time::SimTime;
 /// Properties of RTDE that are not documented or differ between real controllers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RtdeOptions {
-    /// The highest protocol version that the controller accepts: 1 or 2. Old software supports only 1.
+    /// The highest RTDE protocol version that the controller accepts: 1 or 2. Old software supports only 1.
     pub highest_protocol: u16,
-    /// The largest length of the variable names of one recipe \[bytes\]. `None` depends on the software: 2048 as in
-    /// the vendor's guide, and from 5.10 as many as a package holds, because the vendor's tests of its client library
-    /// send longer lists to newer simulators.
+    /// The largest length of the variable names of one RTDE recipe (list of variables) \[bytes\]. `None` depends on the
+    /// software: 2048 as in the vendor's guide, and from 5.10 as many as a package holds, because the vendor's tests of
+    /// its client library send longer lists to newer simulators.
     pub names: Option<usize>,
     /// `true` if the controller has the RTDE variables whose first software version is not confirmed.
     pub unconfirmed: bool,
-    /// `true` if inputs are accepted before the client has started the output of data.
+    /// `true` if RTDE inputs are accepted before the client has started the output of data.
     pub inputs_before_start: bool,
-    /// `true` if the first data package is sent before the reply to the client's start request.
+    /// `true` if the first RTDE data package is sent before the reply to the client's start request.
     pub data_before_start_reply: bool,
-    /// `true` if a package that violates the protocol ends the connection; otherwise the answer is a text message.
+    /// `true` if a package that violates the RTDE protocol ends the connection; otherwise the answer is a text message.
     pub closes_on_violation: bool,
-    /// `true` if a fieldbus owns the lower registers, so that RTDE clients cannot write them.
+    /// `true` if a fieldbus owns the lower RTDE registers, so that RTDE clients cannot write them.
     pub fieldbus: bool,
-    /// `true` if output registers show the input registers while no program runs.
+    /// `true` if the RTDE output registers show the RTDE input registers while no program runs.
     pub echo: bool,
-    /// The time after the controller's start at which the service is restarted once, with its clock from zero. `None`
-    /// for no restart.
+    /// The time after the controller's start at which the RTDE service is restarted once, with its clock from zero.
+    /// `None` for no restart.
     pub boot_restart: Option<Duration>,
-    /// The number of bytes that a client may leave unread before its connection is closed.
+    /// The largest number of bytes that an RTDE client may have unread; with more, its connection is closed.
     pub buffer: usize,
 }
 

@@ -13,7 +13,7 @@ use crate::robot::Stop;
 /// The state that the values of RTDE outputs are computed from.
 pub(crate) struct State<'a> {
     pub(crate) snapshot: Snapshot<'a>,
-    /// The clock of the service: time since the controller or the service started \[µs\].
+    /// The clock of the RTDE service: time since the controller or the service started \[µs\].
     pub(crate) micros: u64,
     pub(crate) inputs: &'a Registers,
     pub(crate) outputs: &'a Registers,
@@ -65,7 +65,8 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Returns the output variable of this name and its register number.
+    /// Returns the RTDE output variable of this name and its register number, 0 for a variable without registers.
+    /// `None` if there is no such variable.
     pub(crate) fn named(name: &str) -> Option<(&'static Self, u8)> {
         OUTPUTS.iter().find_map(|output| Some((output, number_in(output.name, output.numbers, name)?)))
     }
@@ -85,7 +86,8 @@ const UPPER: Since = Since::Release(Some((3, 9, 0)), (5, 3, 0));
 const E_5_2: Since = Since::Release(None, (5, 2, 0));
 const UNCONFIRMED: Since = Since::Unconfirmed(None, FIRST_E);
 
-/// Joint position error at which the controller stops the arm \[rad\]; not documented, assumed.
+/// Joint position error at which a controller stops the arm \[rad\], the unit of `joint_position_deviation_ratio`; not
+/// documented, assumed.
 const DEVIATION_LIMIT: f64 = 0.1;
 /// Acceleration of gravity in the robot's base frame \[m/s²\].
 const GRAVITY: f64 = 9.82;

@@ -15,7 +15,7 @@ const INPUT_RECIPES: usize = 255;
 const OUTPUT_RECIPE: u8 = 1;
 /// The source that RTDE text messages name.
 const SOURCE: &[u8] = b"RTDE";
-/// A recipe number that no client has received.
+/// An RTDE recipe number that no client has received: a fault sends data with it.
 const UNKNOWN_RECIPE: u8 = 250;
 
 /// An effect of a request of an RTDE client; the effects of a request are executed in order.
@@ -75,7 +75,7 @@ impl Session {
         Self { received: vec![], version_2: false, outputs: None, inputs: vec![], started: false }
     }
 
-    /// Processes bytes from the client. Returns the effects of the requests in them.
+    /// Processes bytes from the RTDE client. Returns the effects of the requests in them.
     pub(crate) fn receive(&mut self, bytes: &[u8], context: &mut Context<'_>) -> Vec<Effect> {
         self.received.extend_from_slice(bytes);
         let mut effects = vec![];
@@ -274,7 +274,7 @@ fn input(name: &str, context: &Context<'_>) -> Result<Field, &'static str> {
     Ok(field)
 }
 
-/// Replaces the type of the first variable in a set-up reply by a wrong one while that fault is active.
+/// Replaces the type of the first variable in an RTDE set-up reply by a wrong one while that fault is active.
 fn deviate(words: &mut [&str], context: &Context<'_>) {
     if context.deviations.wrong_type
         && let Some(word) = words.first_mut()

@@ -18,7 +18,7 @@ const NOTICE: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
-    /// The changes of pace in the order of time. Each is written once, so that a reader never waits.
+    /// The changes of the pace of simulated time, in their order. Each is written once, so that a reader never waits.
     changes: [OnceLock<Change>; CHANGES],
 }
 
@@ -65,8 +65,8 @@ impl Clock {
         self.instant(at).map_or(Duration::MAX, |instant| instant.saturating_duration_since(Instant::now()))
     }
 
-    /// Slows time by the factor `times` against the system's, soon after this call. Returns `false` if there is no
-    /// room for another change.
+    /// Slows time by the factor `times` against the system's, half a second after this call, or later if an earlier
+    /// change is still to begin. Returns `false` if the clock has no room for another change; it stores 8.
     #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
     pub fn slow(&self, times: u32) -> bool {
         self.slow_from(Instant::now() + NOTICE, times)

@@ -111,7 +111,7 @@ impl Gripper {
     }
 
     /// Processes bytes that were sent with the settings `serial`. Returns the answers to the messages that they
-    /// complete.
+    /// complete; `None` if there are none.
     pub(super) fn receive(&mut self, at: SimTime, serial: Serial, bytes: &[u8]) -> Option<Vec<u8>> {
         if !self.powered || serial != self.options.serial {
             return None;

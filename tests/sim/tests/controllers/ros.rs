@@ -257,7 +257,8 @@ fn a_call_without_an_answer_waits_or_gives_up_as_the_option_says() {
     assert_eq!((cell.said(), cell.runs()), (vec!["call: /on has not answered within 2 s".to_owned()], false));
 }
 
-/// Checks two endpoints in one program: one publishes, the other receives.
+/// Checks a program with a publisher and three subscribers: it receives its own messages only where the type is equal
+/// and the quality of service fits.
 #[test]
 fn a_program_hears_its_own_topics_where_type_and_quality_of_service_fit() {
     let mut cell = Cell::new();

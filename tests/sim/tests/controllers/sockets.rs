@@ -19,7 +19,8 @@ fn bench() -> (Bench, Conn) {
     (bench, primary)
 }
 
-/// Runs statements after the socket is open. Returns the server's end.
+/// Runs a URScript program that opens a socket to the server and then executes `statements`. Returns the server's end
+/// of the connection.
 fn opened(bench: &mut Bench, primary: Conn, statements: &str) -> Conn {
     let program = format!("def main():\n socket_open(\"10.0.0.9\", {SERVER})\n{statements}\nend\n");
     bench.send(primary, &program);

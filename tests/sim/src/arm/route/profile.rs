@@ -1,6 +1,7 @@
 //! The speed profile of a move: the distance that it has covered, as a function of time.
 
-/// The speed of a move over time: a trapezoid, or a triangle if the path is too short; from rest to rest.
+/// The speed of a move over time: a trapezoid, or a triangle if the path is too short, from rest to rest; or a ramp
+/// from the present speed to rest, for a move that only brakes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Profile {
     /// Length of the path of the move.
