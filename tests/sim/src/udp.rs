@@ -39,13 +39,15 @@ pub struct HeldUp {
 }
 
 impl HeldUp {
-    /// Returns the number of cycles that began more than half a millisecond late.
+    /// Returns the number of times that the simulation was more than half a millisecond late for its next step: a
+    /// millisecond of the KRC, or a datagram's arrival.
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.cycles.load(Ordering::Relaxed)
     }
 
-    /// Returns the longest delay with which a cycle of the KRC began.
+    /// Returns the longest delay with which the simulation executed a step: a millisecond of the KRC, or a datagram's
+    /// arrival.
     #[must_use]
     pub fn longest(&self) -> Duration {
         Duration::from_micros(self.longest_micros.load(Ordering::Relaxed))
@@ -156,7 +158,7 @@ impl Running {
         lock(&self.krc)
     }
 
-    /// Returns the delays of this process, by which cycles began late.
+    /// Returns the count and the longest of the delays of this process, by which the simulated KRC was late.
     #[must_use]
     pub fn held_up(&self) -> &HeldUp {
         &self.held_up
