@@ -40,7 +40,8 @@ pub mod rtde;
 pub mod script;
 pub mod tool_line;
 
-/// An action that a client with one connection requests from its caller.
+/// An action on the one connection of a client, such as that of the dashboard server, that the client requests from its
+/// caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
     /// Connect to the controller's `port`, and report `Opened` or `Refused`. The client observes its own deadline.

@@ -138,7 +138,7 @@ impl ForceMode {
     }
 }
 
-/// A warning about accepted parameters of force mode.
+/// A warning about parameters of force mode that are accepted, but have no effect or can make the arm oscillate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ForceModeNote {

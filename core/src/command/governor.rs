@@ -21,7 +21,7 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Shaped {
-    /// The factor by which the velocity limits reduced the requested joint speeds, 0 … 1.
+    /// The factor by which the velocity limits reduced the requested joint speeds, 0 … 1; 1 for no reduction.
     pub velocity: f32,
     /// The part of the requested change of joint speeds that the acceleration limits granted, 0 … 1.
     pub change: f32,

@@ -50,9 +50,9 @@ impl<const N: usize> JointMove<N> {
     /// The least speed \[rad/s, or m/s\] and acceleration \[rad/s², or m/s²\] of a move: programs on the controller
     /// receive millionths.
     pub const LEAST: f32 = 1e-6;
-    /// The highest speed of the tool along a line \[m/s\].
+    /// The highest permitted speed of the tool for a move on a straight line \[m/s\].
     pub const FASTEST_LINE: f32 = 3.0;
-    /// The highest acceleration of the tool along a line \[m/s²\].
+    /// The highest permitted acceleration of the tool for a move on a straight line \[m/s²\].
     pub const STEEPEST_LINE: f32 = 20.0;
 
     /// Creates a motion to `to` \[rad\], in which the joint with the longest distance reaches `speed` \[rad/s\] by
@@ -155,7 +155,8 @@ impl<'machine, const N: usize> ApprovedMove<'machine, N> {
 }
 
 impl<const N: usize> Governor<N> {
-    /// The largest distance of each joint from the start of a motion along waypoints \[rad\].
+    /// The largest distance of each joint from the start of a motion along waypoints at which the motion may begin
+    /// \[rad\].
     pub const BEGINS_WITHIN: f32 = 0.02;
     /// The displacement of the tool \[m\] below which a line counts as a pure rotation.
     const TURNS_ONLY: f32 = 0.001;

@@ -72,7 +72,8 @@ pub enum LocateError {
 }
 
 impl LocateError {
-    /// Returns the name of the failed conversion's reason as one word, for machine-readable output.
+    /// Returns the name of the reason for which a move's target was not converted between pose and joint angles, as one
+    /// word for machine-readable output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,8 +82,8 @@ impl LocateError {
         }
     }
 
-    /// Returns a description of the reason for which the target was not converted, as a clause that starts in lower
-    /// case.
+    /// Returns a description of the reason for which a move's target was not converted between pose and joint angles,
+    /// as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -94,7 +95,8 @@ impl LocateError {
         }
     }
 
-    /// Returns a hint at what a person can do next about a target that was not converted.
+    /// Returns a hint at what a person can do next if the controller did not convert a move's target between pose and
+    /// joint angles.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         "choose a pose nearer to the base, or another orientation; it is in m and rad, in the base frame, for the tool centre \
@@ -151,15 +153,16 @@ impl<const N: usize> MoveTarget<N> {
         }
     }
 
-    /// Returns the position that the controller has to convert to the other form; `None` if nothing has to be
-    /// requested.
+    /// Returns the position that the controller has to convert to the other form, joint angles or pose; `None` for
+    /// joint angles that are not reached on a straight line.
     #[must_use]
     pub fn question(&self) -> Option<ArmPosition<N>> {
         let is_known = matches!(self.place, ArmPosition::Joints(_)) && !self.linear;
         (!is_known).then_some(self.place)
     }
 
-    /// Returns the destination of the move if nothing has to be requested from the controller; otherwise `None`.
+    /// Returns the destination of the move if its target needs no conversion by the controller, that is, for joint
+    /// angles without a straight line; otherwise `None`.
     #[must_use]
     pub const fn known(&self) -> Option<Destination<N>> {
         match self.place {

@@ -6,7 +6,7 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{JointTorques, JointVelocities, Wrench};
 use outrigger_wire::sensor::{Sample, SourceId};
 
-/// The newest sensor readings that a law may use in this cycle, and the limits of its output.
+/// The newest sensor readings that a control law may use in this cycle, and the limits of its output.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {
     readings: &'a [Sample],
@@ -89,7 +89,8 @@ impl<'a> Samples<'a> {
     /// impedance. Their limits and their time to rise are settings ([`AddedLimits`](crate::engine::krc::AddedLimits)).
     ///
     /// # Errors
-    /// [`Reason::PathUnfit`] where no torques are added: elsewhere, or where the KRL program decides them.
+    /// [`Reason::PathUnfit`] if the controller is commanded in another way, or its KRL program determines the added
+    /// torques.
     pub fn add_torques<const N: usize>(&self, torques: &JointTorques<N>) -> Result<(), Reason> {
         #[cfg(feature = "motions")]
         if let Some(slot) = self.added {
@@ -104,7 +105,8 @@ impl<'a> Samples<'a> {
     /// frame.
     ///
     /// # Errors
-    /// [`Reason::PathUnfit`] where none are added.
+    /// [`Reason::PathUnfit`] if the controller is commanded in another way, or its KRL program determines the added
+    /// wrench.
     pub fn add_wrench(&self, wrench: &Wrench) -> Result<(), Reason> {
         #[cfg(feature = "motions")]
         if let Some(slot) = self.added {

@@ -51,7 +51,8 @@ pub struct SourceFigures {
     pub accepted: u32,
     /// The number of readings missing in the sensor's own sequence.
     pub lost: u32,
-    /// The number of readings that repeated a sequence number or arrived after a newer one. They were rejected.
+    /// The number of readings that repeated a sequence number, or were older than an accepted one by their number or
+    /// time stamp. They were rejected.
     pub out_of_order: u32,
     /// The number of restarts of the sensor's sequence after silence.
     pub restarts: u32,
@@ -124,7 +125,8 @@ impl SourceMonitor {
         self.newest.as_ref()
     }
 
-    /// Processes a reading of the sensor. A time stamp in the future is set to `now`.
+    /// Processes a reading of the sensor: rejects it if it is not newer than the last one, otherwise accepts and checks
+    /// it. A time stamp in the future is set to `now`.
     pub fn observe(&mut self, sample: Sample, now: Instant) {
         let sample = Sample { taken_at: sample.taken_at.min(now), ..sample };
         let Some(last) = self.newest else {
@@ -179,7 +181,7 @@ impl SourceMonitor {
     /// Checks that the sensor is good enough to begin commanding: its newest reading is valid and within its age.
     ///
     /// # Errors
-    /// Returns the reason why it is not.
+    /// Returns the reason for which the sensor is not good enough: no reading, a faulty or a too old one.
     pub fn fresh(&self, now: Instant) -> Result<Sample, Reason> {
         let newest = self.newest.ok_or(Reason::SourceStale)?;
         if let Some(fault) = self.fault {

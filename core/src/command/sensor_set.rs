@@ -10,7 +10,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// The largest number of sensors of one robot.
 pub const MAX_SOURCES: usize = 4;
 
-/// The error for an invalid list of a robot's sensors.
+/// The error for an invalid list of the sensors that a robot's control law uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SourcesError {
@@ -124,7 +124,8 @@ impl Sources {
     /// Checks that every needed sensor is good enough to begin commanding the arm: a precondition of arming.
     ///
     /// # Errors
-    /// The reason of the first needed source that is not; a source that is not configured is always stale.
+    /// Returns the reason for which the first unsuitable sensor is not good enough; a sensor that is not configured is
+    /// always stale.
     pub fn fresh(&self, needed: &[SourceId], now: Instant) -> Result<(), Reason> {
         for id in needed {
             let monitor = self.monitors.iter().find(|m| m.config().id == *id).ok_or(Reason::SourceStale)?;
@@ -137,7 +138,7 @@ impl Sources {
     /// old is still used for a few cycles ([bridged](Reading::Bridged)). Must be called once per command.
     ///
     /// # Errors
-    /// The reason of the first needed source without a usable reading.
+    /// Returns the reason for which the first needed sensor without a usable reading has none.
     pub fn gather(&mut self, needed: &[SourceId], now: Instant, cycle: Duration) -> Result<Gathered, Reason> {
         let mut gathered = Gathered::nothing();
         self.gather_into(&mut gathered, needed, now, cycle)?;

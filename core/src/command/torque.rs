@@ -67,7 +67,8 @@ impl<const N: usize> TorqueGovernor<N> {
         &self.limits
     }
 
-    /// Discards the last torque command, because the arm is at rest or is being brought to rest.
+    /// Discards the last torque command and the positions at which torque commands began, because the arm is at rest or
+    /// is being brought to rest.
     pub fn reset(&mut self) {
         self.memory = TorqueMemory::default();
     }

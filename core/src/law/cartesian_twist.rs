@@ -72,7 +72,7 @@ impl CartesianTwistConfig {
     }
 }
 
-/// A law that moves the tool by a twist: a linear and an angular velocity.
+/// A control law that moves the tool by a twist: a linear and an angular velocity.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianTwist<const N: usize> {

@@ -48,7 +48,8 @@ impl Hold {
     /// orientation, `turn` (the axis times the sine of the angle): each in the frame in which it is passed.
     ///
     /// # Errors
-    /// [`Reason::PathTolerance`] if the tool is too far off.
+    /// [`Reason::PathTolerance`] if the error in position exceeds [`distance`](Self::distance), or that in orientation
+    /// [`turn`](Self::turn).
     pub(super) fn correct(
         &self,
         displacement: &Displacement,

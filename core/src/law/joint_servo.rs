@@ -112,7 +112,7 @@ impl JointServoConfig {
 /// later at the soonest, and would oscillate about its reference.
 const MOST_CORRECTED: f32 = 0.25;
 
-/// A law that holds the joints on a reference: a position, a motion, or streamed commands.
+/// A control law that holds the joints on a reference: a position, a motion, or streamed commands.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServo<const N: usize> {
@@ -212,7 +212,8 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
-    /// Resumes a suspended motion of the joints; does nothing if there is none.
+    /// Resumes a suspended motion of the joints; does nothing if there is none. Fails if the arm in `state` is too far
+    /// from the path.
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         #[cfg(feature = "trajectories")]
         if let (Some(motion), Some(watch)) = (&self.motion, &self.watch)

@@ -65,7 +65,7 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The state of the arm from which a law begins to command it, with the arm's kinematics if these are known.
+/// The state of the arm from which a control law begins to command it, with the arm's kinematics if these are known.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Start<'a, const N: usize> {

@@ -23,7 +23,7 @@ pub struct Replaced {
     pub elapsed: Duration,
 }
 
-/// The state of a motion. The default is that of a law without a motion.
+/// The state of the motion that a control law follows. The default is that of a law without a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MotionStatus {
@@ -57,7 +57,7 @@ impl MotionStatus {
     }
 }
 
-/// A motion with an end, or a stream of setpoints, that a law follows.
+/// A motion with an end, or a stream of setpoints, that a control law follows.
 pub trait Motion<const N: usize> {
     /// Returns the joint positions at which the arm has to be before command is granted, with the tolerance \[rad\];
     /// `None` if the law can begin at any position.
@@ -65,7 +65,8 @@ pub trait Motion<const N: usize> {
         None
     }
 
-    /// Returns the progress of the motion that the law follows, and the room for further waypoints.
+    /// Returns the state of the motion that the law follows: progress, elapsed time, room for further waypoints, and
+    /// the state of a stream.
     fn status(&self) -> MotionStatus;
 
     /// Returns the setpoint that the joints are to follow now \[rad, rad/s\]; `None` for a law that follows no
@@ -74,8 +75,8 @@ pub trait Motion<const N: usize> {
         None
     }
 
-    /// Appends a waypoint to the law's present motion, which ends there if it is the `last`. The segment from the
-    /// previous waypoint is compared with the `limits`.
+    /// Appends a waypoint to the motion that the control law follows at present; the motion ends there if it is the
+    /// `last`. The segment from the previous waypoint must be within the `limits`.
     ///
     /// # Errors
     /// Returns the reason for which the waypoint is rejected; the motion does not change.
@@ -118,8 +119,8 @@ pub trait Motion<const N: usize> {
         Err(ForwardError::NoJointLaw)
     }
 
-    /// Processes a state in place of a step of the law, `dt` after the last one: while the robot's speed scaling is 0,
-    /// zero velocity is sent.
+    /// Processes the passage of `dt` in place of a step of the law: called while the arm is held, because the robot's
+    /// speed scaling is 0 or the program that executes the commands was paused.
     #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         let _ = dt;

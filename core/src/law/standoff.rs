@@ -92,10 +92,11 @@ impl StandoffConfig {
     }
 }
 
-/// The longest time over which one step integrates the distance error \[s\]: lost states are not made up for.
+/// The longest time over which one step of the law integrates the distance error and moves the line that the tool is
+/// held on \[s\]: lost states are not made up for.
 const LONGEST_STEP_SECONDS: f32 = 0.1;
 
-/// A law that holds the tool at a distance from a surface.
+/// A control law that holds the tool at a distance from a surface, as a sensor measures it.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Standoff<const N: usize> {

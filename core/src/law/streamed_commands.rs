@@ -89,11 +89,11 @@ pub struct Forward<const N: usize> {
 impl<const N: usize> Forward<N> {
     /// The range of the time for which a command is in force, [`holds`](Self::holds) \[s\].
     pub const HOLDS: Range<Duration> = range_of!(0.002 to 0.2 "s");
-    /// The time for which UR's own driver waits for the next command of a stream.
+    /// The time for which UR's own driver keeps a streamed command in force if no other follows.
     pub const DRIVER_HOLDS: Duration = Duration::from_millis(40);
 }
 
-/// The state of a stream of speeds, positions or torques to a law.
+/// The state of a stream of joint speeds, positions or torques that a control law follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Forwarding {
@@ -102,8 +102,8 @@ pub enum Forwarding {
     Idle,
     /// The arm follows streamed joint speeds.
     Speeds,
-    /// The last speeds or torques of the stream expired, or positions while the robot's speed scaling was 0: the arm
-    /// comes to rest.
+    /// The last speeds or torques of the stream expired, or positions while the robot's speed scaling was 0 or the
+    /// program that executes the commands was paused: the arm comes to rest.
     Lapsed,
     /// The arm follows streamed joint positions.
     Positions,
@@ -252,7 +252,7 @@ enum Phase<const N: usize> {
     Torques(Held<JointTorques<N>>),
 }
 
-/// The behaviour of the law in one step, as the stream of commands determines it.
+/// The behaviour of a joint servo in one step, as the stream of commands to it determines it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead<const N: usize> {
     /// The law follows its own reference, a position or a motion, because no stream of commands is active.
@@ -348,8 +348,9 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Processes a robot state at which the law makes no step, because the robot's speed scaling is 0. A streamed
-    /// command that expires meanwhile does not continue afterwards: the arm comes to rest.
+    /// Processes a robot state at which the law makes no step, because the robot's speed scaling is 0 or the program
+    /// that executes the commands was paused. A streamed command that expires meanwhile does not continue afterwards:
+    /// the arm comes to rest.
     pub(super) fn stand(&mut self, dt: Duration) {
         let overdue = match &mut self.phase {
             Phase::Idle | Phase::Lapsed => return,
@@ -382,8 +383,8 @@ impl<const N: usize> Stream<N> {
     }
 }
 
-/// Checks that each joint's command is finite and not above `most` in magnitude. Returns the error that `beyond`
-/// creates for the first joint that is: from joint, command and limit.
+/// Checks that each joint's command is finite and not above `most` in magnitude. For the first joint whose command is
+/// above it, returns the error that `beyond` creates from joint, command and limit.
 fn judge<const N: usize>(
     commands: &[f32; N],
     most: &[f32; N],

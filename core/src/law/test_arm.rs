@@ -22,7 +22,8 @@ pub(super) struct Plant {
 }
 
 impl Plant {
-    /// Creates an arm at `q` that executes commands two cycles late, with speeds 0.5 % too low and a lag of one cycle.
+    /// Creates a simulated arm at the joint angles `q` \[rad\] that executes commands two cycles late, with speeds 0.5
+    /// % too low and a lag of one cycle.
     pub(super) fn at(q: [f32; 6]) -> Self {
         let state = State { positions: JointPositions(q), speed_scaling: Some(1.0), ..State::default() };
         let pending = [JointVelocities::ZERO; 2].into();
@@ -35,7 +36,8 @@ impl Plant {
         self
     }
 
-    /// Runs one control cycle with `law` in command; returns the commanded speeds.
+    /// Runs one control cycle of 8 ms of the simulated arm with `law` in command; returns the commanded joint speeds
+    /// \[rad/s\].
     pub(super) fn cycle<L: Law<6>>(
         &mut self,
         law: &mut L,

@@ -74,7 +74,7 @@ impl ToolAxis {
     }
 }
 
-/// A value for each axis of a tool, in the order of [`ToolAxis::WORDS`].
+/// A value for each axis of a tool, in the order x, y, z, rx, ry, rz of [`ToolAxis::WORDS`].
 pub type PerAxis<T> = [T; 6];
 
 settings! {
@@ -130,8 +130,8 @@ impl AxisConfig {
         BadValue::unless(!axis.turns() || self.reach <= Self::MOST_TURN, "reach", "at most 0.5 rad about an axis")
     }
 
-    /// Returns the remaining distance or angle of the tool's axis to its target, by the axis's sensor reading in
-    /// `samples` \[m, rad\].
+    /// Returns the distance or angle by which the tool has to move along or about the axis to reach its target, by the
+    /// axis's sensor reading in `samples` \[m, rad\].
     fn way(&self, samples: &Samples<'_>) -> Result<f32, Reason> {
         let sample = samples.of(self.source).ok_or(Reason::SourceStale)?;
         let number = usize::from(self.value).wrapping_sub(1);
@@ -202,7 +202,8 @@ impl ToolAxesConfig {
     }
 }
 
-/// A law that moves each axis of the tool by a sensor of its own.
+/// A control law that moves the tool along and about some of its axes by sensors; for the other axes it holds the pose
+/// in which it began to command the arm.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolAxes<const N: usize> {

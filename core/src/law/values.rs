@@ -1,7 +1,7 @@
 //! The values that a control law displays: names, units and numbers, which terminals and pages show without knowing the
 //! law.
 
-/// The unit of a [`Value`] that a law displays.
+/// The unit of a [`Value`] that a control law displays to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
@@ -31,7 +31,7 @@ impl Unit {
     }
 }
 
-/// A number that a law displays, with its name and unit.
+/// A number that a control law displays to people, with its name and unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
     /// The name of the displayed value, in lower case with underscores.
@@ -44,10 +44,10 @@ pub struct Value {
     pub value: Option<f32>,
 }
 
-/// The largest number of values that a law displays.
+/// The largest number of values that a control law displays to people.
 pub const MAX_VALUES: usize = 8;
 
-/// The values that a law displays, in the order in which they are shown.
+/// The values that a control law displays to people, in the order in which they are shown.
 ///
 /// ```
 /// use outrigger_core::law::{Unit, Value, Values};

@@ -9,7 +9,8 @@ use crate::mode::Mode;
 use outrigger_wire::dashboard::{Outcome, Request};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A command that makes an arm ready. No command starts a program, and none moves anything except the brakes.
+/// A command to a dashboard server that is needed to make an arm ready to move. None starts a program, and none moves
+/// anything except the brakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -31,7 +32,7 @@ impl ArmCommand {
     pub const ALL: [Self; 5] =
         [Self::PowerOn, Self::BrakeRelease, Self::UnlockProtectiveStop, Self::ClosePopup, Self::CloseSafetyPopup];
 
-    /// Returns the name of the command in requests, such as `brake-release`.
+    /// Returns the name by which requests to this driver select the command, such as `brake-release`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -43,7 +44,7 @@ impl ArmCommand {
         }
     }
 
-    /// Returns the command with this name in requests; `None` for an unknown name.
+    /// Returns the command that requests to this driver select by this name; `None` for an unknown name.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.word() == word)
@@ -94,7 +95,8 @@ pub struct ServiceCommand<'m> {
     asked: Option<ArmCommand>,
     mode: Mode,
     release: bool,
-    /// The deadline for the engine's report that it has revoked every request to command.
+    /// The deadline for the engine's report that it has revoked every request to command the arm; `None` while no
+    /// report is awaited.
     released_by: Option<Instant>,
     close: bool,
     event: Option<Outcome>,
@@ -285,7 +287,7 @@ mod tests {
         START + Duration::from_millis(millis)
     }
 
-    /// Passes received bytes to the client, in pieces of this size.
+    /// Passes `text` to the client as bytes received from the dashboard server, in pieces of this size.
     fn told(command: &mut ServiceCommand<'_>, text: &str, piece: usize, now: Instant) {
         for bytes in text.as_bytes().chunks(piece) {
             command.receive_window()[..bytes.len()].copy_from_slice(bytes);
@@ -293,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Returns the text that the client sends next.
+    /// Returns the text that the client sends to the dashboard server next; `None` if the client has no output.
     fn sent(command: &mut ServiceCommand<'_>) -> Option<String> {
         match command.poll_output()? {
             ServiceCommandOutput::Transmit(bytes) => Some(String::from_utf8(bytes.to_vec()).unwrap()),

@@ -65,17 +65,19 @@ pub enum BrakeRefusal {
     LineHeld,
     /// The request was refused because the arm is commanded, or being stopped.
     Commanding,
-    /// The request was refused because no fresh robot state shows the robot mode.
+    /// The request was refused because no fresh robot state shows the robot mode, or the software version is not known
+    /// yet.
     NoState,
     /// The controller's software does not know the command `brake release`: CB2.
     NotKnown,
     /// The controller has no dashboard server: PolyScope X.
     NoDashboard,
-    /// The arm has no power: it is not in robot mode `IDLE` yet.
+    /// The arm has no power: its robot mode is `NO_POWER` or `POWER_OFF`.
     NoPower,
     /// The brakes are already released: the robot mode is `RUNNING`.
     Running,
-    /// The robot is in a mode other than `IDLE`, from which alone the brakes can be released.
+    /// The robot mode is none of `IDLE`, `RUNNING`, `NO_POWER` and `POWER_OFF`; the brakes can be released in `IDLE`
+    /// only.
     NotIdle,
     /// Another command to the dashboard server is in progress.
     Busy,

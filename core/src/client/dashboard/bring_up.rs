@@ -30,14 +30,16 @@ impl Default for BringUpConfig {
     }
 }
 
-/// A sequence of power on, `IDLE`, brake release, `RUNNING`. Safety mode and robot mode are queried before every step
-/// and while it waits. A stop ends it at once and is reported.
+/// A sequence of requests that powers an arm on, waits for robot mode `IDLE`, releases the brakes and waits for
+/// `RUNNING`. Safety mode and robot mode are queried before every step and while it waits. A stop ends it at once and
+/// is reported.
 #[derive(Clone, Debug)]
 pub struct BringUp {
     course: Course,
     config: BringUpConfig,
     state: State,
-    /// The robot mode that is awaited, the start of the wait, and its limit.
+    /// The robot mode that is awaited, the time at which the wait began, and the longest wait; `None` before the first
+    /// wait.
     waits: Option<(RobotMode, Instant, Duration)>,
     asked_power: bool,
     asked_brakes: bool,

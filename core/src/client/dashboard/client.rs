@@ -47,12 +47,13 @@ pub struct Client<'m> {
     line: [u8; Request::MAX_LEN],
     /// The number of bytes \[B\] of the request that is stored in `line`.
     size: usize,
-    /// The request in `line` that waits for the dashboard server's greeting before it is sent.
+    /// The request in `line` that waits for the dashboard server's greeting before it is sent; `None` if none waits.
     wanted: Option<RequestKind>,
     open: bool,
     transmit: bool,
     close: bool,
-    /// The event that the client's newest input caused; `None` if it caused none, or only a received line.
+    /// The event caused by an input other than received bytes, until it is polled; events of received lines are not
+    /// stored.
     event: Option<Event<'static>>,
 }
 

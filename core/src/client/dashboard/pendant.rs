@@ -12,7 +12,8 @@ use outrigger_wire::time::Instant;
 pub enum Before {
     /// The role of the pendant's user before the pendant was locked, on CB3.
     Role(UserRole),
-    /// The operational mode before, on e-Series; `None` if no password was set for it, or if it cannot be queried.
+    /// The operational mode before the pendant was locked, on e-Series; `None` if no password was set for it, or if it
+    /// cannot be queried.
     Mode(Option<OperationalMode>),
 }
 
@@ -72,14 +73,15 @@ impl Pendant {
         Self { course, state, before: Some(before), locks: false }
     }
 
-    /// Returns the permissions that the pendant had before: available when the lock is done, to be passed to
-    /// [`Pendant::put_back`]; `None` while they are not known.
+    /// Returns the permissions that the pendant had before it was locked, to be passed to [`Pendant::put_back`] after a
+    /// lock; `None` while they are not known.
     #[must_use]
     pub const fn before(&self) -> Option<Before> {
         self.before
     }
 
-    /// Returns the user role that the sequence sets on CB3; `None` if it sets none.
+    /// Returns the role of the pendant's user that the sequence sets on CB3; `None` on e-Series, where it sets the
+    /// operational mode.
     fn role(&self) -> Option<UserRole> {
         match self.before {
             _ if self.locks && cb(self.course.software) => Some(UserRole::Locked),

@@ -113,8 +113,8 @@ pub enum LockEvent {
     LockedAlready,
     /// The pendant is not locked, because the role to restore cannot be stored.
     NotKept,
-    /// The pendant is not locked, because the controller does not report its role. Only software of CB3 from 3.1 on
-    /// supports the query.
+    /// The pendant is not locked, because the controller does not report the role of the pendant's user. Only software
+    /// of CB3 from 3.1 on supports the query.
     NotTold,
     /// The controller refuses to give the pendant's user this role.
     Refused(UserRole),
@@ -154,7 +154,8 @@ impl PendantLock {
         Self { state: State::Check(role), ..Self::new() }
     }
 
-    /// Returns whether, as far as is known, the pendant is not locked by this driver and no role is stored.
+    /// Returns whether the lock is idle: this driver neither has locked the pendant nor is about to, and no role is
+    /// stored.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Open) && !self.forget

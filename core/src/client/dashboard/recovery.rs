@@ -7,7 +7,7 @@ use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
 use outrigger_wire::robot::{Generation, RobotMode, SafetyMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A sequence that queries the cause of a stop. It changes nothing.
+/// A sequence of requests that queries the cause of a stop: safety mode and robot mode. It changes nothing.
 #[derive(Debug)]
 pub struct Diagnosis {
     course: Course,
@@ -152,8 +152,8 @@ const fn clears(stop: SafetyMode) -> Option<Request<'static>> {
 /// The timeouts and the query interval of [`Recovery`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryConfig {
-    /// The time after the first observation of a protective stop before which the stop is not unlocked. The
-    /// controller requires 5 s from the stop itself.
+    /// The time after the first observation of a protective stop before which the stop is not unlocked; also the wait
+    /// after a reply that it is too early. The controller requires 5 s from the stop itself.
     pub lock: Duration,
     /// The number of further attempts to unlock the protective stop while the controller replies that it is too early.
     pub tries: u8,

@@ -104,7 +104,8 @@ impl core::fmt::Display for Progress {
 pub(super) enum Acted {
     /// The controller accepted the request that changes the robot.
     Yes,
-    /// The controller has not accepted the request yet: it has to be sent again.
+    /// The controller rejected the request for lack of remote control, perhaps on this connection only: it is sent
+    /// again.
     Again,
     /// The controller rejected the request that changes the robot, or its reply is unknown: the sequence has ended.
     No,
@@ -228,7 +229,7 @@ impl Course {
         self.end.get_or_insert(Err(obstacle));
     }
 
-    /// Returns whether the controller's software supports the request. If not, the sequence ends.
+    /// Returns whether the controller's software may support the request. If it is known not to, the sequence ends.
     pub(super) fn requires(&mut self, request: RequestKind) -> bool {
         match request.check(self.software) {
             Ok(()) => true,
@@ -253,8 +254,8 @@ impl Course {
         if asked { Request::SafetyStatus } else { Request::SafetyMode }
     }
 
-    /// Processes the reply to [`Course::safety_question`] and returns the safety mode; `None` if the query has to be
-    /// repeated or the sequence has ended.
+    /// Processes the reply to [`Course::safety_question`] and returns the safety mode; `None` if the older query has to
+    /// be sent instead, or the sequence has ended.
     pub(super) fn safety(&mut self, reply: &Reply<'_>) -> Option<SafetyMode> {
         match reply {
             Reply::Safety(mode) => {

@@ -4,7 +4,8 @@ use outrigger_wire::dashboard::{RequestKind, Unsupported, UserRole};
 use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, Text};
 use outrigger_wire::time::Duration;
 
-/// A reason for which a sequence cannot reach its goal: for people, and for programs.
+/// The reason for which a [`Sequence`](super::Sequence) of requests to a controller cannot reach, or did not reach, its
+/// goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SequenceError {

@@ -11,7 +11,8 @@ use outrigger_wire::time::{Duration, Instant};
 /// s, report 900 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// The longest wait for a connection to the service.
+    /// The longest wait for a connection to a dashboard server. A call of a Robot API connects within the wait for its
+    /// reply.
     pub opening: Duration,
     /// The longest wait for the greeting of a new connection, or for the description of a Robot API.
     pub greeting: Duration,
@@ -161,12 +162,12 @@ pub enum Event<'a> {
     },
     /// A line that was received although no request was waiting for a reply.
     Unasked(Text<'a>),
-    /// A line was received that is longer than the memory. If the line was a reply, `request` remains without a
-    /// reply.
+    /// A line was received that is longer than the client's receive memory. If the line was a reply, `request` remains
+    /// without a reply.
     TooLong {
         /// The request to the service that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
-        /// The reason for which the line was not accepted, with its length.
+        /// The error of the line that is too long for the receive memory.
         error: FrameError,
     },
     /// The reply to another request is awaited: this request was not sent.

@@ -41,7 +41,7 @@ enum ClientState {
     },
     /// Statements of the file are sent as long as there are any.
     Sending,
-    /// `end_interpreter()` was sent; the end of the program is awaited.
+    /// `end_interpreter()` was sent, by the client or as a statement of the file; the end of the program is awaited.
     Ending {
         until: Instant,
     },
@@ -61,15 +61,17 @@ enum ClientState {
 /// | sending | all are executed, or one is discarded: `end_interpreter()` | [`Silent`](InterpreterOutcome::Silent) |
 /// | ending, cancelling | `ProgramEnded` | [`NotEnded`](InterpreterOutcome::NotEnded), [`Cancelled`](InterpreterOutcome::Cancelled) |
 ///
-/// In every stage the client ends if the connection closes or the program ends; [`Self::outcome`] returns the cause.
+/// Once connected, the client ends in every stage if the connection closes or the program ends; [`Self::outcome`]
+/// returns the cause.
 #[derive(Debug)]
 pub struct Client<'t, 'm> {
     config: InterpreterConfig,
     replies: LineAssembler<'m>,
     statements: Statements<'t>,
-    /// `true` while the file has statements that were not sent yet.
+    /// `true` while statements of the file are to be sent: `false` after the last one, a discarded one, or one that
+    /// ends interpreter mode.
     more: bool,
-    /// `true` if a statement of the file ends interpreter mode.
+    /// `true` once a statement of the file that ends interpreter mode was sent.
     ends: bool,
     lines: Lines<'t>,
     pending: Pending<'t>,
@@ -225,7 +227,7 @@ impl<'t, 'm> Client<'t, 'm> {
     }
 
     /// Returns the time at which [`InterpreterInput::Tick`] is due; `None` while only an input from the peer or the
-    /// program is awaited.
+    /// program is awaited, and after the end.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome.is_some() {

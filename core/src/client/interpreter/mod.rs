@@ -52,10 +52,10 @@ pub struct InterpreterConfig {
     pub ending: Duration,
     /// The most statements that wait for a reply, 1 … 8. Default 1: no statement after a discarded one has been sent.
     pub unanswered: usize,
-    /// The most statements that are accepted but not executed, 1 … 64. Default 32.
+    /// The most statements that are sent but not known to be executed, 1 … 64. Default 32.
     pub ahead: usize,
-    /// The number of accepted statements after which `clear_interpreter()` is sent, unless one of them defines or
-    /// assigns something. Default 500, as in UR's sample: each statement makes the program longer.
+    /// The number of sent statements after which `clear_interpreter()` is sent, unless one of the file has defined or
+    /// assigned something before. Default 500, as in UR's sample: each statement makes the program longer.
     pub clear_every: u32,
 }
 
@@ -159,7 +159,7 @@ pub enum InterpreterOutcome {
         /// The controller's reason for discarding the last probe (a `sync()` statement); empty if it discarded none.
         reason: Text<128>,
     },
-    /// All statements were executed, but the program has not ended in time.
+    /// All accepted statements were executed, but the program has not ended in time.
     NotEnded,
     /// The controller did not reply to a line in time.
     Silent {

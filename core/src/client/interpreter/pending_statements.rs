@@ -17,11 +17,12 @@ pub(super) const OTHERS: usize = 5;
 pub(super) enum Sent<'t> {
     /// A statement of the file, with its line number and the part with which it begins.
     Statement { line: u32, part: &'t str },
-    /// The statement that tests whether the program accepts statements.
+    /// The probe: the statement `sync()` of the client, whose execution shows that the program accepts statements.
     Probe,
     /// The line `clear_interpreter()`, which clears executed statements from the controller's memory.
     Clear,
-    /// A line `end_interpreter()`, `abort` or `skipbuffer`, sent by the client itself.
+    /// A line `end_interpreter()`, `abort` or `skipbuffer`, or the `clear_interpreter()` of a cancellation, sent by the
+    /// client itself.
     Other,
     /// The query `statelastexecuted`, which asks for the number of the last executed statement.
     Query,
@@ -81,7 +82,7 @@ impl<'t> Pending<'t> {
         self.sent.iter().any(|(sent, _)| matches!(sent, Sent::Query))
     }
 
-    /// Returns the number of statements, of the file and of the client itself, that wait for a reply.
+    /// Returns the number of lines other than queries, of the file and of the client itself, that wait for a reply.
     pub(super) fn unanswered(&self) -> usize {
         self.sent.iter().filter(|(sent, _)| !matches!(sent, Sent::Query)).count()
     }

@@ -12,10 +12,10 @@ pub struct StatementFile<'t> {
     text: &'t str,
 }
 
-/// The reason for which a file contains no URScript statements that can be sent.
+/// The reason for which a file of URScript statements is rejected, so that none of them is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementError {
-    /// The statement file as a whole is invalid, for example not UTF-8.
+    /// The statement file as a whole is invalid: it is not UTF-8, or contains no statement.
     File(ScriptError),
     /// The block or expression that begins at this line is not ended.
     Unfinished {
@@ -56,7 +56,7 @@ impl<'t> StatementFile<'t> {
     /// Checks that `bytes` consist of URScript statements, all of which can be sent.
     ///
     /// # Errors
-    /// Returns the first statement that cannot be sent.
+    /// Returns the first statement that cannot be sent, or [`StatementError::File`] if the file as a whole is invalid.
     pub fn new(bytes: &'t [u8]) -> Result<Self, StatementError> {
         let text = utf8(bytes).map_err(StatementError::File)?;
         let mut all = Statements { rest: text, line: 1 };
@@ -74,7 +74,7 @@ impl<'t> StatementFile<'t> {
         Statements { rest: self.text, line: 1 }
     }
 
-    /// Returns the text of a line of the file, counted from 1.
+    /// Returns the text of a line of the file, counted from 1; `None` if the file has no such line.
     #[must_use]
     pub fn source_line(&self, line: u32) -> Option<&'t str> {
         lines(self.text).nth(usize::try_from(line.checked_sub(1)?).ok()?)

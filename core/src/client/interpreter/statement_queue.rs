@@ -32,13 +32,14 @@ impl<'t> Lines<'t> {
         Self { waiting: Deque::new(), rest: None, blank: false }
     }
 
-    /// Discards all lines of URScript that wait to be sent, and the rest of the one that is being sent.
+    /// Discards all lines that wait to be sent to the interpreter, and the rest of the one that is being sent.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
         (self.rest, self.blank) = (None, false);
     }
 
-    /// Appends a line of URScript to the queue of lines to send; returns `false` if there is no room.
+    /// Appends a statement, or a line of the client itself, to the queue of lines to send; returns `false` if there is
+    /// no room.
     pub(super) fn push(&mut self, line: Line<'t>) -> bool {
         self.waiting.push_back(line).is_ok()
     }

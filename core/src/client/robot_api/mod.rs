@@ -73,11 +73,12 @@ struct Exchange {
     connected: bool,
 }
 
-/// The client of the Robot API of one controller, with a connection for each call.
+/// The client of the Robot API (HTTP, PolyScope X) of one controller, with a connection for each call.
 ///
 /// The description is requested first: it contains the version of the API. The replies have the form of a dashboard's,
-/// as [`Reply`]. `play` first queries whether the program is paused, and then resumes it; after a refusal the control
-/// mode is queried, if the software supports it. The client requests no compressed replies; it accepts chunked ones.
+/// as [`Reply`]. `play` first queries whether the program is paused, and then resumes it; after the refusal of a
+/// request that needs remote control the control mode is queried, if the software supports it. The client requests no
+/// compressed replies; it accepts chunked ones.
 #[derive(Debug)]
 pub struct Client<'m> {
     window: &'m mut [u8],
@@ -87,7 +88,7 @@ pub struct Client<'m> {
     /// The time of the newest input that the client processed.
     now: Instant,
     exchange: Option<Exchange>,
-    /// The present request to the Robot API, and its argument.
+    /// The present request to the Robot API, and its argument; `None` between requests.
     request: Option<RequestKind>,
     argument: String<{ Argument::MAX_LEN }>,
     response: Response,
@@ -126,7 +127,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Returns the oldest software version that has this API; available from [`Event::Ready`] on.
+    /// Returns the oldest software version that has this version of the Robot API; `None` before [`Event::Ready`].
     #[must_use]
     pub const fn software(&self) -> Option<SoftwareVersion> {
         self.software
@@ -148,7 +149,8 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Begins the first HTTP call that the present request needs.
+    /// Begins the HTTP call for the description of the API if it is not known yet, otherwise the first call that the
+    /// present request needs.
     fn go_on(&mut self) {
         match (self.software, self.request) {
             (None, _) => self.begin(Purpose::Description),

@@ -30,13 +30,14 @@ impl<'n, 'm> Inputs<'n, 'm> {
     }
 }
 
-/// The reason for which RTDE inputs were not written.
+/// The reason for which RTDE inputs, or a text for the controller's log, were not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WriteError {
-    /// No RTDE connection is established, or it has failed.
+    /// A text was not sent, because no RTDE connection is established, or it has failed.
     NotConnected,
-    /// The controller's data was not started, or is paused; inputs cannot be written until it flows.
+    /// The inputs were not written, because the controller sends no data: it was not started or is paused, or no
+    /// connection is established.
     NotStarted,
     /// The recipe of inputs does not exist, or the controller has refused it.
     NotSetUp,

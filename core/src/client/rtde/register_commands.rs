@@ -81,7 +81,7 @@ pub enum SendError {
     NotFinite,
     /// No data of this connection has contained the mirror register, whose command number determines the next one.
     NoMirror,
-    /// The recipe with the command's registers cannot be written.
+    /// The recipe of inputs with the command's registers cannot be written.
     Write(WriteError),
 }
 

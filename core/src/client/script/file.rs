@@ -25,7 +25,8 @@ pub enum ScriptKind {
     Program,
     /// A `sec` block: it runs beside the program and reports nothing.
     Secondary,
-    /// A single line: a program of one statement, or a service line.
+    /// A single line: a program of one statement, or a service line, that is, a command such as `power on` that is not
+    /// URScript.
     Statement,
 }
 
@@ -75,7 +76,8 @@ pub enum ScriptWarningKind {
     NotIndented,
     /// A statement that takes time in a `sec` program, which has to be completed within one control step.
     TakesTime,
-    /// Characters outside ASCII: the controller reads and shows each of their bytes as a character.
+    /// Characters outside ASCII, in the first line that has any: the controller reads and shows each of their bytes as
+    /// a character.
     NotAscii,
     /// The last line of the file has no line end, without which the controller does not run it; one is added.
     NoLineEnd,
@@ -98,7 +100,7 @@ impl ScriptWarningKind {
     }
 }
 
-/// The URScript statements that take more than a control step.
+/// The URScript words that cause the warning [`TakesTime`](ScriptWarningKind::TakesTime): motions, waits and threads.
 const TAKE_TIME: [&str; 9] = ["sleep", "sync", "movej", "movel", "movec", "movep", "speedj", "servoj", "thread"];
 
 impl<'t> ScriptFile<'t> {
@@ -177,7 +179,8 @@ impl<'t> ScriptFile<'t> {
         Some((line.saturating_add(self.skipped), text))
     }
 
-    /// Passes every warning about the program file to `tell`, in the order of the lines.
+    /// Passes every warning about the program file to `tell`: in the order of the lines, and at the end those about a
+    /// block or a line that is not ended.
     pub fn warnings(&self, mut tell: impl FnMut(ScriptWarning)) {
         let skipped = self.skipped;
         let mut warn = |line: u32, kind| tell(ScriptWarning { line: line.saturating_add(skipped), kind });
@@ -312,7 +315,7 @@ pub(in crate::client) fn words(line: &str) -> impl Iterator<Item = &str> {
         .flat_map(|code| code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
 }
 
-/// Returns the number of the line of the program file after the bytes `before`, from 1.
+/// Returns the number, from 1, of the line of the program file that the bytes `before` lead up to.
 fn line_of(before: &[u8]) -> u32 {
     number(before.iter().filter(|byte| **byte == b'\n').count()).saturating_add(1)
 }

@@ -13,7 +13,7 @@ use outrigger_wire::robot::{RobotMode, SoftwareVersion, Text};
 /// The titles of key messages about the start and the end of programs (5.x).
 const STARTED: &[u8] = b"PROGRAM_XXX_STARTED";
 const STOPPED: &[u8] = b"PROGRAM_XXX_STOPPED";
-/// The length to which program names in key messages are truncated \[B\].
+/// The length from which the name of a program in a key message may be truncated \[B\].
 const NAME: usize = 31;
 /// The bit that is set in a report's level if the report is for developers.
 const FOR_DEVELOPERS: i32 = 128;

@@ -50,7 +50,8 @@ pub struct UploadConfig {
     /// (`core/docs/protocol/ur-client-interfaces.md 5.2`; the time for it is not documented). Default 5 ms.
     pub per_line: Duration,
     /// The time for which messages are received after the start, for a program that fails at once, and because old
-    /// software drops a program whose sender has disconnected (5.7). Default 0.5 s.
+    /// software drops a program whose sender has disconnected (5.7). For a secondary program it replaces `verdict`.
+    /// Default 0.5 s.
     pub settle: Duration,
     /// `true` if the upload continues until the program ends.
     pub wait: bool,

@@ -14,7 +14,7 @@ use outrigger_wire::time::Instant;
 
 /// The first software version whose arms have a serial line at the tool.
 const SINCE: Version = Version::new(5, 0);
-/// The difference below which two durations of silence, in character times, count as equal: the sent text has six
+/// The difference up to which two durations of silence, in character times, count as equal: the sent text has six
 /// decimals.
 const SAME: f32 = 1e-4;
 

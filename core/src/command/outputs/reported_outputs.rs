@@ -54,7 +54,8 @@ pub const fn digital_levels(published: u32, generation: Generation) -> u32 {
     }
 }
 
-/// The tolerance of the speed slider, which is published with more digits than it is sent with.
+/// The difference of positions, 0 to 1, up to which a published speed slider counts as set: it is published with more
+/// digits than it is sent with.
 const SLIDER: f32 = 0.005;
 /// The tolerances of a payload's mass \[kg\] and centre of gravity \[m\]: those of other drivers, with a reserve for
 /// the rounding of the numbers in the sent text.
@@ -66,7 +67,7 @@ const TCP: f32 = 1.5e-4;
 
 impl ReportedOutputs {
     /// Returns whether the message shows the value of the output that `write` sets, analog levels within `tolerance`;
-    /// `None` if the message does not contain the output, or no message can.
+    /// `None` if the message does not contain the output, or this driver reads no published value of it.
     #[must_use]
     pub fn shows(&self, write: &Write, tolerance: f32) -> Option<bool> {
         match *write {

@@ -57,7 +57,8 @@ pub enum Write {
     /// [`needs_rest`](Self::needs_rest).
     Tcp(Pose),
     /// The acceleration of gravity acting on the base, in the base's own frame \[m/s²\]; for an upright arm `[0, 0,
-    /// 9.82]`. Not while commanding; older software does not publish it.
+    /// 9.82]`. Not while commanding. The write is never reported as confirmed: this driver reads no published value of
+    /// it.
     Gravity([f32; 3]),
     /// A variable that a program on the controller reads, if the controller has shared variables. Its value is sent
     /// repeatedly until another one replaces it.
@@ -212,7 +213,8 @@ pub enum WriteOutcome {
     Sent,
     /// The controller shows the output's new value, this long after the write was sent.
     Confirmed(Duration),
-    /// The write was sent, but this controller does not publish the output.
+    /// The write was sent, but this controller does not publish the output, or this driver reads no published value of
+    /// it.
     NeverShown,
     /// The write was sent, but the controller, which publishes the output, did not show the new value in the time
     /// allowed.
