@@ -32,8 +32,8 @@ type Line = Pose;
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Line {}
 
-/// A motion directly to its goal: in joint space with all joints starting and stopping together (`movej`), or of the
-/// tool on a line (`movel`).
+/// A motion that the controller executes: in joint space, with all joints starting and stopping together (`movej`), of
+/// the tool on a line (`movel`), or along waypoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointMove<const N: usize> {

@@ -167,7 +167,7 @@ pub enum Event<'a> {
     TooLong {
         /// The request to the service that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
-        /// The error of the line that is too long for the receive memory.
+        /// The error, [`FrameError::Oversize`], which contains the length of the line.
         error: FrameError,
     },
     /// The reply to another request is awaited: this request was not sent.

@@ -15,9 +15,9 @@ use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use outrigger_wire::rtde::registry::{Direction, Variable};
 use outrigger_wire::rtde::{RecipeReader, Value};
 
-/// The number of integers in a command: the command word and the command number.
+/// The number of integer registers of a command: for the command word and the command number.
 const INTEGERS: u8 = 2;
-/// The number of doubles in a command: a speed for each joint.
+/// The number of double registers of a command: for the speed of each joint.
 const DOUBLES: u8 = 6;
 /// The first general purpose register of the upper range, which by convention fieldbuses do not use; `END` is the
 /// number of registers.
@@ -30,7 +30,8 @@ const INPUT_NAMES: usize = INTEGERS as usize * "input_int_register_47,".len()
     + DOUBLES as usize * "input_double_register_47,".len()
     - ",".len();
 
-/// The registers used by commands: either all in the lower range (0 to 23), or all in the upper range (24 to 47).
+/// The general purpose registers of RTDE through which a program on the controller receives joint speeds as commands:
+/// either all in the lower range (0 to 23), or all in the upper range (24 to 47).
 ///
 /// By convention the lower range belongs to fieldbuses; the upper range exists from 3.9 and 5.3 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +146,8 @@ impl RegisterNames {
     }
 }
 
-/// The number of a command: 1 to 2³¹ − 1, followed by 1. A register that was never written holds zero.
+/// The number of a command that is sent in registers: 1 to 2³¹ − 1, followed by 1. A register that was never written
+/// holds zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CommandNumber(i32);
