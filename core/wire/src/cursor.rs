@@ -54,7 +54,7 @@ impl<'a> Take<'a> {
     }
 }
 
-/// A cursor that writes to the front of a buffer that is exactly as long as the message.
+/// A cursor that writes a message of known size to the start of a buffer, part by part; the rest of the buffer is unchanged.
 #[derive(Debug)]
 pub(crate) struct Put<'b> {
     rest: &'b mut [u8],

@@ -66,7 +66,7 @@ fn magnitude(word: &[u8]) -> Option<f32> {
     any_digit.then(|| scaled(mantissa, exponent))
 }
 
-/// Reads the exponent of a decimal number, with its sign.
+/// Reads the exponent of a decimal number, with its sign, limited to ±100 000; `None` if it is not a whole number.
 fn signed(text: &[u8]) -> Option<i32> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -78,7 +78,8 @@ fn signed(text: &[u8]) -> Option<i32> {
     Some(if negative { magnitude.saturating_neg() } else { magnitude })
 }
 
-/// Reads a whole number without a sign; saturates at the greatest `u64`. `None` if `digits` has anything but digits.
+/// Reads a whole number without a sign; saturates at the greatest `u64`. `None` if `digits` is empty, or has anything but
+/// digits.
 #[must_use]
 pub fn unsigned(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {

@@ -9,9 +9,11 @@ pub struct WireError {
     pub kind: WireErrorKind,
     /// The offset of the offending field in the message \[B\]; 65 535 if it is larger.
     pub at: u16,
-    /// The number of bytes that the offending field needs, or the smallest acceptable value; 65 535 if it is larger.
+    /// The number of bytes that are needed, or the length, type, depth or value that was expected, by the kind of error;
+    /// 65 535 if it is larger, 0 if it is not known.
     pub need: u16,
-    /// The number of bytes that are present for the offending field, or the value found; 65 535 if it is larger.
+    /// The number of bytes that are present, or the length, type or value that was found, by the kind of error; 65 535 if
+    /// it is larger, 0 if it is not known.
     pub have: u16,
 }
 
@@ -38,8 +40,8 @@ pub enum WireErrorKind {
 }
 
 impl WireError {
-    /// Returns an error about the field at byte `at`: `need` is the number of bytes that the field needs or the
-    /// smallest acceptable value, `have` the number of bytes present or the value found.
+    /// Returns an error about the field at byte `at`: `need` is the number of bytes that are needed, or what was expected,
+    /// and `have` the number of bytes that are present, or what was found.
     #[must_use]
     pub fn new(kind: WireErrorKind, at: usize, need: usize, have: usize) -> Self {
         Self { kind, at: saturated(at), need: saturated(need), have: saturated(have) }

@@ -40,8 +40,8 @@ wire_enum! {
 pub struct Control {
     /// The timeout of the External Control program's next read \[ms\]; 0 waits forever.
     timeout: I32,
-    /// The six values of the message by its mode: joint speeds \[µrad/s\], joint positions \[µrad\], …; in mode
-    /// [`ControlMode::Forward`] an instruction for a trajectory and a count.
+    /// The six values of the message, whose meaning its mode determines: joint speeds \[µrad/s\], joint positions \[µrad\],
+    /// …; in mode [`ControlMode::Forward`] an [`Instruction`](crate::forward::Instruction) and a number of trajectory points.
     values: [I32; 6],
     /// The control mode that the message requests, as the number of a [`ControlMode`].
     mode: I32,
@@ -52,8 +52,8 @@ pub struct Control {
 pub struct ControlRepr {
     /// The timeout of the External Control program's next read \[ms\]; 0 waits forever.
     pub timeout: i32,
-    /// The six values of the message by its mode: joint speeds \[µrad/s\], joint positions \[µrad\], …; in mode
-    /// [`ControlMode::Forward`] an instruction for a trajectory and a count.
+    /// The six values of the message, whose meaning its mode determines: joint speeds \[µrad/s\], joint positions \[µrad\],
+    /// …; in mode [`ControlMode::Forward`] an [`Instruction`](crate::forward::Instruction) and a number of trajectory points.
     pub values: [i32; 6],
     /// The control mode that the message requests from the External Control program.
     pub mode: ControlMode,

@@ -47,8 +47,8 @@ pub const MAX_PRIMARY_SIZE: usize = 1 << 20;
 /// The size of the smallest primary message \[B\]: its length field and its type byte.
 const MIN_PRIMARY_SIZE: usize = 5;
 
-/// The largest advance of the controller's clock between the last packet of a real-time stream and a packet that a
-/// search finds.
+/// The largest advance of the controller's clock between the last packet of a real-time stream and a packet found by a
+/// search, with which the found packet is accepted as genuine.
 const SEARCH_HORIZON: Duration = Duration::from_secs(10);
 
 /// The number of bytes searched without success \[B\] after which any packet is accepted, even one unlike the earlier
@@ -70,7 +70,7 @@ pub enum Framing {
     Fri,
 }
 
-/// An irregularity in a stream of messages. The assembler continues after each of them.
+/// An irregularity in a stream of messages, which the [`Assembler`] reports in place of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -242,8 +242,8 @@ impl<'m> Assembler<'m> {
         self.end.saturating_sub(self.start)
     }
 
-    /// Returns the number of bytes of this stream that were dropped: oversize messages, and bytes skipped by the
-    /// search.
+    /// Returns the number of bytes of this stream that were dropped: oversize messages, bytes skipped by the search, and all
+    /// bytes after the position of messages was lost for good.
     #[must_use]
     pub const fn dropped(&self) -> u64 {
         self.dropped

@@ -62,8 +62,8 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Returns the reason in the text of [`Reply::Discarded`], without the discarded line at its end. `sent` is the start
-/// of that line.
+/// Returns the reason in the text of [`Reply::Discarded`], without the discarded line at its end; the whole text if there
+/// is no reason before that line. `sent` is the start of the line.
 #[must_use]
 pub fn reason<'a>(text: Text<'a>, sent: &[u8]) -> Text<'a> {
     let sent = sent.trim_ascii();
@@ -76,13 +76,13 @@ pub fn reason<'a>(text: Text<'a>, sent: &[u8]) -> Text<'a> {
 /// A query about the progress of the URScript statements that were sent in interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
-    /// The number of the last URScript statement that was executed; 0 before the first.
+    /// The query for the number of the last URScript statement that was executed; 0 before the first.
     LastExecuted,
-    /// The number of the last URScript statement that was accepted.
+    /// The query for the number of the last URScript statement that was accepted.
     LastInterpreted,
-    /// The number of the last URScript statement that was cleared.
+    /// The query for the number of the last URScript statement that was cleared.
     LastCleared,
-    /// The number of URScript statements that were accepted and are not executed yet.
+    /// The query for the number of URScript statements that were accepted and are not executed yet.
     Unexecuted,
 }
 
@@ -107,8 +107,8 @@ fn split_at(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((parts.next()?, parts.next()?))
 }
 
-/// Splits the leading number off `rest`, a part of a reply; the second part is the text behind the number and its
-/// colon. Without a number the second part is `rest`.
+/// Splits off the number at the start of `rest`, a part of a reply; the second part is the text behind the number and its
+/// colon. If there is no number, or text other than a colon follows it, the result is `None` and `rest`.
 fn number(rest: &[u8]) -> (Option<u32>, &[u8]) {
     let rest = rest.trim_ascii();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

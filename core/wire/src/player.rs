@@ -49,7 +49,7 @@ pub struct PlayerOrderRepr {
     pub counter: u16,
     /// The kind of order to the player.
     pub what: What,
-    /// The number of the move concerned, 1 … 2³¹ − 1; 0 for none.
+    /// The number of the move that the order concerns, 1 … 2³¹ − 1; 0 for none.
     pub number: u32,
     /// The duration of a leg, the part of a trajectory between two points \[µs\], 0 … 2³¹ − 1. With [`What::Keep`]:
     /// 1 if a contact of the tool ends the motion. With [`What::Force`]: [`force_settings`](Self::force_settings).

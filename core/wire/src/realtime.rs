@@ -61,7 +61,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Returns the layout of a real-time packet of `size` bytes; `None` if no packet has that size.
+    /// Returns the layout of a real-time packet of `size` bytes; `None` if that size is within the range of neither layout.
     #[must_use]
     pub const fn of(size: usize) -> Option<Self> {
         match size {
@@ -313,7 +313,7 @@ impl Repr {
     /// Writes a real-time packet of `size` bytes to the start of `out` and returns `size`.
     ///
     /// # Errors
-    /// `BadLength` if no packet has `size` bytes; `BufferTooSmall` if `out` is shorter.
+    /// `BadLength` if `size` is within the range of neither [`Layout`]; `BufferTooSmall` if `out` is shorter.
     pub fn emit(&self, size: usize, out: &mut [u8]) -> Result<usize, WireError> {
         if Layout::of(size).is_none() {
             return Err(WireError::new(WireErrorKind::BadLength, 0, MIN_SIZE, size));

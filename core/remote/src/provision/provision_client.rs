@@ -6,10 +6,10 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The time to wait for an answer of the board before the request is repeated.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The number of attempts for each provisioning request.
+/// The most times that a provisioning request is sent; while the board restarts, requests are repeated up to [`RESTART`].
 const TRIES: u8 = 10;
-/// The most times that the transmission of an image is started, including those after the board restarted or lost a
-/// piece.
+/// The most times that the transmission of a settings image is started, including those after the board restarted or
+/// lost a part of it.
 const BEGINNINGS: u8 = 5;
 /// The longest time that a board needs to stop its control loop, write its flash, and restart.
 const RESTART: Duration = Duration::from_secs(60);
@@ -161,7 +161,8 @@ impl<'i> Caller<'i> {
         (self.stage != CallerState::Ended).then_some(self.again)
     }
 
-    /// Repeats a request that the board did not answer by `now`, or gives up.
+    /// Repeats a request whose answer is overdue at `now`, or ends with [`Event::Silent`] or [`Event::Lost`] after the last
+    /// attempt.
     pub fn handle(&mut self, now: Instant) {
         if self.stage == CallerState::Ended || now < self.again || self.pending.is_some() {
             return;

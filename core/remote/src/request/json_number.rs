@@ -2,8 +2,8 @@
 
 use outrigger_wire::decimal;
 
-/// Returns the `f32` nearest to the number in `text`; `None` if `text` is not a number in JSON's grammar, or too large
-/// for an `f32`.
+/// Returns the number in `text` as an `f32`, within one unit in the last place. `None` if `text` is not a number in JSON's
+/// grammar (leading zeros are accepted), or too large for an `f32`.
 #[must_use]
 pub fn number(text: &str) -> Option<f32> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -15,7 +15,8 @@ pub fn number(text: &str) -> Option<f32> {
     if all { f32_of(text.as_bytes()) } else { None }
 }
 
-/// Returns the `f32` nearest to a number that is known to be in JSON's grammar; `None` if it is too large.
+/// Returns a number that is known to be in JSON's grammar as an `f32`, within one unit in the last place; `None` if it is
+/// too large.
 pub(super) fn f32_of(number: &[u8]) -> Option<f32> {
     decimal::parse(number).filter(|value| value.is_finite())
 }

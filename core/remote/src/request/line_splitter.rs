@@ -13,7 +13,7 @@ pub const LINE_MAX: usize = 1024;
 /// After a line that is too long nothing more is read: [`is_closed`](Self::is_closed).
 #[derive(Clone, Debug)]
 pub struct Lines {
-    /// The received bytes: at most one request line with its newline.
+    /// The received bytes, with room for the longest request line and its newline.
     buffer: [u8; LINE_MAX + 1],
     /// The index in the buffer of the first received byte that was not processed yet.
     start: usize,

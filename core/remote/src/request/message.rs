@@ -14,7 +14,7 @@ pub struct Message<'a> {
     pub id: Option<u32>,
     /// The challenge of a recent answer. A request that [causes motion](ClientRequest::causes_motion) needs one.
     pub challenge: Option<Challenge>,
-    /// The action that the message requests.
+    /// The request that the message transmits.
     pub ask: ClientRequest<'a>,
 }
 

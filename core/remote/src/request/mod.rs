@@ -110,7 +110,7 @@ pub enum FaultKind {
     TooLong,
     /// The request line is not UTF-8.
     NotText,
-    /// The request line is not a JSON object.
+    /// The request line is not a valid JSON object.
     Syntax,
     /// The request line contains a JSON key that no request has.
     UnknownKey,

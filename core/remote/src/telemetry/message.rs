@@ -15,8 +15,9 @@ use outrigger_wire::time::{Duration, Instant};
 /// The most bytes of data in one [`Chunk`].
 pub const CHUNK_MAX: usize = 1024;
 
-/// The content of one datagram, for an arm with `N` joints. `S` and `E` are the state and events that exist only for
-/// this kind of controller: [`ControllerKind::Status`](outrigger_core::engine::ControllerKind::Status) and
+/// The content of one telemetry datagram, for an arm with `N` joints. The times are the defaults of
+/// [`Pace`](crate::telemetry::Pace). `S` and `E` are the state and events that exist only for this kind of controller:
+/// [`ControllerKind::Status`](outrigger_core::engine::ControllerKind::Status) and
 /// [`ControllerKind::Event`](outrigger_core::engine::ControllerKind::Event).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
@@ -25,11 +26,11 @@ pub enum Message<'a, const N: usize, S, E> {
     /// The device's identity; sent once a second.
     #[serde(borrow)]
     Hello(Hello<'a>),
-    /// The state of the session with the robot; sent repeatedly.
+    /// The state of the session with the robot; sent every 100 ms.
     Status(Status<S>),
-    /// The input and output of the control law; sent repeatedly.
+    /// The input and output of the control law; sent every 100 ms while there is a state of the robot.
     Motion(Motion<N>),
-    /// A histogram of the real-time link's times; all histograms are sent in turn.
+    /// A histogram of the real-time link's times; one of them is sent each second, in turn.
     Histogram(HistogramReport),
     /// An event of the engine; sent once.
     Event(Event<E>),
@@ -37,11 +38,11 @@ pub enum Message<'a, const N: usize, S, E> {
     /// a second.
     #[serde(borrow)]
     Port(PortReport<'a>),
-    /// A part of the settings in force on the device; sent repeatedly.
+    /// A part of the settings in force on the device; all parts are sent every 10 s.
     #[serde(borrow)]
     Settings(Chunk<'a>),
     /// A part of the recording of a fallback, which is an end of commanding after a fault, or of the run before the
-    /// last reset; repeated a few times.
+    /// last reset. Sent three times; a recording of the run before the last reset also every 30 s after that.
     #[serde(borrow)]
     Recording(Recording<'a>),
     /// The history of the device's start; sent once a second.
@@ -110,10 +111,10 @@ pub struct Motion<const N: usize> {
     pub positions: JointPositions<N>,
     /// The measured joint speeds \[rad/s\].
     pub velocities: JointVelocities<N>,
-    /// The joint speeds \[rad/s\] that the governor, which checks requested speeds against the limits, approved last;
-    /// `None` unless commanding.
+    /// The joint speeds that the controller itself commands, as its state reports them \[rad/s\].
     pub target_velocities: JointVelocities<N>,
-    /// The joint speeds that the governor approved last \[rad/s\]; `None` unless commanding.
+    /// The joint speeds that the governor, which checks requested speeds against the limits, approved last \[rad/s\]; `None`
+    /// unless commanding.
     pub approved: Option<JointVelocities<N>>,
     /// The joint speeds commanded now \[rad/s\]: the [approved](Self::approved) ones; for a KRC those of the joint
     /// positions that are sent, also while these are braked to rest.
@@ -124,7 +125,7 @@ pub struct Motion<const N: usize> {
     pub speed_scaling: Option<f32>,
     /// The levels of the robot's digital inputs; bit 0 is the first.
     pub digital_inputs: u64,
-    /// The newest reading of each sensor, in SI units.
+    /// The newest reading of each sensor that has sent one, in SI units.
     pub samples: Vec<Sample, MAX_SOURCES>,
 }
 
@@ -154,14 +155,15 @@ impl HistogramKind {
     }
 }
 
-/// A histogram of times on the real-time link, over the life of the session.
+/// A histogram of times on the link that delivers the robot's states, since the present session with the controller began.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HistogramReport {
     /// The kind of times that the histogram counts.
     pub kind: HistogramKind,
     /// The longest time counted in the histogram.
     pub longest: Duration,
-    /// The number of times in each bin, shortest first; bins after the last one are empty. Edges: [`Histogram`].
+    /// The number of times in each bin, shortest first; bins after the last one in the list are empty. The limits of the
+    /// bins are those of [`Histogram`].
     pub bins: Vec<u32, BINS>,
 }
 
@@ -188,11 +190,13 @@ pub(super) fn as_many_as_fit<T, const N: usize>(items: impl Iterator<Item = T>) 
 pub struct PortReport<'a> {
     /// The counts of all sensors' readings, and of input that is not a reading.
     pub sensors: sensor::Figures,
-    /// The number of datagrams and connections that were rejected because their address is unknown.
+    /// The number of datagrams and connections that the port rejected because their address is unknown; 0 from a port that
+    /// does not count them.
     pub strangers: u32,
     /// The number of telemetry datagrams that could not be sent.
     pub unsent: u32,
-    /// The reason for which each link is not connected, as text of the port; `None` if there is none.
+    /// The reason for which each link to the controller is not connected, as text of the port; `None` for a link without
+    /// such a reason.
     #[serde(borrow)]
     pub troubles: [Option<&'a str>; LinkId::MOST],
     /// The number of transfers from sensors that failed: the port, the bus or the converter reported an error.
@@ -379,7 +383,7 @@ pub struct Boot<'a> {
     pub refused: Option<&'a str>,
 }
 
-/// A part of data that is longer than one datagram.
+/// A part of settings, or of a recording, that are longer than one telemetry datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Chunk<'a> {
     /// The length of the complete data \[B\].

@@ -59,7 +59,7 @@ impl Pace {
 
     /// Returns how long a recorder of `memory` bytes has to [keep](Engine::keeping_fallbacks) the recording of a
     /// fallback (an end of commanding after a fault) so that it can be sent as many times as configured, if the engine
-    /// is called at least once per gap.
+    /// is called at least every 8 ms, or once per [`gap`](Self::gap) if that is longer.
     #[must_use]
     pub fn recording_time(&self, memory: usize) -> Duration {
         let pieces = memory.div_ceil(CHUNK_MAX).saturating_add(3);
@@ -82,7 +82,7 @@ impl Default for Pace {
     }
 }
 
-/// The source of a device's telemetry: copies data when it is due. About 4 KiB.
+/// The source of a device's telemetry, which copies the engine's data when it is due to be sent. Occupies about 4 KiB.
 #[derive(Debug)]
 pub struct Sampler<'s, const N: usize, P: Controller<N>> {
     device: Device<'s>,
@@ -140,7 +140,8 @@ struct Piece {
 /// The progress in sending a recording as telemetry.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
-    /// The number of the fallback, an end of commanding after a fault, whose recording is sent; 0 before the first.
+    /// The number of the fallback, an end of commanding after a fault, whose recording is sent; 0 before the first, and for
+    /// the recording of an earlier run.
     number: u32,
     pass: u8,
     /// The length of the recording's header \[B\].

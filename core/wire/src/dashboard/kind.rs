@@ -26,7 +26,8 @@ pub enum Support {
     /// The sources do not settle whether the software supports the dashboard request. It can be tried, because an
     /// unsupported request changes nothing.
     Perhaps,
-    /// The software does not support the dashboard request yet: its family supports it from this version on.
+    /// The software does not support the dashboard request yet: its family (CB2 and CB3 are one) supports it from this
+    /// version on.
     From(SoftwareVersion),
     /// No software of the controller's family supports the dashboard request.
     Never,
@@ -200,7 +201,8 @@ pub struct Unsupported {
     pub request: RequestKind,
     /// The version of the controller's software.
     pub software: SoftwareVersion,
-    /// The first software of the same family that supports the dashboard request; `None` if there is none.
+    /// The first software of the same family (CB2 and CB3 are one) that supports the dashboard request; `None` if there is
+    /// none.
     pub since: Option<SoftwareVersion>,
 }
 

@@ -61,9 +61,10 @@ pub enum Refusal<'a> {
     NeedsRemoteControl,
     /// The protective stop was not unlocked, because it occurred less than 5 s ago.
     TooEarly,
-    /// This software does not support the dashboard request, or the service does not offer it.
+    /// This software does not support the dashboard request, or the service does not offer it. Contains the whole line of
+    /// the reply.
     NotUnderstood(Text<'a>),
-    /// The controller has no file of this name.
+    /// The controller has no file of this name, as repeated in the reply.
     FileNotFound(Text<'a>),
     /// The requested dashboard command failed. Contains the whole line of the reply.
     Failed(Text<'a>),
@@ -241,7 +242,7 @@ fn named<T: Copy>(all: &[(T, i32)], name: fn(T) -> Option<&'static str>, word: &
     known.map(|(value, _)| *value)
 }
 
-/// Reads a software version from a reply: `5.12.0` of `5.12.0.1101319 (Mar 22 2022)`.
+/// Reads a software version from a reply: `5.12.0` of `5.12.0.1101319 (Mar 22 2022)`; `None` if it begins with no version.
 fn software(text: &[u8]) -> Option<SoftwareVersion> {
     let (numbers, _) = first_word(text);
     let mut numbers = numbers.split(|byte| *byte == b'.').map(core::str::from_utf8).map_while(Result::ok);

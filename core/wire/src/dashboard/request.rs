@@ -142,7 +142,7 @@ words! {
 }
 
 impl<'a> Request<'a> {
-    /// The length of the longest dashboard request line \[B\], including its line feed.
+    /// An upper bound for the length of dashboard request lines \[B\], including the line feed; the longest has 423 bytes.
     pub const MAX_LEN: usize = 432;
 
     /// Returns the argument of the dashboard request as it is sent; `None` if the request has none.

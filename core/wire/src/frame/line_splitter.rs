@@ -15,7 +15,7 @@ pub struct LineAssembler<'m> {
     /// The start of the bytes that were received and not yet returned as a line: these are `memory[start..end]`.
     start: usize,
     end: usize,
-    /// The length so far of a line that is longer than the memory \[B\].
+    /// The length so far of a line that is longer than the memory \[B\]; `None` if no line is being skipped.
     skipping: Option<u32>,
 }
 

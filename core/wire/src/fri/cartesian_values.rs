@@ -44,7 +44,8 @@ impl Default for Frame {
     }
 }
 
-/// A vector of six Cartesian numbers by axis. On the wire the order of the rotations is z, y, x.
+/// A vector of six Cartesian numbers by axis, such as a wrench, a stiffness or a damping; its field in the datagram states
+/// the unit. On the wire the order of the rotations is z, y, x.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -27,14 +27,15 @@ const INFINITY: u64 = f64::INFINITY.to_bits();
 /// The number of binary places to which [`scaled`] truncates the fraction of a double.
 const PLACES: u32 = 44;
 
-/// `true` if every processor that the program is compiled for has a double-precision floating-point unit.
+/// `true` if the program is compiled for a processor that is known to have a double-precision floating-point unit: x86-64
+/// with SSE2, or AArch64 with NEON.
 const HAS_UNIT: bool = cfg!(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")
 ));
 
-/// Returns the nearest `f32`; of two equally near ones the even one. The bits are those of `as`, except that every NaN
-/// becomes the same NaN.
+/// Returns the nearest `f32`; of two equally near ones the even one. The bits are those of `as`, except that all NaN of one
+/// sign become the same NaN.
 #[must_use]
 #[inline]
 pub const fn to_f32(value: f64) -> f32 {
@@ -137,7 +138,7 @@ const fn exponent(magnitude: u64) -> u32 {
     (magnitude >> MANTISSA) as u32
 }
 
-/// Returns the mantissa of a double with its implicit leading bit.
+/// Returns the mantissa, with its implicit leading bit, of the double that has these bits without the sign.
 #[inline]
 const fn mantissa(magnitude: u64) -> u64 {
     magnitude << 12 >> 12 | 1 << MANTISSA

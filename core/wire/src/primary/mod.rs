@@ -158,10 +158,10 @@ impl<'a> Message<'a> {
     }
 
     /// Calls `visitor` for each field of the primary message. Forms that depend on the software are decoded for
-    /// `software`; if it is `None`, they are reported as `raw` bytes.
+    /// `software`; parts whose form is not known, also because that is `None`, are reported as `raw` bytes.
     ///
     /// # Errors
-    /// The first error inside the body. All fields before it have been visited.
+    /// The first error inside the body. The fields before it have been visited, except those of unknown sub-packages.
     pub fn visit(&self, software: Option<SoftwareVersion>, visitor: &mut dyn FieldVisitor) -> Result<(), WireError> {
         visitor.field("message_size", Value::Signed(i64::try_from(self.size).unwrap_or(i64::MAX)));
         visitor.field("message_type", Value::Unsigned(self.message_type.into()));

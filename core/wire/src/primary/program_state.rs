@@ -30,14 +30,14 @@ pub struct ProgramStateMessage<'a> {
 pub enum ProgramStatePayload<'a> {
     /// The payload of kind 0: the names of the global variables.
     Setup {
-        /// The number of the variable to which the first name belongs.
+        /// The number, among the program's global variables, of the first one in `names`.
         start_index: u16,
         /// The names of the global variables, in order.
         names: Names<'a>,
     },
     /// The payload of kind 1: the values of the global variables.
     Update {
-        /// The number of the global variable to which the first value belongs.
+        /// The number, among the program's global variables, of the first one in `variables`.
         start_index: u16,
         /// The values of the global variables, in order.
         variables: Variables<'a>,

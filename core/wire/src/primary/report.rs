@@ -5,8 +5,8 @@ use crate::WireError;
 use crate::robot::{MessageSource, SafetyMode, SoftwareVersion, Text};
 use crate::rtde::TextMessage;
 
-/// The greatest stored length of the text of a controller's message \[B\]. Without the feature `messages` only the
-/// texts of errors are stored.
+/// The greatest stored length of the text of a controller's message \[B\]; the rest is dropped. Smaller without the feature
+/// `messages`, because only errors are stored then.
 const TEXT_LEN: usize = if cfg!(feature = "messages") { 64 } else { 16 };
 
 /// The kind of a [`Report`], a message of the controller to people.
@@ -42,7 +42,7 @@ pub struct Report {
     pub code: i32,
     /// The argument of the message's code; 0 if the kind has none.
     pub argument: i32,
-    /// The beginning of the message's text, or of its title if there is one.
+    /// The beginning of the message's text; for [`ReportKind::Key`] of its title.
     pub text: Text<TEXT_LEN>,
 }
 
@@ -62,7 +62,8 @@ impl Report {
         self.kind == ReportKind::Error && self.code == LOCAL_CONTROL
     }
 
-    /// Returns the report for people in `message`; `None` for kinds that are not meant for people.
+    /// Returns the report for people in `message`; `None` for kinds that are not meant for people, and without the feature
+    /// `messages` for all kinds except errors.
     ///
     /// # Errors
     /// The errors of [`RobotMessage::payload`].

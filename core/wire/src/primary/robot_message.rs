@@ -39,7 +39,7 @@ enum Form {
     Cb2,
     /// The form of a robot message in software 3.0 to 3.2.
     Cb3,
-    /// The form of a robot message that is documented from software 5.9 on; 3.14 and 5.0 already had the change.
+    /// The form of a robot message in software 3.14, 5.0 and later; it is documented from 5.9 on.
     Later,
     /// A form of a robot message that is not known: that of software 3.3 to 3.13, or of unknown software.
     Unclear,
@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// `true` if messages to people are decoded, and not only versions and errors.
+/// `true` if all known kinds of robot message are decoded, and not only versions and errors (feature `messages`).
 const MESSAGES: bool = cfg!(feature = "messages");
 
 /// The payload of a robot message, which reports one event on the controller.
@@ -138,7 +138,7 @@ impl<'a> RobotMessage<'a> {
     }
 
     /// Decodes the payload in the form that `software` sends. If it is `None`, kinds whose form changed between
-    /// releases are decoded as far as all forms agree.
+    /// releases are decoded as far as all forms agree. Without the feature `messages`, kinds other than 3 and 6 remain raw.
     ///
     /// # Errors
     /// `Truncated` if the payload ends before its fields do; `BadLength` if a length in it is negative.
@@ -171,7 +171,8 @@ impl<'a> RobotMessage<'a> {
     /// Writes a robot message and returns its length \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` if `out` is shorter than the message; `BadLength` if a title has more than 255 bytes.
+    /// `BufferTooSmall` if `out` is shorter than the message; `BadLength` if a title, or the name of the
+    /// software, has more than 255 bytes.
     pub fn emit(
         timestamp: u64,
         source: MessageSource,

@@ -129,7 +129,7 @@ impl<'a> SubPackages<'a> {
     /// follow in a list `unknown_sub_packages` of records.
     ///
     /// # Errors
-    /// The first error of the iteration; the sub-packages before it have been visited.
+    /// The first error of the iteration; the known sub-packages before it have been visited.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) -> Result<(), WireError> {
         let mut unknown = 0_usize;
         for package in *self {
@@ -273,7 +273,8 @@ impl<'b> RobotStateWriter<'b> {
 }
 
 /// Returns the size of sub-package `package_type` on controllers with this software, without Euromap 67; `None` if they
-/// do not send it (`core/docs/protocol/ur-client-interfaces.md 3.1`). Types 5 and 6 are sent in the first message only.
+/// do not send it (`core/docs/protocol/ur-client-interfaces.md 3.1`). Types 5 and 6 are not sent in every message: only in
+/// the first one, and after changes.
 ///
 /// If the specification only says that a size changed "later", the first release after the observed one is used.
 #[must_use]

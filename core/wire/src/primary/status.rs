@@ -219,8 +219,8 @@ total! {
 
 sub_package! {
     type 8;
-    /// The sub-package of additional info: 10 B on CB2 before late 1.8, 7 B on 1.8 to 3.1, 8 B on 3.2 to 3.4, 9 B
-    /// after.
+    /// The sub-package of additional info, about the pendant's button and freedrive: 10 B up to early releases of 1.8, 7 B
+    /// from later ones up to 3.1, 8 B on 3.2 to 3.4, 9 B after.
     view AdditionalInfo;
     /// The values of [`AdditionalInfo`] in host order.
     repr AdditionalInfoRepr;

@@ -17,15 +17,15 @@ impl ControllerTime {
         Self(micros)
     }
 
-    /// Returns the time from seconds, the unit of the real-time packet; `None` for NaN, negative numbers and more than
-    /// 10¹² s.
+    /// Returns the time from seconds, the unit of the real-time packet; `None` for NaN, negative numbers, and 10¹² s or
+    /// more.
     #[must_use]
     pub fn from_secs(secs: f64) -> Option<Self> {
         Self::inlined_from_secs(secs)
     }
 
-    /// Converts seconds as [`Self::from_secs`] does, but is inlined where the head of every packet is read, because
-    /// a call there costs six instructions of a budget.
+    /// Converts seconds as [`Self::from_secs`] does, but is inlined: the head of every real-time packet is read with it, and
+    /// a call would take six more instructions each time.
     #[inline]
     pub(crate) fn inlined_from_secs(secs: f64) -> Option<Self> {
         let bits = secs.to_bits();

@@ -13,7 +13,7 @@ macro_rules! joint_vector {
         );
 
         impl<const N: usize> $name<N> {
-            /// The values of an arm with all joints at zero.
+            /// The joint vector that is zero for every joint.
             pub const ZERO: Self = Self([0.0; N]);
 
             /// Returns the joint vector for the controller's `f64` values, each rounded to the nearest `f32`.

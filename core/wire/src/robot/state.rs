@@ -11,8 +11,8 @@ use super::{
 pub enum Safety {
     /// The safety mode, as CB3 and later controllers report it.
     Mode(SafetyMode),
-    /// The robot mode of a CB2, which reports no safety mode. It stands for the safety mode `Ok` unless it is one of
-    /// the stops.
+    /// The robot mode of a CB2, which reports no safety mode. It counts as a normal safety mode unless it is a stop, a fatal
+    /// error, or unknown.
     FromRobotMode(RobotMode),
     /// No safety report, because the stream does not contain one.
     Unknown,

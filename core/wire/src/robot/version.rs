@@ -90,7 +90,8 @@ macro_rules! models {
                 match self { $(Self::$variant => $text),+ }
             }
 
-            /// Returns the arm model with this name; `ur5` and `ur5e` are different arms.
+            /// Returns the arm model with this name, as [`name`](Self::name) returns it (`ur5` and `ur5e` are different
+            /// arms); `None` if there is none.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|m| m.name() == name)
@@ -106,7 +107,7 @@ models! {
 }
 
 impl RobotModel {
-    /// Returns the joint that can turn without end, according to its data sheet (wrist 3 of the small arms), counted
+    /// Returns the joint that can turn without end, according to its data sheet (wrist 3 of UR3 and UR3e), counted
     /// from 0 at the base; `None` if there is none.
     #[must_use]
     pub const fn endless_joint(self) -> Option<usize> {

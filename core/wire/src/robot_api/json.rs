@@ -2,15 +2,15 @@
 
 use heapless::Vec;
 
-/// The length of the longest JSON value that is stored \[B\]: the longest name of a program, escaped.
+/// The length of the longest extracted JSON text that is stored \[B\]; the rest of a longer one is dropped.
 const VALUE: usize = 512;
 /// The length of the longest member name that can be distinguished \[B\].
 const KEY: usize = 16;
 /// The deepest nesting of JSON objects and arrays that is accepted.
 const DEPTH: u8 = 64;
 
-/// The member of a JSON text to extract: the first of these paths whose value is a text. Each path is the enclosing
-/// object's name (empty for the outermost object) and the member's name.
+/// The member of a JSON text to extract: the first of these paths whose value is a text, or also `null` if there is only
+/// one path. Each path is the enclosing object's name (empty for the outermost object) and the member's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     pub(super) path: &'static [(&'static str, &'static str)],

@@ -40,9 +40,9 @@ pub const BASE: &str = "/universal-robots/robot-api";
 
 /// The first software that has the Robot API: state control, loading and playing programs.
 pub const FIRST: SoftwareVersion = SoftwareVersion::new(10, 11);
-/// The first software whose Robot API (version 3.1.4) has more queries.
+/// The first software whose Robot API (version 3.1.4) has queries for modes and for the loaded program.
 pub const WITH_QUESTIONS: SoftwareVersion = SoftwareVersion::new(10, 12);
-/// The version of the Robot API that added queries.
+/// The version of the Robot API that added queries for modes and for the loaded program.
 const QUESTIONS_SINCE: [u32; 3] = [3, 1, 4];
 
 const PROGRAM_STATE: &str = "/program/v1/state";
@@ -65,7 +65,7 @@ pub enum Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The length of the longest HTTP request to a host whose name has 64 bytes \[B\].
+    /// An upper bound for the length of HTTP requests to a host whose name has at most 64 bytes \[B\].
     pub const MAX_LEN: usize = 320 + 2 * Argument::MAX_LEN;
 
     /// Reads the description of the Robot API; `info.version` in it is the API's version.
@@ -77,8 +77,8 @@ impl<'a> Call<'a> {
     /// Reads whether the controller is in remote or local control.
     pub const CONTROL_MODE: Self = Self::Get("/system/v1/controlmode");
 
-    /// Returns the Robot API call that is equivalent to a dashboard request with this argument; `None` if the API has
-    /// none.
+    /// Returns the Robot API call that is equivalent to a dashboard request with this argument on this software; `None` if
+    /// the API has none.
     #[must_use]
     pub fn of(request: RequestKind, argument: &'a str, software: SoftwareVersion) -> Option<Self> {
         let action = |path, value| Some(Self::Put { path, key: "action", value });
@@ -155,7 +155,8 @@ const fn is_escaped(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\')
 }
 
-/// Returns the member of the response that answers a request; `None` if the HTTP status is the whole answer.
+/// Returns the JSON member of the Robot API's response that contains the answer to a dashboard request; `None` if the HTTP
+/// status is the whole answer.
 #[must_use]
 pub const fn member(request: RequestKind) -> Option<Member> {
     match request {

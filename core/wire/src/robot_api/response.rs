@@ -24,7 +24,8 @@ pub enum HttpError {
     NotHttp,
     /// The status line and headers of the response are longer than 16 KiB.
     HeadTooLong,
-    /// The length of the response body is not a number, is given twice, or is given for a body in chunks.
+    /// The length of the response body is not a number, is given twice with different values, or is given for a body in
+    /// chunks.
     BadLength,
     /// The response has a transfer encoding other than `chunked`.
     Encoding,
@@ -150,7 +151,7 @@ impl Response {
         self.json.value()
     }
 
-    /// Returns the first 200 bytes of the response body, without surrounding white space.
+    /// Returns 200 bytes of the response body, from its first byte that is not white space, without white space at their end.
     #[must_use]
     pub fn excerpt(&self) -> &[u8] {
         self.excerpt.trim_ascii()

@@ -10,7 +10,8 @@ use zerocopy::big_endian::F64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Presence {
-    /// The RTDE variable is available on the controller; its values have this type.
+    /// The RTDE variable is available on the controller, or expected to be until the controller has answered; its values
+    /// have this type.
     Present(DataType),
     /// The type of the variable is not known: the controller has not answered and the registry does not have the variable,
     /// or the controller's type of a required variable is unknown to this crate.

@@ -59,7 +59,7 @@ pub enum Problem {
     NotFound,
     /// The RTDE input is owned by another client or a fieldbus.
     InUse,
-    /// The controller's type of the variable differs from the type in the registry.
+    /// The controller's type of the variable differs from the expected one, or is not known.
     OtherType,
     /// The controller's answer ends before this variable.
     Unanswered,
@@ -298,7 +298,8 @@ pub fn absent() -> WireError {
     WireError::new(WireErrorKind::BadType, 0, 0, 0)
 }
 
-/// Returns the number of a variable's type. Does not compile for a name that is not in the registry.
+/// Returns the index in [`DataType::ALL`] of the type of the RTDE variable with this name. Does not compile for a name that
+/// is not in the registry.
 #[must_use]
 #[expect(clippy::panic, reason = "evaluated when compiling")]
 pub const fn type_number(name: &str) -> u8 {

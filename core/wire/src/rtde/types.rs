@@ -29,16 +29,16 @@ mod sealed {
 #[derive(Debug)]
 pub struct Numbered<const TYPE: u8>;
 
-/// Maps an RTDE type's number to the type of its values in host order.
+/// Maps an RTDE type's number, its index in [`DataType::ALL`], to the type of its values in host order.
 pub trait Typed {
     /// The host's type for values of this RTDE type.
     type Host: Data;
 }
 
-/// The host's type for values of the RTDE type with this number.
+/// The host's type for values of the RTDE type with this index in [`DataType::ALL`].
 pub type HostOf<const TYPE: u8> = <Numbered<TYPE> as Typed>::Host;
 
-/// An array of as many bytes as a value of the RTDE type with this number has.
+/// An array of as many bytes as a value of the RTDE type with this index in [`DataType::ALL`] has.
 pub type BytesOf<const TYPE: u8> = <HostOf<TYPE> as Data>::Bytes;
 
 macro_rules! types {

@@ -50,7 +50,7 @@ pub struct Figures {
     /// The number of complete messages that are not sensor readings, including those that are too long.
     pub refused: u32,
     /// The number of bytes that belong to no sensor reading: those of rejected messages, and those before the first
-    /// delimiter.
+    /// delimiter at the start and after each [loss](Decoder::resync).
     pub garbage: u32,
 }
 
@@ -103,9 +103,9 @@ impl Decoder {
         self.state = State::Joining;
     }
 
-    /// Processes the bytes of one read and returns the newest reading among them. Earlier readings are dropped, because
-    /// they are older than their time of arrival. Complete messages that are not readings are passed to `refused` with
-    /// their bytes (none if there were too many).
+    /// Processes the bytes of one read and returns the newest reading among them; `None` if they complete none. Earlier
+    /// readings are dropped, because they are older than their time of arrival. Complete messages that are not readings
+    /// are passed to `refused` with their bytes (none if there were too many).
     pub fn newest(&mut self, bytes: &[u8], mut refused: impl FnMut(&[u8], NotAReading)) -> Option<Reading> {
         let mut newest = None;
         for byte in bytes {
@@ -119,7 +119,7 @@ impl Decoder {
     }
 
     /// Processes one byte of a sensor's stream. If it completes a message, returns the reading, or the message and the
-    /// reason why it is not a reading.
+    /// reason why it is not a reading; otherwise, and after a blank line or a comment, `None`.
     pub fn push(&mut self, byte: u8) -> Option<Result<Reading, (&[u8], NotAReading)>> {
         if self.form.ends(byte) {
             return self.end();

@@ -30,7 +30,8 @@ impl Key {
         Self(Hmac::new(&block.into()))
     }
 
-    /// Parses a key as it is stored in files: 64 hexadecimal digits, with blanks and line ends around them.
+    /// Parses a key as it is stored in files: 64 hexadecimal digits, with blanks and line ends around them. `None` for any
+    /// other text.
     #[must_use]
     pub fn bytes_of(text: &str) -> Option<[u8; 32]> {
         let digits = text.trim_ascii().as_bytes();

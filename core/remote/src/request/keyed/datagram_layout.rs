@@ -16,22 +16,22 @@ pub(super) const BODY_MIN: usize = size_of::<Body>();
 /// The length of the authentication tag at the end of every datagram \[B\].
 pub(super) const TAG_LEN: usize = 32;
 
-/// The beginning of every datagram; the digit is the version of this layout.
+/// The beginning of every keyed datagram; the digit is the version of this layout.
 pub(super) const MAGIC: [u8; 4] = *b"ORQ2";
-/// The beginning of a datagram of layout 1, which had no challenges: a request in it may be of any age.
+/// The beginning of a keyed datagram of layout 1, which had no challenges: a request in it may be of any age.
 pub(super) const OUTDATED: [u8; 4] = *b"ORQ1";
 
 /// The kind of a keyed datagram, and its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
-    /// The hello, with which a client requests a session.
+    /// The datagram with which a client requests a session from the service.
     Hello = 1,
-    /// The welcome, the service's answer to a hello: the session is open.
+    /// The datagram with which the service answers a hello: a session for the client is open.
     Welcome = 2,
-    /// The request of a client in its session.
+    /// The datagram with a client's request to the process that commands the robot, in an open session.
     Request = 3,
-    /// The answer of the service to a client's request.
+    /// The datagram with which the service answers a client's request.
     Answer = 4,
 }
 

@@ -14,7 +14,8 @@ use crate::request::{FRESH_FOR, Message};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The time to wait for an answer before the request is repeated: initial and maximum value; it is doubled each time.
+/// The time to wait for an answer before the hello or request is repeated: initial and maximum value; it is doubled each
+/// time.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(800));
 
 /// A client of a [`Service`](super::Service). It makes one request at a time and repeats the datagram if no answer
@@ -26,14 +27,15 @@ pub struct Caller {
     /// The session's number and the service's nonce, once a session is open.
     session: Option<(u64, Nonce)>,
     counter: u32,
-    /// The challenge of the newest answer, and the time at which its request was first sent.
+    /// The challenge of the newest answer, and the time at which its request was first sent; `None` if there is none, or it
+    /// was used.
     challenge: Option<(U32, Instant)>,
     asked_at: Instant,
     out: [u8; DATAGRAM_MAX],
     length: usize,
     /// `true` if the datagram in the buffer `out` has to be sent to the service.
     due: bool,
-    /// The time of the next repetition of the request, and the delay that precedes it; `None` while no answer is awaited.
+    /// The time of the next repetition of the hello or request, and the delay before it; `None` while no answer is awaited.
     again: Option<(Instant, Duration)>,
     window: [u8; ANSWER_LEN + 1],
     event: Option<Event>,
@@ -88,7 +90,8 @@ impl Caller {
         self.again = Some((now + PATIENCE.0, PATIENCE.0));
     }
 
-    /// Returns the counter of the newest request, by which it can be [withdrawn](crate::request::ClientRequest::Withdraw).
+    /// Returns the counter of the newest request, by which it can be [withdrawn](crate::request::ClientRequest::Withdraw); 0
+    /// before the first.
     #[must_use]
     pub const fn counter(&self) -> u32 {
         self.counter
@@ -150,7 +153,8 @@ impl Caller {
         &mut self.window
     }
 
-    /// Processes the datagram of `n` bytes in the window. A datagram that is not the awaited answer is ignored.
+    /// Processes the datagram of `n` bytes in the [window](Self::receive_window). A datagram that is not the awaited answer
+    /// is ignored.
     pub fn commit(&mut self, now: Instant, n: usize) {
         let _ = now;
         let event = self.read(n);
@@ -182,7 +186,7 @@ impl Caller {
         Some(Reply::read(&reply).map_or(Event::NotUnderstood, |reply| Event::Answer(epoch, reply)))
     }
 
-    /// Repeats the datagram of a request that was not answered by `now`.
+    /// Repeats the hello or request if its answer is overdue at `now`.
     pub fn handle(&mut self, now: Instant) {
         if let Some((at, patience)) = self.again
             && now >= at

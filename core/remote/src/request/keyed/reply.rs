@@ -19,7 +19,7 @@ pub struct Reply {
     pub mode: Mode,
     /// The grade of the link to the controller, from unacceptable to perfect.
     pub grade: Grade,
-    /// The first reason since the last acknowledgement for which commanding ended; `None` if there is none.
+    /// The first reason since the last acknowledgement for which arming or commanding ended; `None` if there is none.
     pub latch: Option<Reason>,
     /// The reasons for which a request to command would be refused now.
     pub unmet: ReasonSet,
@@ -55,7 +55,7 @@ pub enum Verdict {
     Ending,
     /// The outcome of setting an output of the controller.
     Output(OutputOutcome),
-    /// The timeout passed before the outcome of setting an output was known.
+    /// The time that the service waits for the outcome of setting an output has passed, and the outcome is not known.
     NoNews,
     /// The output was not set, because too many output writes are pending.
     Full,
@@ -94,7 +94,8 @@ pub enum OutputOutcome {
     NoInput,
     /// The output was not set: the configuration disables setting outputs.
     Off,
-    /// The output was not set: for too long, the controller's newest state was too old, or its link accepted no text.
+    /// The output was not set: it could not be sent in time, because no recent state of the robot arrived, or the connection
+    /// to the controller accepted no text.
     LinkStale,
     /// The output was not set: setting it would change motion, and the arm is commanded or not at rest.
     Commanding,

@@ -23,8 +23,8 @@ const WELCOME_EVERY: Duration = Duration::from_millis(100);
 /// A service that receives datagrams from anybody, and returns the requests of those who have the key. `A` is the type
 /// of a client's address.
 ///
-/// Datagrams that do not belong to an open session, are not new, or are damaged, are dropped without an answer, and
-/// [counted](Self::counts).
+/// A repetition of a session's newest request gets the same answer again. Other requests that are not new, and datagrams
+/// that are damaged or belong to no session, are dropped without an answer, and [counted](Self::counts).
 #[derive(Clone, Debug)]
 pub struct Service<A> {
     key: Key,
@@ -53,7 +53,8 @@ pub struct Counts {
     pub outdated: u32,
     /// The number of datagrams without an open session, or from an address other than the session's.
     pub unknown: u32,
-    /// The number of requests that are not newer than one received before.
+    /// The number of requests older than the session's newest, or equal to it before it was answered, and of repeated hellos
+    /// of a session that has made requests.
     pub repeated: u32,
     /// The number of datagrams with an invalid authentication tag.
     pub forged: u32,
@@ -152,8 +153,8 @@ impl<A: Copy + PartialEq> Service<A> {
         &mut self.window
     }
 
-    /// Processes the datagram of `n` bytes from `from` in the window; `epoch` is the present one. A request or an
-    /// answer that was not polled before is discarded.
+    /// Processes the datagram of `n` bytes in the [window](Self::receive_window), which came from the address `from`; `epoch`
+    /// is the present one of the session with the robot. A request or an answer that was not polled before is discarded.
     pub fn commit(&mut self, now: Instant, n: usize, from: A, epoch: Epoch) {
         (self.asked, self.to) = (None, None);
         let datagram = self.window;
@@ -270,8 +271,9 @@ impl<A: Copy + PartialEq> Service<A> {
         None
     }
 
-    /// Returns the request in the datagram; `present` is the epoch now. A request that acts is refused if the epoch in
-    /// the datagram or in its line differs, and one that causes motion if it has no fresh challenge of this session.
+    /// Returns the request in the datagram; `None` if there is none. `present` is the present epoch of the session with the
+    /// robot. A request that [needs an epoch](ClientRequest::epoch) is refused if the one in the datagram or in its line
+    /// differs, and one that causes motion if it has no fresh challenge of this session.
     pub fn poll_request(&mut self, present: Epoch) -> Option<KeyedRequest<'_>> {
         let Waiting { ticket, seen, challenge, came, end } = self.asked.take()?;
         let line = self.window.get_mut(size_of::<Turn>()..end)?;

@@ -26,7 +26,7 @@ pub struct Popup<'a> {
 pub struct PopupRequest {
     /// The number by which the program's request to the person is identified.
     pub request_id: u32,
-    /// The number of the type of the value that the pop-up requests, 8 for none.
+    /// The number of the type of the value that the pop-up requests, as in [`RequestValue::requested_type`]; 8 for none.
     pub requested_type: u32,
     /// `true` if the program waits for the person's answer to the pop-up.
     pub blocking: bool,
@@ -65,7 +65,7 @@ pub struct SafetyModeMessage<'a> {
     pub code: i32,
     /// The argument of the code in the message about a change of the safety mode.
     pub argument: i32,
-    /// The detail of the safety report, whose form depends on the software.
+    /// The further content of the message: the new safety mode, text and value, as far as the form of the software has them.
     pub detail: SafetyDetail<'a>,
 }
 
@@ -113,9 +113,9 @@ impl SafetyDetail<'_> {
 pub struct ErrorCode<'a> {
     /// The code of the error report; 210 is the reply to a program sent in local control.
     pub code: i32,
-    /// The argument of the error code.
+    /// The argument of the error code: the second number of `C<code>A<argument>`.
     pub argument: i32,
-    /// The detail of the error report, whose form depends on the software.
+    /// The further content of the message: severity, text and value, as far as the form of the software has them.
     pub detail: ErrorDetail<'a>,
 }
 
