@@ -94,7 +94,7 @@ const HOST_FLOORS: Floors = &[
     (4, &["motion", "net", "show"]),
     (3, &["feed", "released"]),
     (2, &["host"]),
-    (1, &["exit", "json", "law"]),
+    (1, &["boxed_law", "exit", "json"]),
 ];
 
 fn floor_of(module: &str) -> u8 {

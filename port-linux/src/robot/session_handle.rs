@@ -89,8 +89,9 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     }
 
     /// Returns the events of the session that were not read so far.
-    pub fn events(&self) -> impl Iterator<Item = Event<E>> {
-        self.events.try_iter()
+    #[must_use]
+    pub fn events(&self) -> Vec<Event<E>> {
+        self.events.try_iter().collect()
     }
 
     /// Returns `true` if the session has ended. [`stop`](Self::stop) then returns the result.

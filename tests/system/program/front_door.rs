@@ -240,6 +240,7 @@ fn a_handle_shows_the_session_takes_an_operators_words_and_ends_with_the_arm_at_
         let modes: Vec<Mode> = session
             .running
             .events()
+            .into_iter()
             .filter_map(|event| match event {
                 outrigger::core::engine::Event::Transition(transition) => Some(transition.to),
                 _ => None,
