@@ -5,10 +5,10 @@ use std::env::var_os;
 use std::path::PathBuf;
 use std::{fs, io};
 
-use outrigger_config::firmware::{self, Ports};
+use outrigger_config::firmware_build::{self, Ports};
 
-#[path = "src/ports.rs"]
-mod ports;
+#[path = "src/sensor_ports.rs"]
+mod sensor_ports;
 
 fn main() -> io::Result<()> {
     let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
@@ -18,5 +18,5 @@ fn main() -> io::Result<()> {
     for argument in ["--nmagic", "--icf=all", "-Tlink.x", "-Tdefmt.x", "-Tsettings.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
-    firmware::compile_in(&out, &ports::PORTS)
+    firmware::compile_in(&out, &sensor_ports::PORTS)
 }

@@ -5,11 +5,11 @@
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
-use outrigger_ros2::acceptance::SessionFacts;
+use outrigger_ros2::command_acceptance::SessionFacts;
 use outrigger_ros2::arm::{Arm, UR_JOINTS};
 use outrigger_ros2::controllers;
 use outrigger_ros2::driver_services::{self, Operation};
-use outrigger_ros2::forward;
+use outrigger_ros2::joint_commands;
 use outrigger_ros2::frames::{Frames, Transforms};
 use outrigger_ros2::native_calls;
 use outrigger_ros2::script;

@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_wire::external_control::Control;
-use outrigger_wire::forward::{TrajectoryPoint, TrajectoryResult};
-use outrigger_wire::player::{PlayerOrder, PlayerReport};
+use outrigger_wire::trajectory_messages::{TrajectoryPoint, TrajectoryResult};
+use outrigger_wire::player_messages::{PlayerOrder, PlayerReport};
 use outrigger_wire::program_messages::{Hello, Order, Report};
 
 fuzz_target!(|bytes: &[u8]| {

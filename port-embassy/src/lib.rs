@@ -88,11 +88,11 @@
 #[cfg(test)]
 use critical_section as _;
 
-mod address;
 mod arp_claim;
 pub mod arp_guard;
 mod connection_fault;
 pub mod frame_monitor;
+mod hardware_address;
 pub mod heartbeat;
 pub mod krc;
 pub mod link_watchdog;
@@ -106,8 +106,8 @@ pub mod sensor;
 #[doc(hidden)]
 pub mod test_peer;
 
-pub use address::hardware_address;
 pub use connection_fault::ConnectionFault;
+pub use hardware_address::hardware_address;
 pub use memory::{Buffers, BuffersWithRtde, FOR_A_PROGRAM, SmallBuffers, Windows};
 pub use net::{Connections, Flow, Stack, now};
 pub use robot_mailbox::{Handle, Shared};

@@ -9,7 +9,7 @@ use super::reading::{code, sources};
 
 /// The files in which a vendor is chosen: by arguments, a configuration, the data of a board, or by name in a program.
 const CHOOSING: &[&str] = &[
-    "port-linux/src/robot/session_runner.rs",
+    "port-linux/src/robot/controller_kinds.rs",
     "port-linux/src/run/session_kinds.rs",
     "port-linux/cli/src/args.rs",
     "port-linux/cli/src/cli.rs",

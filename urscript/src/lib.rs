@@ -26,7 +26,7 @@ pub use render::motion::{ServoJ, SpeedJ, SpeedJForm, StopJ};
 pub use render::program::{ScriptError, ScriptText, ScriptValue};
 pub use render::render_error_text::Decimal;
 pub use render::secondary_program::{AnalogDomain, DigitalOutput, Output, Sec, ToolVoltage};
-pub use render::service::{ServiceLine, SpeedSlider};
+pub use render::service_line::{ServiceLine, SpeedSlider};
 pub use render::target_payload::TargetPayload;
 pub use render::templates as programs;
 pub use render::tool_communication::{Parity, ToolCommunication};

@@ -35,13 +35,13 @@ use static_cell::{ConstStaticCell, StaticCell};
 mod chip;
 mod ethernet;
 mod flash;
-mod level;
-mod ports;
+mod analog_input;
+mod sensor_ports;
 
 use ethernet::{Mac, Rings};
 use flash::Sectors;
-use level::{Converter, Level3V3};
-use ports::PORTS;
+use analog_input::{Converter, Level3V3};
+use sensor_ports::PORTS;
 
 /// The rate of the I²C bus of the distance sensor.
 const BUS_RATE: Hertz = Hertz(100_000);

@@ -6,7 +6,7 @@ use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
 
-use crate::host::Cut;
+use crate::semihosting_calls::Cut;
 use crate::{machine, watchdog};
 
 /// The base address of the simulated flash, in the machine's PSRAM.

@@ -15,22 +15,22 @@ use static_cell::{ConstStaticCell, StaticCell};
 mod clock;
 mod executor;
 mod flash;
-mod host;
+mod semihosting_calls;
 mod interrupts;
 mod lan9118;
 mod machine;
 mod mmio;
-mod order;
+mod task_order_trace;
 mod pins;
-mod ports;
+mod sensor_ports;
 mod uart;
 mod watchdog;
 
 use flash::Nor;
-use host::{Fault, Options};
+use semihosting_calls::{Fault, Options};
 use lan9118::Lan9118;
 use pins::Lamp;
-use ports::PORTS;
+use sensor_ports::PORTS;
 use uart::Uart;
 
 outrigger_app::board! {
@@ -52,7 +52,7 @@ fn main() -> ! {
     let begun = BEGUN.init(boot::begin(watchdog::reset_cause()));
     begun.show(Lamp::<0>::switch, || embassy_time::block_for(boot::MOMENT));
     begun.log(clock::RATE);
-    host::cause(options.fault, begun);
+    semihosting_calls::cause(options.fault, begun);
     executor::run(|spawner| start(spawner, options, begun))
 }
 
@@ -66,8 +66,8 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut BootRecord) {
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
     let (mac, monitor) = guard_link(mac, &settings);
     boot::reached(StartStage::Tasks);
-    let (stack, network) = start_network(spawner, mac, &settings, host::seed());
-    let (robot, device) = make_robot(stack, &settings, &image, host::seed() as u32);
+    let (stack, network) = start_network(spawner, mac, &settings, semihosting_calls::seed());
+    let (robot, device) = make_robot(stack, &settings, &image, semihosting_calls::seed() as u32);
     #[cfg(feature = "motion")]
     let robot = robot.with_motion(image.motion);
     let (handle, shared) = (robot.handle(), robot.shared());
@@ -75,13 +75,13 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut BootRecord) {
 
     let control = spawn_first(spawner, control(robot), task_order::CONTROL);
     if options.order {
-        order::tell(control, network);
+        task_order_trace::tell(control, network);
     }
     spawner.spawn(defmt::unwrap!(keep(shared, handle, stack)));
     spawn_services(spawner, &settings, shared, handle, stack);
     #[cfg(requests)]
     if let Some(port) = requests::Port::of(image.requests) {
-        spawner.spawn(defmt::unwrap!(answer(shared, handle, stack, port, host::random())));
+        spawner.spawn(defmt::unwrap!(answer(shared, handle, stack, port, semihosting_calls::random())));
     }
     if let Some(sensor) = SerialSensor::of(settings.sensors()) {
         spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart::of_sensor(sensor.baud), handle, shared)));
@@ -107,7 +107,7 @@ async fn control(robot: Robot) {
     robot.run(Lamp::<1>).await;
     if !shared.starts_anew() {
         shared.flush();
-        host::succeed()
+        semihosting_calls::succeed()
     }
 }
 

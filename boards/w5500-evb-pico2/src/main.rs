@@ -30,14 +30,14 @@ use outrigger_w5500::{Counts, Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod flash;
-mod level;
-mod ports;
-mod reset;
+mod analog_input;
+mod sensor_ports;
+mod reset_cause;
 mod xip;
 
 use flash::Sectors;
-use level::{Converter, Level3V3};
-use ports::PORTS;
+use analog_input::{Converter, Level3V3};
+use sensor_ports::PORTS;
 
 /// The period after which the watchdog resets the RP2350 if it is not fed.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -80,12 +80,12 @@ bind_interrupts!(struct Irqs {
 async fn main(spawner: Spawner) {
     let guard = guard_stack();
     static BEGUN: StaticCell<BootRecord> = StaticCell::new();
-    let begun = BEGUN.init(boot::begin(reset::cause()));
-    reset::watch_over_start();
+    let begun = BEGUN.init(boot::begin(reset_cause::cause()));
+    reset_cause::watch_over_start();
     let p = embassy_rp::init(Default::default());
     let mut watchdog = Watchdog::new(p.WATCHDOG);
     watchdog.start(PATIENCE);
-    reset::concern_everything();
+    reset_cause::concern_everything();
     let is_fast = xip::read_without_commands();
     let mut lamp = Output::new(p.PIN_25, Level::Low);
     begun.show(

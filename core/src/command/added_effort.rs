@@ -18,7 +18,7 @@
 
 use core::cell::Cell;
 
-use super::torque::{MOST_JOINTS, approach, gather, spread};
+use super::torque_governor::{MOST_JOINTS, approach, gather, spread};
 use crate::robot::Reason;
 use outrigger_wire::robot::{JointTorques, Wrench};
 use outrigger_wire::time::Duration;

@@ -25,7 +25,7 @@ mod sample;
 mod sensor_monitor;
 mod sensor_set;
 #[cfg(feature = "motions")]
-mod torque;
+mod torque_governor;
 
 #[cfg(all(feature = "motions", feature = "record"))]
 pub(crate) use added_effort::AddedPhase;
@@ -40,6 +40,6 @@ pub use sample::Samples;
 pub use sensor_monitor::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 pub use sensor_set::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};
 #[cfg(feature = "motions")]
-pub use torque::{ApprovedTorques, TorqueGovernor, TorqueMemory};
+pub use torque_governor::{ApprovedTorques, TorqueGovernor, TorqueMemory};
 #[cfg(feature = "motions")]
-pub(crate) use torque::{TorqueSlot, towards};
+pub(crate) use torque_governor::{TorqueSlot, towards};

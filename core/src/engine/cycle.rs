@@ -12,19 +12,19 @@
 //! velocity is sent in the same cycle.
 
 mod controller_motion;
-mod cycle_inputs;
 mod decide;
 mod evidence_gathering;
 mod memory;
 mod operator_actions;
 mod pendant_stop_rule;
+mod side_facts;
 mod state_intake;
 mod state_watchers;
 mod streamed_motion;
 
-pub(super) use self::cycle_inputs::{CycleConfig, MotionProgress, Resident, SideFacts};
 pub(super) use self::memory::CycleMemory;
 pub(super) use self::pendant_stop_rule::PendantSight;
+pub(super) use self::side_facts::{CycleConfig, MotionProgress, Resident, SideFacts};
 #[cfg(feature = "motions")]
 use crate::command::ApprovedTorques;
 use crate::command::{Approved, ApprovedMove};

@@ -58,7 +58,7 @@ mod event;
 mod freedrive_calls;
 mod io;
 pub mod krc;
-mod motion;
+mod motion_calls;
 #[cfg(feature = "record")]
 mod record;
 #[cfg(feature = "record")]

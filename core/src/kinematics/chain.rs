@@ -17,7 +17,7 @@ pub struct KinematicChain<const N: usize> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Jacobian<const N: usize>(
-    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))] pub [Twist; N],
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array_serde"))] pub [Twist; N],
 );
 
 /// The frame of the tool centre point and the Jacobian there, for one set of joint angles.

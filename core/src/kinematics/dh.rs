@@ -1,7 +1,7 @@
 //! The Denavit–Hartenberg parameters of an arm.
 
 use super::models;
-use outrigger_wire::math::double::to_f32_by_call;
+use outrigger_wire::math::double_conversion::to_f32_by_call;
 use outrigger_wire::math::sin_cos;
 use outrigger_wire::robot::RobotModel;
 
@@ -27,7 +27,7 @@ pub(super) struct Joint {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct DhParameters<const N: usize> {
-    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array_serde"))]
     pub(super) joints: [Joint; N],
 }
 

@@ -30,7 +30,7 @@
 mod cartesian_twist;
 mod closing_speed;
 mod feed_forward;
-mod hold;
+mod hold_correction;
 mod joint_servo;
 mod limit_check;
 mod motion;

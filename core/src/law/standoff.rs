@@ -15,7 +15,7 @@
 //! at once.
 
 use super::closing_speed::closing_speed;
-use super::hold::{Displacement, Hold};
+use super::hold_correction::{Displacement, Hold};
 use super::twist_to_joint_speeds::ToolSpace;
 use super::{Law, Start, ToolSpaceConfig, Unit, Value, Values};
 use crate::command::Samples;

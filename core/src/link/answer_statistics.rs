@@ -14,7 +14,7 @@ const RING: usize = 128;
 pub struct Answers<C> {
     deadline: Duration,
     newest: Option<C>,
-    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array_serde"))]
     sent_at: [Instant; RING],
     /// The index of the newest sent packet in `sent_at`.
     at: usize,

@@ -9,7 +9,7 @@ pub const WINDOW: u32 = 100;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingMean {
-    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array_serde"))]
     ring: [u32; WINDOW as usize],
     next: usize,
     len: u32,

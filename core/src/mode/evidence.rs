@@ -4,7 +4,7 @@ use super::PeerGate;
 use super::acceptance::Acceptance;
 use super::mode_machine_config::ModeConfig;
 use super::move_types::Mirrored;
-use super::pendant::Pendant;
+use super::pendant_watch::Pendant;
 use super::timed_fact::TimedFact;
 use crate::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};

@@ -3,11 +3,11 @@
 mod stopping;
 
 use super::acceptance::{Baseline, Proof, Verdict};
-use super::delegated::{Answer, Delegation};
+use super::delegated_moves::{Answer, Delegation};
 use super::evidence::{CommandStage, Evidence, stops_the_robot};
 use super::mode_machine_config::ModeConfig;
 use super::move_types::{Drive, MoveNumber};
-use super::pendant::Pendant;
+use super::pendant_watch::Pendant;
 use super::session_epoch::{Epoch, Intent};
 use super::{Action, Mode, PeerGate, Transition};
 use crate::robot::{Authority, Reason, ReasonSet};

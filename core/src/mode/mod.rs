@@ -31,7 +31,7 @@
 //!   arm slows down; after a pause one `stopj` replaces the paused program.
 //! * A speed slider at 0 is no fault: see [`Scaling`].
 //! * While the controller executes a move by itself ([`Drive::Delegated`]) the table applies with `Start`, `Keep` and
-//!   `Cancel` as the commands of a cycle: see [`delegated`].
+//!   `Cancel` as the commands of a cycle: see [`delegated_moves`].
 //! * Freedrive and force mode are such moves, with limits of their own, and a client that renews them: see [`freedrive_supervision`].
 //! * The permission to move is a value: [`Action::Move`] and [`Action::Start`] carry an [`Authority`] that borrows the
 //!   machine, so it ends before the next transition.
@@ -54,7 +54,7 @@
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod acceptance;
-pub mod delegated;
+pub mod delegated_moves;
 mod evidence;
 pub mod freedrive_supervision;
 mod input_level;
@@ -68,11 +68,11 @@ pub mod move_end;
 pub mod move_request_retry;
 mod move_types;
 mod operator;
-mod operator_channels;
+mod operator_input_settings;
 mod pacer;
-mod pendant;
+mod pendant_watch;
 #[cfg(feature = "urcap")]
-mod pursuit;
+mod plan_progress;
 mod resident_program_stop;
 mod scaling;
 mod session_epoch;
@@ -97,11 +97,11 @@ pub use move_end::MoveEnd;
 pub use move_request_retry::Offer;
 pub use move_types::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 pub use operator::{Channel, Contact, Lapse, Operator, OperatorAction, Outcome, Refusal};
-pub use operator_channels::{OperatorConfig, RequestAs};
+pub use operator_input_settings::{OperatorConfig, RequestAs};
 pub use pacer::Pacer;
-pub use pendant::{Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
+pub use pendant_watch::{Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
 #[cfg(feature = "urcap")]
-pub use pursuit::PlanProgress;
+pub use plan_progress::PlanProgress;
 pub use resident_program_stop::{ResidentReading, ResidentWatch};
 pub use scaling::{Pace, Scaling, ScalingConfig};
 pub use session_epoch::{Epoch, Intent};

@@ -1,7 +1,7 @@
 //! The thresholds of the mode machine. All are defaults; none is a constant of the code.
 
 use super::move_types::DelegatedConfig;
-use super::pendant::PendantConfig;
+use super::pendant_watch::PendantConfig;
 use super::scaling::ScalingConfig;
 use super::target_speed_check::FollowingTuning;
 use crate::robot::{BadValue, settings};

@@ -21,7 +21,7 @@
 use super::evidence::Evidence;
 use super::input_level::{Line, Rise};
 use super::machine::ModeMachine;
-use super::operator_channels::{OperatorConfig, RequestAs};
+use super::operator_input_settings::{OperatorConfig, RequestAs};
 use super::session_epoch::Epoch;
 use super::{Mode, Transition};
 use crate::robot::{Reason, ReasonSet};

@@ -8,7 +8,7 @@
 
 mod authority;
 mod bad_value;
-mod feature_types;
+mod feature_gated_types;
 mod range;
 mod reason;
 mod settings;
@@ -16,7 +16,7 @@ mod settings;
 pub use authority::Authority;
 pub(crate) use bad_value::wording;
 pub use bad_value::{BadValue, NoText, Wording};
-pub use feature_types::{OfMotions, Unused};
+pub use feature_gated_types::{OfMotions, Unused};
 pub use range::Range;
 #[doc(hidden)]
 pub use range::time;

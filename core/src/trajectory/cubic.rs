@@ -19,9 +19,9 @@ pub struct Setpoint<const N: usize> {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct CubicSegment<const N: usize> {
     start: Setpoint<N>,
-    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array_serde"))]
     quadratic: [f32; N],
-    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array_serde"))]
     cubic: [f32; N],
     seconds: f32,
 }

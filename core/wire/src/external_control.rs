@@ -41,7 +41,7 @@ pub struct Control {
     /// The timeout of the External Control program's next read \[ms\]; 0 waits forever.
     timeout: I32,
     /// The six values of the message, whose meaning its mode determines: joint speeds \[µrad/s\], joint positions \[µrad\],
-    /// …; in mode [`ControlMode::Forward`] an [`Instruction`](crate::forward::Instruction) and a number of trajectory points.
+    /// …; in mode [`ControlMode::Forward`] an [`Instruction`](crate::trajectory_messages::Instruction) and a number of trajectory points.
     values: [I32; 6],
     /// The control mode that the message requests, as the number of a [`ControlMode`].
     mode: I32,
@@ -53,7 +53,7 @@ pub struct ControlRepr {
     /// The timeout of the External Control program's next read \[ms\]; 0 waits forever.
     pub timeout: i32,
     /// The six values of the message, whose meaning its mode determines: joint speeds \[µrad/s\], joint positions \[µrad\],
-    /// …; in mode [`ControlMode::Forward`] an [`Instruction`](crate::forward::Instruction) and a number of trajectory points.
+    /// …; in mode [`ControlMode::Forward`] an [`Instruction`](crate::trajectory_messages::Instruction) and a number of trajectory points.
     pub values: [i32; 6],
     /// The control mode that the message requests from the External Control program.
     pub mode: ControlMode,

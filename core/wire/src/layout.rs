@@ -1,6 +1,6 @@
 //! Macros that turn the specification's table of a message's fields into code.
 
-use crate::math::double::{is_nan, scaled};
+use crate::math::double_conversion::{is_nan, scaled};
 
 use zerocopy::big_endian::F64;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

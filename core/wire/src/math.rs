@@ -17,7 +17,7 @@
 //! assert!((quarter.apply([1.0, 0.0, 0.0])[1] - 1.0).abs() < 1e-6);
 //! ```
 
-pub mod double;
+pub mod double_conversion;
 
 /// The constant π/2 in three parts, whose sum it is. The first two, times a whole number up to 2¹³, are exact in `f32`.
 const HALF_PI_PARTS: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];

@@ -34,7 +34,7 @@
 use super::fields::FieldVisitor;
 use super::layout::{Mask, layout, total};
 use super::{Put, Take, WireError, WireErrorKind};
-use crate::math::double::{is_nan, scaled, to_f32};
+use crate::math::double_conversion::{is_nan, scaled, to_f32};
 use crate::robot::{
     ControllerTime, Generation, JointMode, JointPositions, JointVelocities, Payload, Pose, ProgramState, RobotMode,
     Safety, SafetyMode, SoftwareVersion, State, Twist, Wrench,

@@ -107,7 +107,7 @@ mod tests {
     use outrigger_core::robot::Reason;
     use outrigger_wire::sensor::SourceId;
 
-    use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
+    use super::super::test_doubles::{Pause, advance_to, after, clock, next, silence};
     use super::*;
 
     /// A converter that takes 20 µs for each of these conversions.

@@ -90,7 +90,7 @@ impl<B: I2c, D: DelayNs> Sensor for Gp2y0e03<'_, B, D> {
 mod tests {
     use embedded_hal_async::i2c::{ErrorKind, ErrorType, NoAcknowledgeSource, Operation};
 
-    use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
+    use super::super::test_doubles::{Pause, advance_to, after, clock, next, silence};
     use super::*;
 
     /// A bus with one sensor: the contents of its distance registers at each read, or that it does not answer.
@@ -175,7 +175,7 @@ mod tests {
         let bus = Bus { shift: 0x20, script: &[Some([0x64, 0]), None] };
         let mut sensor = Gp2y0e03::new(bus, Pause::at_zero(), clock, &counters);
         assert!(matches!(
-            super::super::doubles::poll(core::pin::pin!(sensor.distance())),
+            super::super::test_doubles::poll(core::pin::pin!(sensor.distance())),
             core::task::Poll::Ready(None)
         ));
     }

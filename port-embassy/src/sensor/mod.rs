@@ -28,9 +28,9 @@
 mod ads131m06;
 mod analog;
 mod counters;
-#[cfg(test)]
-mod doubles;
 mod gp2y0e03;
+#[cfg(test)]
+mod test_doubles;
 mod uart;
 
 pub use ads131m06::Ads131m06;

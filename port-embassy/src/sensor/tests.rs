@@ -3,7 +3,7 @@ use std::path::Path;
 
 use outrigger_wire::sensor::{FRAME_MAX, SampleValue};
 
-use super::doubles::{after, poll};
+use super::test_doubles::{after, poll};
 use super::*;
 use crate::robot_mailbox::{Mail, Shared};
 

@@ -83,7 +83,7 @@ mod tests {
     use outrigger_core::robot::Reason;
     use outrigger_wire::sensor::{FRAME_MAX, Figures, SampleValue, SourceId};
 
-    use super::super::doubles::{Happens, Pause, Port, after, clock, next, polled};
+    use super::super::test_doubles::{Happens, Pause, Port, after, clock, next, polled};
     use super::*;
     use crate::sensor::Counted;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use outrigger_config::{
     AnyConfiguration, Board, Configuration, HostSettings, KrcBoard, KrcConfiguration, RobotAddress, RosSettings,
-    RunSettings, RunsOn, ServeSettings, SourceInput, SourceSettings, files,
+    RunSettings, RunsOn, ServeSettings, SourceInput, SourceSettings, bounded_file_read,
 };
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::{StatesFrom, UrConfig};
@@ -298,7 +298,7 @@ fn plan<const N: usize>(
     args: &RunArgs,
 ) -> Result<Plan<N>, Failure> {
     let path = args.config.display();
-    let text = files::read_text(&args.config, files::CONFIGURATION)
+    let text = bounded_file_read::read_text(&args.config, bounded_file_read::CONFIGURATION)
         .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
     let format = match Format::choose(args.json) {
         // The full-screen view would read the sensor's lines as keys.

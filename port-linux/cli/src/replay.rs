@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::Write as _;
 use std::path::Path;
 
-use outrigger_config::files;
+use outrigger_config::bounded_file_read;
 use outrigger_core::engine::{ReplayError, Replayed, dump_end, recorded_transitions};
 use outrigger_core::mode::Transition;
 use outrigger_core::robot::Reason;
@@ -103,7 +103,8 @@ impl Verdicts {
 
 /// Replays a recording that was written after a fault: one dump of the engine's recorder.
 fn fallback_of(path: &Path, story: &mut ReplayResults) -> Outcome {
-    let dump = files::read(path, LARGEST).map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
+    let dump = bounded_file_read::read(path, LARGEST)
+        .map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
     story.replay(&dump)
 }
 

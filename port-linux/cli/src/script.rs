@@ -5,7 +5,7 @@
 use std::io;
 use std::path::Path;
 
-use outrigger_config::files;
+use outrigger_config::bounded_file_read;
 use outrigger_core::client::interpreter::{InterpreterConfig, StatementFile};
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
 use outrigger_wire::interpreter;
@@ -74,9 +74,9 @@ fn statements(args: &ScriptArgs, bytes: &[u8], shown: String) -> Outcome {
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = if path == Path::new("-") {
-        files::read_from(io::stdin().lock(), FILE_MAX)
+        bounded_file_read::read_from(io::stdin().lock(), FILE_MAX)
     } else {
-        files::read(path, FILE_MAX)
+        bounded_file_read::read(path, FILE_MAX)
     };
     read.map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))
 }

@@ -3,16 +3,16 @@
 //! A host's file is a [`Configuration`], or a [`KrcConfiguration`] for a KRC. A board's file is a [`Board`] or a
 //! [`KrcBoard`]. The same code reads the common part of both ([`Control`]). [`AnyConfiguration`] reads any of the
 //! four: it has a vendor, and the target that the file [`RunsOn`]. A board's build script compiles its file into the
-//! bytes of its settings by [`firmware::compile_in`].
+//! bytes of its settings by [`firmware_build::compile_in`].
 
 mod address;
 mod any_vendor;
+pub mod bounded_file_read;
 mod common_settings;
 mod derived_defaults;
 mod device;
 mod expert;
-pub mod files;
-pub mod firmware;
+pub mod firmware_build;
 mod host;
 mod krc;
 mod krl_variables;
@@ -330,7 +330,7 @@ impl RequestPort {
 }
 
 fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Result<T, Failure> {
-    let source = files::read_text(path, files::CONFIGURATION)
+    let source = bounded_file_read::read_text(path, bounded_file_read::CONFIGURATION)
         .map_err(|error| Failure::Unreadable { path: path.to_path_buf(), error })?;
     parse(&source).map_err(|problems| Failure::Faulty { path: path.to_path_buf(), problems })
 }

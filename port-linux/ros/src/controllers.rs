@@ -7,8 +7,8 @@
 
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 
-use crate::acceptance::{Command, Rejection, SessionFacts};
 use crate::arm::{Arm, UR_JOINTS};
+use crate::command_acceptance::{Command, Rejection, SessionFacts};
 use crate::driver_services::Refused;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Offer};
@@ -263,8 +263,8 @@ fn switched(on: &[String], off: &[String], arm: &Arm, standing: &SessionFacts) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acceptance::{MotionSource, Run};
     use crate::arm::LWR_JOINTS;
+    use crate::command_acceptance::{MotionSource, Run};
     use outrigger_core::law::ForwardError;
     use outrigger_core::mode::Mode;
     use outrigger_core::robot::ReasonSet;

@@ -10,7 +10,7 @@ use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::arm::{Arm, UR_JOINTS};
 use crate::driver;
-use crate::forward::JOINT_COMMANDS;
+use crate::joint_commands::JOINT_COMMANDS;
 use crate::trajectory_goals::ACTIONS;
 
 /// The namespace of the node that ros2_control uses as its hardware.

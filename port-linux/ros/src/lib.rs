@@ -7,8 +7,8 @@
 // The print macros panic if the reader of the output is gone.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod acceptance;
 pub mod arm;
+pub mod command_acceptance;
 pub mod contact_goals;
 mod controller_state;
 pub mod controllers;
@@ -19,11 +19,11 @@ pub mod driver_services;
 mod environment;
 #[cfg(test)]
 mod example_file_tests;
-pub mod forward;
 pub mod frames;
 pub mod goals;
 pub mod hand_back;
 pub mod health;
+pub mod joint_commands;
 pub mod legacy;
 pub mod native;
 pub mod native_calls;

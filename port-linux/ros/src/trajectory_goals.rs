@@ -1,7 +1,7 @@
 //! Reads goals of `FollowJointTrajectory` and trajectories from topics. They are validated as UR's controllers do it,
 //! and their joints are put into the arm's order (`core/docs/protocol/ros2-surface.md` 7.2).
 
-use crate::acceptance::Command;
+use crate::command_acceptance::Command;
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{
     Action, FollowError, FollowGoal, FollowJointTrajectory, FollowJointTrajectoryUntil, JointTolerance,

@@ -10,7 +10,7 @@ use outrigger_wire::time::Duration;
 use serde::{Serialize, Serializer};
 
 use crate::show::Snapshot;
-use crate::show::values::{ScriptValue, named};
+use crate::show::law_values::{ScriptValue, named};
 
 /// A session at one instant: the values that are displayed everywhere, and those that only a picture of the arm
 /// needs.

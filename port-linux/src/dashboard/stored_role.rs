@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use outrigger_config::files;
+use outrigger_config::bounded_file_read;
 use outrigger_wire::dashboard::UserRole;
 
 use crate::host::os;
@@ -40,7 +40,7 @@ impl StoredRole {
 
     /// Returns the stored user role. `None` if there is none, or none that is valid.
     pub(super) fn read(&self) -> Option<UserRole> {
-        let text = files::read(self.path.as_ref()?, LONGEST).ok()?;
+        let text = bounded_file_read::read(self.path.as_ref()?, LONGEST).ok()?;
         UserRole::from_word(text.trim_ascii()).filter(|role| *role != UserRole::Locked)
     }
 

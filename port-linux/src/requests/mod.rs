@@ -22,7 +22,7 @@ mod output_assignment;
 mod plan_answers;
 mod queue;
 mod run_status;
-mod streamed;
+mod streamed_commands;
 mod upload_permit;
 
 use std::net::SocketAddr;
@@ -45,7 +45,7 @@ pub use self::output_assignment::{FORMS, Setting};
 use self::queue::Spent;
 pub(crate) use self::queue::{RequestQueue, next_asked};
 pub use self::run_status::{Contacts, Status};
-pub use self::streamed::{StreamRejection, Streaming};
+pub use self::streamed_commands::{StreamRejection, Streaming};
 pub use self::upload_permit::{UploadGuard, UploadPermit};
 use crate::exit::Failure;
 use crate::host::clock::Clock;

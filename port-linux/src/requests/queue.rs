@@ -26,7 +26,7 @@ use super::envelope::{Envelope, Reply, RequestKind};
 use super::loop_wakeup::Notify;
 use super::motion_claim::Named;
 use super::run_status::{Contacts, LatestStatus, Status};
-use super::streamed::{LatestCommand, StreamRejection, Streamed, Streaming};
+use super::streamed_commands::{LatestCommand, StreamRejection, Streamed, Streaming};
 use super::upload_permit::UploadPermits;
 use crate::host::clock::Clock;
 use crate::motion::impedance::{Impedance, ImpedanceRefusal};

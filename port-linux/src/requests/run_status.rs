@@ -6,7 +6,7 @@ use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 
-use super::streamed::Streaming;
+use super::streamed_commands::Streaming;
 use crate::motion::MotionReport;
 use crate::released::ReleasedBy;
 use crate::show::Variables;

@@ -354,7 +354,7 @@ fn goes_on_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
 mod tests {
     use outrigger_core::engine::ur::{Ur, UrConfig};
 
-    use super::super::session_runner::{Job, SessionRunner};
+    use super::super::controller_kinds::{Job, SessionRunner};
     use super::*;
     use crate::host::os::INTERRUPT;
     use crate::panel::Operators;

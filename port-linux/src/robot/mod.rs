@@ -1,11 +1,11 @@
 //! The main interface of this library: a robot, a law, and its sensors.
 
+mod controller_kinds;
 mod follow;
 mod goal_move;
 mod play;
 mod sensor;
 mod session_handle;
-mod session_runner;
 mod states;
 
 use std::fmt;
@@ -18,11 +18,11 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::OperatorConfig;
 use outrigger_wire::time::Duration;
 
+use self::controller_kinds::{Job, SessionRunner};
 pub use self::follow::{Followed, Stopped};
 pub use self::goal_move::Arrival;
 pub use self::sensor::Sensor;
 pub use self::session_handle::{Ended, Running};
-use self::session_runner::{Job, SessionRunner};
 pub use self::states::States;
 use crate::boxed_law::BoxedLaw;
 use crate::companion::{Companion, Companions};

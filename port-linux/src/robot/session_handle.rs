@@ -11,7 +11,7 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::session_runner::{Job, SessionRunner};
+use super::controller_kinds::{Job, SessionRunner};
 use crate::exit::Failure;
 use crate::host::signals::OnSignal;
 use crate::panel::Operators;

@@ -9,8 +9,8 @@ use outrigger_core::engine::{Config, Controller};
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::controller_kinds::SessionRunner;
 use super::session_handle::in_thread;
-use super::session_runner::SessionRunner;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;
 use crate::released::ReleasedBy;

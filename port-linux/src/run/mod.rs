@@ -1,11 +1,11 @@
 //! A session that commands: as a service, or beside an application's own program.
 
 mod ending;
-mod finished;
 mod observe_only;
 mod operator_key_help;
 pub mod recorder_to_feed;
 mod run_environment;
+mod run_result;
 mod run_settings;
 mod session_kinds;
 mod start_position_check;
@@ -13,11 +13,11 @@ pub(crate) mod state_publisher;
 
 use outrigger_core::engine::Config;
 
-pub(crate) use self::finished::RunResult;
 pub use self::observe_only::ObservationSettings;
 use self::observe_only::look;
 pub(crate) use self::observe_only::watch;
 use self::run_environment::Service;
+pub(crate) use self::run_result::RunResult;
 pub use self::run_settings::Plan;
 pub use self::session_kinds::*;
 use crate::boxed_law::BoxedLaw;

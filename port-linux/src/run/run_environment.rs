@@ -17,9 +17,9 @@ use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::ending::{Ending, Releases};
-use super::finished::RunResult;
 use super::operator_key_help::{operator_help, unknown_word};
 use super::recorder_to_feed::Tail;
+use super::run_result::RunResult;
 use super::run_settings::{AROUND, Plan, RECORDER};
 use super::start_position_check::away_from;
 use crate::boxed_law::BoxedLaw;
@@ -41,7 +41,7 @@ use crate::released::ReleasedBy;
 use crate::requests::{RequestQueue, next_asked};
 use crate::sensor::{Arrival, Sources};
 use crate::show::events::PeerEvent as _;
-use crate::show::values::lines;
+use crate::show::law_values::lines;
 use crate::show::{Format, reason_text};
 use crate::vendor::{Summary, Tally, VendorObserve, VendorUi};
 

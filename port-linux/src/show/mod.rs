@@ -3,12 +3,13 @@
 //! The control loop never writes to a terminal or a pipe. It passes messages to a thread, and drops and counts them
 //! if that thread is too slow. The thread may be blocked in a write forever; others wait for it for at most a second.
 
+pub mod condition_log;
 pub mod events;
 pub mod examination_result;
 pub mod grade;
 pub mod histogram;
 mod io_terminals;
-pub mod log;
+pub mod law_values;
 mod progress;
 mod reason_advice;
 pub mod reason_text;
@@ -17,7 +18,6 @@ mod seen_epoch;
 pub mod snapshot;
 mod state_source;
 mod unbuffered_output;
-pub mod values;
 mod variables;
 
 use std::io::{self, IsTerminal as _, Write as _};

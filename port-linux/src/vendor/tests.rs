@@ -10,7 +10,7 @@ use outrigger_wire::robot::{
     Safety, SafetyMode, Text, ToolMode,
 };
 use outrigger_wire::time::Instant;
-use outrigger_wire::{external_control, forward, fri, program_messages};
+use outrigger_wire::{external_control, fri, program_messages, trajectory_messages};
 
 use crate::dashboard::reply_text;
 use crate::json;
@@ -91,12 +91,12 @@ fn a_number_without_a_name_is_shown_as_that_number_wherever_it_comes_from() {
         ("kind of a program of ours", program_messages::Kind::from_raw(int).to_string()),
         ("order to a program of ours", program_messages::What::from_raw(int).to_string()),
         ("External Control's mode", external_control::ControlMode::from_raw(int).to_string()),
-        ("External Control's instruction", forward::Instruction::from_raw(int).to_string()),
-        ("External Control's motion", forward::MotionType::from_raw(int).to_string()),
-        ("External Control's spline", forward::SplineKind::from_raw(int).to_string()),
+        ("External Control's instruction", trajectory_messages::Instruction::from_raw(int).to_string()),
+        ("External Control's motion", trajectory_messages::MotionType::from_raw(int).to_string()),
+        ("External Control's spline", trajectory_messages::SplineKind::from_raw(int).to_string()),
         (
             "External Control's result",
-            event(&UrEvent::Program(ProgramEvent::Trajectory(forward::TrajectoryResult::from_raw(int)))),
+            event(&UrEvent::Program(ProgramEvent::Trajectory(trajectory_messages::TrajectoryResult::from_raw(int)))),
         ),
     ];
     for (of, shown) in shown {

@@ -122,7 +122,7 @@ pub(crate) fn outside_the_library(frames: &[String]) -> Option<&str> {
 fn group_of(file: &str) -> &'static str {
     let own = [
         ("/library/", "core library"),
-        ("/port-embassy/src/address.rs", LINK_GUARD),
+        ("/port-embassy/src/hardware_address.rs", LINK_GUARD),
         ("/port-embassy/src/arp_claim.rs", LINK_GUARD),
         ("/port-embassy/src/arp_guard.rs", LINK_GUARD),
         ("/port-embassy/src/frame_monitor.rs", LINK_GUARD),

@@ -9,7 +9,7 @@ use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::socket::tcp;
 use smoltcp::wire::{EthernetAddress, IpCidr, Ipv4Address};
 
-use crate::peer::device::Frames;
+use crate::peer::network_device::Frames;
 use crate::peer::{PeerOptions, instant};
 
 /// The address of the board and the port on which it listens.

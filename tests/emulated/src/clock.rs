@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use outrigger_sim::time::SimTime;
 
-use crate::standstill::Window;
+use crate::machine_standstills::Window;
 
 /// Simulated time, taken from the system's monotonic clock.
 #[derive(Clone, Copy, Debug)]

@@ -31,9 +31,9 @@ pub use outrigger_require as require;
 // For a driver's tests, which depend on no other package of ours: random numbers from a seed, and virtual time.
 pub use outrigger_sim::rng::Rng;
 pub use outrigger_sim::time::SimTime;
-pub mod sensor;
 #[cfg(feature = "machine")]
-pub mod standstill;
+pub mod machine_standstills;
+pub mod sensor;
 #[cfg(feature = "qemu")]
 pub mod telemetry;
 #[cfg(feature = "machine")]

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use outrigger_core::robot::Reason;
 
+use crate::machine_standstills::{self, TELLING, Window};
 use crate::priority::Priority;
-use crate::standstill::{self, TELLING, Window};
 
 /// The highest number of tries of a test.
 const ATTEMPTS: u32 = 3;
@@ -123,7 +123,7 @@ impl Verdict {
 /// # Panics
 /// If it is longer.
 pub fn within(what: &str, took: Duration, bound: Duration, window: Window, story: impl FnOnce() -> String) {
-    let stood = standstill::seen().total(window);
+    let stood = machine_standstills::seen().total(window);
     let told = format!("{what}: {took:?} (bound {bound:?})");
     assert!(
         Verdict::of_time(took, bound, stood).passes(&told),
@@ -144,7 +144,7 @@ pub fn falls_back_for(
     least: Duration,
     story: impl FnOnce() -> String,
 ) {
-    let stood = standstill::seen().longest(window);
+    let stood = machine_standstills::seen().longest(window);
     let verdict = Verdict::of_reason(said, expected, &[Reason::LocalStall], stood, least);
     assert!(
         verdict.passes(said),
@@ -157,7 +157,7 @@ pub fn falls_back_for(
 /// `least` at a stretch in `window`.
 #[must_use]
 pub fn nobodys_fallback(said: &str, window: Window, least: Duration) -> Verdict {
-    let stood = standstill::seen().longest(window);
+    let stood = machine_standstills::seen().longest(window);
     let verdict = Verdict::of_reason(said, &[], &LATENESS, stood, least);
     if verdict == Verdict::Fails {
         println!("{said}: the machine stood still for {stood:?} before it, and {least:?} would excuse it");
@@ -202,7 +202,7 @@ thread_local! {
 
 /// Names the test that this thread runs, so that its excuses are attributed to it, and starts to measure standstills.
 pub fn runs(name: &str) {
-    standstill::watch();
+    machine_standstills::watch();
     NAME.set(name.into());
 }
 
@@ -215,7 +215,7 @@ pub fn attempt(name: &str, body: impl Fn() + RefUnwindSafe) {
     runs(name);
     judge(
         || catch_unwind(&body),
-        |window| standstill::seen().longest(window),
+        |window| machine_standstills::seen().longest(window),
         |what, stood| Note { again: true, test: name.into(), what: what.into(), stood }.tell(),
     );
 }
@@ -276,7 +276,7 @@ mod tests {
 
     use super::*;
     use crate::clock::Clock;
-    use crate::standstill::Standstills;
+    use crate::machine_standstills::Standstills;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 

@@ -29,9 +29,9 @@
 //! | 3 | orders, sizes, unknown types, recorded reserved bytes | [`firmware`], `publish::state` | `tests/publication.rs` |
 //! | 4 | 30003 at 125 or 500 Hz with exact times | `publish::realtime` | `tests/publication.rs` |
 //! | 5 | modes, clocks, pose and masks agree | [`robot`], [`arm`], [`kinematics`], [`io`] | `tests/publication.rs` |
-//! | 6 | programs: assembling, replacing, latency, queue, messages | `program`, `controller::text` | `tests/programs.rs` |
+//! | 6 | programs: assembling, replacing, latency, queue, messages | `program`, `controller::client_input` | `tests/programs.rs` |
 //! | 7 | `speedj` by firmware, and what follows its time | [`arm`], `program::host`, [`firmware`] | `tests/programs.rs` |
-//! | 8 | nothing without newline; a client that closes early | `controller::text`, [`controller`] | `tests/programs.rs` |
+//! | 8 | nothing without newline; a client that closes early | `controller::client_input`, [`controller`] | `tests/programs.rs` |
 //! | `core/docs/protocol/ur-rtde.md 10` | 30004: conversation, recipes, owners, inputs, watchdogs | [`rtde`], `controller::exchange` | `tests/rtde.rs` |
 //! | `core/docs/protocol/ur-dashboard.md 1–5` | requests, replies, operations that take time, states behind them | [`dashboard`], [`pendant`], [`robot`] | `tests/dashboard.rs` |
 //! | `core/docs/protocol/ur-client-interfaces.md 5.5` | outputs, tool, payload and force, read back | [`io`], [`force`], `program::setting` | `tests/outputs.rs` |
@@ -45,7 +45,7 @@
 //! | `core/docs/protocol/ur-external-control.md 1.1` | the URCap that fetches a program when it is played | [`external_control`] | `tests/controllers/external_control.rs` |
 //! | `core/docs/protocol/ur-external-control.md 3` | interpreter mode and 30020 | `program::interpreter`, `controller::interpreter` | `tests/controllers/interpreter.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.1, 5.4` | threads that share a control cycle | `outrigger_interpreter::Machine` | `tests/controllers/scheduling.rs` |
-//! | `core/docs/protocol/ur-client-interfaces.md 5.6` | every way in, as control gates it | `controller::text`, `dashboard` | `tests/controllers/ways_in.rs` |
+//! | `core/docs/protocol/ur-client-interfaces.md 5.6` | every way in, as control gates it | `controller::client_input`, `dashboard` | `tests/controllers/ways_in.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
 // These macros panic if the reader of the output has closed it, which would end a simulator.
@@ -70,6 +70,7 @@ mod os;
 pub mod pendant;
 pub mod port;
 mod program;
+mod program_text_bytes;
 mod publish;
 pub mod rng;
 pub mod robot;
@@ -82,7 +83,6 @@ pub mod simulated_workpiece;
 pub mod stop_error_codes;
 pub mod surface;
 pub mod tcp;
-mod text;
 pub mod time;
 pub mod tool_line;
 pub mod udp;

@@ -11,7 +11,7 @@ use outrigger_core::law::{
 };
 use outrigger_core::mode::{ClientNumber, GuideLimits, Mirrored, Mode};
 use outrigger_core::trajectory::{Setpoint, Waypoint};
-use outrigger_ros2::acceptance::{Command, MotionSource, Run, SessionFacts};
+use outrigger_ros2::command_acceptance::{Command, MotionSource, Run, SessionFacts};
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way, core_time};
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, Pose, SoftwareVersion, Twist, Wrench};
 use outrigger_wire::time::Duration;

@@ -12,9 +12,9 @@ use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
 use outrigger_tests::cosim::{Buffers, CrashPoint, Rig, Setup};
 use outrigger_tests::noise::Noise;
-use outrigger_wire::forward::TrajectoryResult;
 use outrigger_wire::robot::{JointPositions, SoftwareVersion};
 use outrigger_wire::time::Duration;
+use outrigger_wire::trajectory_messages::TrajectoryResult;
 
 use super::player_legs::{Swing, base, led, mirrored, off, play};
 use super::{ms, secs};

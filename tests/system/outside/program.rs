@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::standstill::Window;
+use outrigger_emulated::machine_standstills::Window;
 use outrigger_emulated::tries::in_time;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::time::SimTime;

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::standstill::Window;
+use outrigger_emulated::machine_standstills::Window;
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{Running, Server};

@@ -15,7 +15,7 @@ use outrigger::{
     SessionState, SourceId, Start, State,
 };
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::standstill::TELLING;
+use outrigger_emulated::machine_standstills::TELLING;
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::port::Port;

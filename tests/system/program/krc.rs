@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::port;
 use outrigger_core::robot::Reason;
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::standstill::{TELLING, Window};
+use outrigger_emulated::machine_standstills::{TELLING, Window};
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
 use outrigger_sim::time::SimTime;
 

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use outrigger_emulated::clock::Clock;
-use outrigger_emulated::standstill::Window;
+use outrigger_emulated::machine_standstills::Window;
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::krc::{Krc, Options as KrcOptions};

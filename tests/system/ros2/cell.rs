@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use outrigger_emulated::clock::Clock;
+use outrigger_emulated::machine_standstills::{self, Window};
 use outrigger_emulated::require::{self, Need, python, workspace};
-use outrigger_emulated::standstill::{self, Window};
 use outrigger_emulated::tries::{self, Verdict, late, nobodys_fallback};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
@@ -418,7 +418,7 @@ fn judged(heard: Result<Found, Discontent>, clock: Clock, nodes: &[Node]) -> Fou
     let whole = clock.window(SimTime::ZERO, clock.now());
     if too_late {
         let [least] = numbers(&found, "stood")[..] else { panic!("{found:#?}") };
-        let stood = standstill::seen().longest(whole);
+        let stood = machine_standstills::seen().longest(whole);
         assert!(
             stood >= Duration::from_secs_f64(least),
             "{said}; the machine stood still for {stood:?}; found {found:#?}"

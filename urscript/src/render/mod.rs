@@ -11,7 +11,7 @@ pub(crate) mod motion;
 pub(crate) mod program;
 pub(crate) mod render_error_text;
 pub(crate) mod secondary_program;
-pub(crate) mod service;
+pub(crate) mod service_line;
 pub(crate) mod target_payload;
 pub mod templates;
 mod text_cursor;

@@ -1,7 +1,7 @@
 //! The decision about one state: mode machine first, then law and governor.
 
-use super::cycle_inputs::{MotionProgress, SideFacts};
 use super::evidence_gathering::gather;
+use super::side_facts::{MotionProgress, SideFacts};
 use super::streamed_motion::{StateContext, Streamed};
 use super::{CycleMemory, Verdict};
 use crate::command::JointMove;

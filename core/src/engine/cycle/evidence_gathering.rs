@@ -1,8 +1,8 @@
 //! The assembly of the evidence for and against commanding from one state of the arm. It makes no decision and stores
 //! nothing.
 
-use super::cycle_inputs::{MotionProgress, SideFacts};
 use super::pendant_stop_rule::PendantRule;
+use super::side_facts::{MotionProgress, SideFacts};
 use super::state_watchers::Watched;
 use crate::mode::{Acceptance, Activity, Evidence, PeerGate, TimedFact};
 use outrigger_wire::robot::{ProgramState, Safety, State};

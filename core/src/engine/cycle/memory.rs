@@ -1,7 +1,7 @@
 //! The memory of the control cycle, apart from the law that moves the arm.
 
-use super::cycle_inputs::CycleConfig;
 use super::pendant_stop_rule::PendantRule;
+use super::side_facts::CycleConfig;
 use super::streamed_motion::Stream;
 #[cfg(feature = "motions")]
 use crate::command::{AddedBounds, TorqueLimits};

@@ -1,7 +1,7 @@
 //! The watchers that check each state of the arm: standstill, tracking, pendant, sensors.
 
 use super::CycleMemory;
-use super::cycle_inputs::{MotionProgress, SideFacts};
+use super::side_facts::{MotionProgress, SideFacts};
 use crate::law::{Law, Motion};
 use crate::link::{Answer, LinkMonitor};
 use crate::mode::{Mode, ModeMachine, Pendant, PendantReading, Standstill, TimedFact};

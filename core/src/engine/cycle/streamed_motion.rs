@@ -1,6 +1,6 @@
 //! The streamed motion: the control law's speeds, paced by the robot's speed scaling and limited by the governor.
 
-use super::cycle_inputs::CycleConfig;
+use super::side_facts::CycleConfig;
 #[cfg(feature = "motions")]
 use crate::command::{
     AddedBounds, AddedGovernor, AddedSlot, ApprovedTorques, Samples, TorqueGovernor, TorqueLimits, TorqueSlot,

@@ -1,7 +1,7 @@
 //! The frame that leads the tool in Cartesian impedance. It moves with the joints' target, by the measured Jacobian.
 
 use outrigger_wire::fri::Frame;
-use outrigger_wire::math::double::to_f32;
+use outrigger_wire::math::double_conversion::to_f32;
 use outrigger_wire::robot::Twist;
 
 /// The commanded frame of the tool, which moves in small steps and is stored in `f64`.

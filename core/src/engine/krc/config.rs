@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 
 use super::control_schemes::{AddedLimits, Control, TaskFrame};
-use super::handshake::KrlConvention;
+use super::krl_convention::KrlConvention;
 use super::krl_variables::KrlSet;
 use super::tracking_error_limits::Tracking;
 use crate::command::outputs::OutputsConfig;

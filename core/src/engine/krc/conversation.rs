@@ -7,7 +7,7 @@ use super::commanded_tool_frame::offset_by;
 use super::config::{KrcConfig, KrcOptions};
 use super::control_schemes::{Control, MirroredFrame, ToolImpedance};
 use super::event::{KrcCounts, KrcEvent, KrcReport};
-use super::handshake::Wanted;
+use super::krl_convention::Wanted;
 use super::krl_variables::Variables;
 use super::position_target::Target;
 use super::scheme_mismatch::SchemeWatch;

@@ -9,7 +9,7 @@
 use heapless::Vec;
 
 use super::event::KrcEvent;
-use super::handshake::KrlConvention;
+use super::krl_convention::KrlConvention;
 use crate::command::outputs::{
     BATCH, MAX_WRITES, OutputsConfig, VariableKind, VariableValue, Write, WriteOutcome, WriteRefusal,
 };

@@ -49,7 +49,7 @@ mod control_schemes;
 mod controller;
 mod conversation;
 mod event;
-mod handshake;
+mod krl_convention;
 mod krl_variables;
 mod position_target;
 mod scheme_change;
@@ -67,7 +67,7 @@ pub use control_schemes::{
 };
 pub use controller::{Krc, KrcStatus};
 pub use event::{KrcCounts, KrcEvent, KrcReport};
-pub use handshake::{KrlConvention, Wanted};
+pub use krl_convention::{KrlConvention, Wanted};
 pub use krl_variables::KrlSet;
 pub use scheme_change::Monitoring;
 pub use state_conversion::pose_of;

@@ -9,7 +9,7 @@ use crate::command::Approved;
 use crate::kinematics::Jacobian;
 use crate::robot::Reason;
 use outrigger_wire::fri::{Frame, JOINTS};
-use outrigger_wire::math::double::to_f32;
+use outrigger_wire::math::double_conversion::to_f32;
 use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::config::KrcConfig;
 use outrigger_wire::fri::JOINTS;
-use outrigger_wire::math::double::to_f32;
+use outrigger_wire::math::double_conversion::to_f32;
 use outrigger_wire::time::Duration;
 
 /// The ranges, speeds and accelerations that the commanded position respects, joint by joint.

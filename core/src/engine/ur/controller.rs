@@ -1,9 +1,9 @@
 //! The conversation with a controller of Universal Robots: links, detection, facts, text.
 
-mod delegated;
+mod delegated_motion;
 mod link_intake;
 #[cfg(feature = "record")]
-mod recorded;
+mod recording_interface;
 mod unacked_motion;
 
 use super::config::{Mismatch, StatesFrom, UrConfig, UrOptions};

@@ -6,11 +6,11 @@ use crate::client::rtde::UnownedInput;
 use crate::engine::io::{Endpoint, LinkId};
 use crate::robot::Reason;
 use outrigger_wire::WireError;
-use outrigger_wire::forward::TrajectoryResult;
 use outrigger_wire::frame::{Found, FrameError};
 use outrigger_wire::primary::Report;
 use outrigger_wire::program_messages::Ending;
 use outrigger_wire::time::Duration;
+use outrigger_wire::trajectory_messages::TrajectoryResult;
 
 /// An event of the connections to a controller of Universal Robots, or a message from it.
 #[derive(Clone, Copy, Debug, PartialEq)]

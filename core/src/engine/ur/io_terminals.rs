@@ -1,7 +1,7 @@
 //! The terminals of the control box and the tool, which the primary link reports ten times a second.
 
 use crate::command::outputs::{AnalogDomain, ShownAnalog};
-use outrigger_wire::math::double::to_f32_by_call;
+use outrigger_wire::math::double_conversion::to_f32_by_call;
 use outrigger_wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
 
 /// The levels and signals at the terminals of the control box (masterboard data,

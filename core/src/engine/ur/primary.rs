@@ -6,7 +6,7 @@ use crate::mode::{Activity, TimedFact};
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;
 use outrigger_wire::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
-use outrigger_wire::math::double::to_f32_by_call;
+use outrigger_wire::math::double_conversion::to_f32_by_call;
 use outrigger_wire::primary::{
     ConfigurationData, KinematicsInfo, Message, MessageKind, Report, RobotMessagePayload, RobotModeData, SubPackage,
     SubPackages,

@@ -1,7 +1,7 @@
 //! The behaviour of the mode machine from the end of commanding until the arm is known to be at rest.
 
 use super::super::acceptance::Activity;
-use super::super::delegated::Delegation;
+use super::super::delegated_moves::Delegation;
 use super::super::evidence::Evidence;
 use super::super::{Action, Mode, Transition};
 use super::{ModeMachine, QUIET_STATES, Stopping, StrayStop};

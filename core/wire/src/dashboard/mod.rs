@@ -22,17 +22,17 @@
 //! println!("{:?}", RequestKind::SafetyStatus.support(SoftwareVersion::new(5, 3)));
 //! ```
 
-mod kind;
 mod outcome;
 mod reply;
 mod request;
+mod request_kind;
 #[cfg(test)]
 mod tests;
 
-pub use kind::{Request, RequestKind, Support, Unsupported};
 pub use outcome::Outcome;
 pub use reply::{Refusal, Reply};
 pub use request::{Argument, BadArgument, FlightReport, OperationalMode, UserRole};
+pub use request_kind::{Request, RequestKind, Support, Unsupported};
 
 /// The TCP port of the dashboard server.
 pub const PORT: u16 = 29_999;

@@ -1,6 +1,6 @@
 //! The controller's own clock, as the time since the controller's start.
 
-use crate::math::double::scaled;
+use crate::math::double_conversion::scaled;
 use crate::time::Duration;
 
 /// A time on the controller's own clock, in µs since the controller was started.

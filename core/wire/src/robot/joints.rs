@@ -1,6 +1,6 @@
 //! Vectors with one value per joint, base joint first. Numbers of the control path are `f32` on every port.
 
-use crate::math::double::to_f32;
+use crate::math::double_conversion::to_f32;
 
 macro_rules! joint_vector {
     ($(#[$doc:meta])* $name:ident) => {
@@ -9,7 +9,7 @@ macro_rules! joint_vector {
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub struct $name<const N: usize>(
-            #[cfg_attr(feature = "serde", serde(with = "crate::robot::array"))] pub [f32; N],
+            #[cfg_attr(feature = "serde", serde(with = "crate::robot::array_serde"))] pub [f32; N],
         );
 
         impl<const N: usize> $name<N> {

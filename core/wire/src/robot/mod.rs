@@ -12,7 +12,7 @@
 
 #[cfg(feature = "serde")]
 #[doc(hidden)]
-pub mod array;
+pub mod array_serde;
 mod controller_time;
 mod joints;
 mod modes;

@@ -1,6 +1,6 @@
 //! Poses, twists and wrenches in the form of the controller.
 
-use crate::math::double::to_f32;
+use crate::math::double_conversion::to_f32;
 use crate::math::{Rotation, dot, norm, subtract};
 
 /// A frame: position \[m\] and rotation vector \[rad\] (axis times angle), as UR's `p[x,y,z,rx,ry,rz]`.

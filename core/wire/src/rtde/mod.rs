@@ -34,27 +34,27 @@
 //! ```
 
 mod comma_list;
-mod dynamic;
+mod dynamic_recipe;
 mod recipe;
 pub mod registry;
 mod reply;
 mod request;
 #[cfg(test)]
 mod tests;
-mod text;
+mod text_message;
 mod types;
 
 #[doc(hidden)]
 pub use comma_list::names;
 pub use comma_list::{NameList, Names, TypeList, TypeWord, TypeWords};
-pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
+pub use dynamic_recipe::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
 pub use recipe::{Problem, Recipe, RecipeError, types_of};
 #[doc(hidden)]
 pub use recipe::{absent, at, check_name, put_data, type_number, write};
 pub use registry::Variable;
 pub use reply::{ControllerVersion, Reply};
 pub use request::Request;
-pub use text::{Level, TextMessage};
+pub use text_message::{Level, TextMessage};
 #[doc(hidden)]
 pub use types::{BytesOf, HostOf};
 pub use types::{Data, DataType, Value};

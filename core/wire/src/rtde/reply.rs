@@ -1,6 +1,6 @@
 //! RTDE replies, the packages that controllers send (`core/docs/protocol/ur-rtde.md 3`).
 
-use super::text::TextMessage;
+use super::text_message::TextMessage;
 use super::{Package, PackageType, Protocol, TypeList, payload, start};
 use crate::WireError;
 use crate::fields::{FieldVisitor, Group, Value as Shown};

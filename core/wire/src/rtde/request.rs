@@ -1,6 +1,6 @@
 //! RTDE requests, the packages that clients send (`core/docs/protocol/ur-rtde.md 3`).
 
-use super::text::TextMessage;
+use super::text_message::TextMessage;
 use super::{NameList, Package, PackageType, Protocol, payload, start};
 use crate::{WireError, WireErrorKind};
 use zerocopy::big_endian::{F64, U16};

@@ -24,12 +24,12 @@
 //! # Ok::<(), outrigger_wire::sensor::NotAReading>(())
 //! ```
 
-mod binary;
+mod binary_readings;
 mod decoder;
 mod sample;
 mod text_readings;
 
-pub use binary::{DATAGRAM_MAX, FRAME_MAX};
+pub use binary_readings::{DATAGRAM_MAX, FRAME_MAX};
 pub use decoder::{Decoder, Figures, Form, LINE_MAX};
 pub use sample::{Sample, SampleValue, SourceId};
 pub use text_readings::word;

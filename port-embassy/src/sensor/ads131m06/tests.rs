@@ -6,7 +6,7 @@ use outrigger_core::command::{SourceConfig, SourceMonitor};
 use outrigger_core::robot::Reason;
 use outrigger_wire::sensor::SourceId;
 
-use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
+use super::super::test_doubles::{Pause, advance_to, after, clock, next, silence};
 use super::*;
 
 /// The device's behaviour at one conversion.

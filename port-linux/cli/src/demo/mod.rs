@@ -49,7 +49,7 @@ use outrigger::host::target::Target;
 use outrigger::host::worker::{writable_within, write_within};
 use outrigger::panel::{OperatorInput, Operators, Panel};
 use outrigger::sensor::{Arrival, Sources};
-use outrigger::show::values::lines;
+use outrigger::show::law_values::lines;
 use outrigger::show::{Format, tell};
 use outrigger::vendor::Vendor as _;
 use outrigger::vendor::ur::{self, UrController};

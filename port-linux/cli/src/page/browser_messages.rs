@@ -18,7 +18,7 @@ use super::arm_polyline::{outline, tool_axis};
 use outrigger::companion::{Frame, SessionView, Settled, Views};
 use outrigger::feed::{EntryContent, Item, Reader};
 use outrigger::json::{self, Number};
-use outrigger::show::values::{ScriptValue, named};
+use outrigger::show::law_values::{ScriptValue, named};
 use outrigger::show::{Arm, Notice, Snapshot, reason_text};
 
 /// The number of events that are stored for browsers that open the live page later.

@@ -1,7 +1,7 @@
 //! The command `outrigger ros2`: shows the robot as a node of ROS 2, without an installation of it.
 
 mod args;
-mod scripts;
+mod script_endpoints;
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use outrigger_config::RosSettings;
 use outrigger_ros2::node::Node;
 
 pub(crate) use self::args::{JoinArgs, Ros2Args};
-pub(crate) use self::scripts::{Scripts, ScriptsArgs};
+pub(crate) use self::script_endpoints::{Scripts, ScriptsArgs};
 use outrigger::companion::Companion;
 use outrigger::exit::Failure;
 use outrigger::run::ObservationSettings;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use outrigger_wire::time::{Duration, Instant};
 
-use outrigger::show::values::shown;
+use outrigger::show::law_values::shown;
 use outrigger::show::{LawError, Snapshot};
 
 /// The time that one column of a plot covers \[ms\].

@@ -2,7 +2,7 @@
 //! kernel TCP.
 
 mod args;
-mod distance;
+mod distance_sensor;
 pub(crate) mod krc;
 mod output_limiter;
 pub(crate) mod sensor;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use args::{ProgramArg, SimUrArgs};
-use outrigger_config::{RobotAddress, files};
+use outrigger_config::{RobotAddress, bounded_file_read};
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::pendant::{InstallationFile, ProgramFile};
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();
     let server = bind(controller, args).map_err(|error| bind_failure(&error))?;
-    let sensor = args.distance_to.map(distance::Sensor::to).transpose()?;
+    let sensor = args.distance_to.map(distance_sensor::Sensor::to).transpose()?;
     let mut show = show(args.ready);
     let ports: Vec<String> = served.iter().map(|port| server.address(*port).port().to_string()).collect();
     let software = options.software;
@@ -231,7 +231,7 @@ fn options(args: &SimUrArgs) -> Result<Options, Failure> {
 fn program_file(program: &ProgramArg) -> Result<ProgramFile, Failure> {
     let file = ProgramFile::named(&program.name);
     let Some(path) = &program.script else { return Ok(file) };
-    let script = files::read_text(path, SCRIPT_MAX)
+    let script = bounded_file_read::read_text(path, SCRIPT_MAX)
         .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))?;
     Ok(ProgramFile { script, ..file })
 }

@@ -23,8 +23,8 @@ mod controllers;
 mod dashboard;
 pub mod endpoint;
 mod graph;
-mod native;
 mod parameters;
+mod polyscope_x;
 pub mod type_hash;
 mod ur;
 
@@ -37,8 +37,8 @@ pub use self::control::*;
 pub use self::controllers::*;
 pub use self::dashboard::*;
 pub use self::graph::*;
-pub use self::native::*;
 pub use self::parameters::*;
+pub use self::polyscope_x::*;
 pub use self::ur::*;
 
 /// A message of ROS 2, or the request or response of a service, that can be encoded as CDR.

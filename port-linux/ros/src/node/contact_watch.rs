@@ -10,7 +10,7 @@ use super::action::{Action, Incoming, reject};
 use super::dds::{Arrival, Asker, Dds, Offers};
 use super::goal_motion::nanos_of;
 use super::settings::Remarks;
-use crate::acceptance::{Command, ONLY_LOOKS, Rejection, SessionFacts};
+use crate::command_acceptance::{Command, ONLY_LOOKS, Rejection, SessionFacts};
 use crate::contact_goals::{ContactFacts, DETECT, Next, Watch};
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Decided, RequestKind, Status};

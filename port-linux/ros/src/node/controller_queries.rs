@@ -4,8 +4,8 @@ use outrigger_ros2_messages::endpoint::{Distro, Names, Offer};
 
 use super::dds::{Arrival, Dds, In, Offers};
 use super::settings::Remarks;
-use crate::acceptance::SessionFacts;
 use crate::arm::Arm;
+use crate::command_acceptance::SessionFacts;
 use crate::controllers::{self, CONTROLLER_OFFERS};
 use outrigger::exit::Failure;
 

@@ -10,7 +10,7 @@ use super::action::{Action, Incoming, reject};
 use super::dashboard::{Dashboard, DashboardResult};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::Remarks;
-use crate::acceptance::ONLY_LOOKS;
+use crate::command_acceptance::ONLY_LOOKS;
 use crate::dashboard::{self, DASHBOARD_OFFERS, Outcome};
 use crate::driver_services::Refused;
 use crate::set_mode::{SET_MODE, Target as Wanted};

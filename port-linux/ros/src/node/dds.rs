@@ -6,7 +6,7 @@
 mod client_identity;
 mod dds_reconnect;
 mod dynamic_endpoints;
-mod opened;
+mod permanent_endpoints;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -31,7 +31,7 @@ pub(super) use self::client_identity::Asker;
 use self::client_identity::Style;
 use self::dds_reconnect::Back;
 pub use self::dynamic_endpoints::{ServiceClient, TopicPublisher, TopicSubscriber};
-use self::opened::endpoint;
+use self::permanent_endpoints::endpoint;
 use super::discovery_probe;
 pub use super::domain_selection::Domain;
 pub(super) use super::endpoint_opener::{In, Offers, Out};

@@ -9,8 +9,8 @@ use outrigger_wire::time::Duration;
 
 use super::dds::{In, Offers};
 use super::settings::{Remarks, Settings};
-use crate::acceptance::{Command, SessionFacts};
-use crate::forward::{self, EFFORT, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
+use crate::command_acceptance::{Command, SessionFacts};
+use crate::joint_commands::{self, EFFORT, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Streaming};
 
@@ -61,17 +61,19 @@ impl<const N: usize> Streams<N> {
     pub(super) fn arrival(&mut self, (at, bytes): (In, &[u8]), standing: &SessionFacts, remarks: &mut Remarks) -> bool {
         let speeds = |values| Some(Forwarded::Speeds(JointVelocities(values)));
         let (topic, command) = match at {
-            _ if at == self.velocity => (VELOCITY, forward::command(bytes).map(speeds)),
+            _ if at == self.velocity => (VELOCITY, joint_commands::command(bytes).map(speeds)),
             _ if at == self.position => {
                 let positions = |values| Some(Forwarded::Positions(JointPositions(values)));
-                (POSITION, forward::command(bytes).map(positions))
+                (POSITION, joint_commands::command(bytes).map(positions))
             }
             _ if at == self.effort => {
                 let torques = |values| Some(Forwarded::Torques(JointTorques(values)));
-                (EFFORT, forward::command(bytes).map(torques))
+                (EFFORT, joint_commands::command(bytes).map(torques))
             }
-            _ if at == self.joint_commands => (JOINT_COMMANDS, forward::joint_commands(bytes, &self.joints)),
-            _ if Some(at) == self.joint_speed => (JOINT_SPEED, forward::joint_speed(bytes, &self.joints).map(speeds)),
+            _ if at == self.joint_commands => (JOINT_COMMANDS, joint_commands::joint_commands(bytes, &self.joints)),
+            _ if Some(at) == self.joint_speed => {
+                (JOINT_SPEED, joint_commands::joint_speed(bytes, &self.joints).map(speeds))
+            }
             _ => return false,
         };
         let kind = match &command {

@@ -6,7 +6,6 @@
 
 mod action;
 mod arm_serial_number;
-mod companion;
 mod contact_watch;
 mod controller_queries;
 mod dashboard;
@@ -27,6 +26,7 @@ mod joint_command_topics;
 mod log_limiter;
 mod lost_participants;
 mod multicast_filter;
+mod node_thread;
 mod offered_endpoints;
 mod parameters;
 mod participant_registry;
@@ -44,8 +44,8 @@ mod trajectory_action;
 mod trajectory_result;
 mod unicast_peers;
 
-pub use self::companion::Node;
 pub use self::doctor::{Report, Watching};
+pub use self::node_thread::Node;
 pub use self::settings::Settings;
 use crate::native;
 

@@ -16,7 +16,7 @@ use super::action::{Action, Incoming, reject};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::goal_motion::nanos_of;
 use super::settings::{Remarks, Settings};
-use crate::acceptance::ONLY_LOOKS;
+use crate::command_acceptance::ONLY_LOOKS;
 use crate::script::{self, COMMAND, Course, EXECUTE, LEGACY_COMMAND, Program, ProgramAction, ProgramEvent, STOP};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::target::Target;

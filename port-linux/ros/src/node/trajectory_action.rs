@@ -23,7 +23,7 @@ use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::goal_motion::{compared, motion, nanos_of};
 use super::settings::{Remarks, Settings};
 use super::trajectory_result::{CancelOrigin, Ended, REACHED, REPLACED, TOUCHED, aborted, ended_as, invalid};
-use crate::acceptance::{Command, ONLY_LOOKS, Rejection, SessionFacts};
+use crate::command_acceptance::{Command, ONLY_LOOKS, Rejection, SessionFacts};
 use crate::contact_goals;
 use crate::trajectory_goals::{self, Tolerance, TrajectoryGoal, Unfit};
 use outrigger::exit::Failure;

@@ -1,6 +1,6 @@
 //! A KUKA controller (KRC), which sends its measurements without a connection.
 
-mod board;
+mod board_report;
 mod config_effect;
 mod doctor_report;
 pub(crate) mod event_text;

@@ -5,7 +5,7 @@ use outrigger_core::engine::ur::StatesFrom;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
-use super::{coast, paths};
+use super::{coast, command_paths};
 use crate::vendor::effect_lines::{Line, joints, open_positions};
 
 /// Returns lines about the configured robot, and lines about the worst-case coast (the arm's motion after commanding
@@ -30,7 +30,7 @@ pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
         let by_rtde = config.peer.connect.states != StatesFrom::Realtime && software.at_least(3, 4);
         let period = Duration::from_micros(software.generation().period_micros());
         say("pendant", format!("software {software}: {}", coast::pendant(&config, by_rtde, period)));
-        let table = paths::table(&config, software, by_rtde);
+        let table = command_paths::table(&config, software, by_rtde);
         ["paths"].into_iter().chain(std::iter::repeat("")).zip(table).for_each(|(name, line)| say(name, line));
     }
     [robot_lines, coast_lines]

@@ -8,7 +8,7 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 use outrigger_wire::time::Instant;
 
-use super::{coast, paths};
+use super::{coast, command_paths};
 use crate::show::examination_result::Sheet;
 use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles, span};
@@ -111,7 +111,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
         }
         let by_rtde = identity.states == LinkId::RTDE;
         sheet.line(format!("pendant: {}", coast::pendant(config, by_rtde, identity.period)));
-        for (nth, line) in paths::table(config, software, by_rtde).into_iter().enumerate() {
+        for (nth, line) in command_paths::table(config, software, by_rtde).into_iter().enumerate() {
             sheet.line(format!("{}{line}", if nth == 0 { "paths: " } else { "  " }));
         }
         // The link grade was judged above.

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::{DownCause, Identity, Next, ProgramEvent, UrEvent, VersionSource, link_name};
-use outrigger_wire::forward::TrajectoryResult;
 use outrigger_wire::frame::Found;
 use outrigger_wire::primary::{Report, ReportKind};
 use outrigger_wire::program_messages::{Ending, Hello};
 use outrigger_wire::time::Duration;
+use outrigger_wire::trajectory_messages::TrajectoryResult;
 
 use crate::show::events::{EventText, PeerEvent, Surroundings};
 

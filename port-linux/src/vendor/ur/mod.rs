@@ -1,15 +1,15 @@
 //! A controller of Universal Robots.
 
-mod board;
+mod board_report;
 pub mod coast;
+mod command_paths;
 mod config_effect;
 mod doctor_report;
 mod event_text;
 mod memory;
-mod paths;
-mod rtde;
+mod rtde_recording;
 mod run_summary;
-mod states;
+mod state_source;
 mod tracking;
 
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub use self::config_effect::checked;
 use self::doctor_report::UrExamined;
 pub use self::memory::Windows;
 use self::run_summary::UrTally;
-use self::states::SeenStates;
+use self::state_source::SeenStates;
 use super::{EventDisplay, Vendor, VendorFacts, VendorObserve, VendorUi, Wanted};
 use crate::boxed_law::BoxedLaw;
 use crate::exit::Failure;
@@ -303,8 +303,15 @@ impl Vendor<6> for UrController {
         let (sender, software) = watch::channel(None);
         self.software = Some(sender);
         let alone = matches!(wanted, Wanted::Everything) && config.peer.connect.states == StatesFrom::Realtime;
-        let following = rtde::Following { at: self.target.socket(rtde::PORT), wanted, clock, feed, software, remarks };
-        async move { if alone { std::future::pending().await } else { rtde::follow(following).await } }
+        let following = rtde_recording::Following {
+            at: self.target.socket(rtde_recording::PORT),
+            wanted,
+            clock,
+            feed,
+            software,
+            remarks,
+        };
+        async move { if alone { std::future::pending().await } else { rtde_recording::follow(following).await } }
     }
 }
 

@@ -22,10 +22,10 @@ use outrigger_sim::simulated_workpiece::Surface;
 use outrigger_sim::time::SimTime;
 
 use crate::hostile::{Hostile, Nuisance, Target};
+use crate::machine_standstills::Window;
 use crate::peer::{Peer, PeerOptions};
 use crate::qemu::{Board, Exit, Firmware, Line};
 use crate::sensor::{Plug, Sensor};
-use crate::standstill::Window;
 use crate::wire::Wire;
 pub use commands::{Answers, Command as Commanded};
 pub use operator::Armed;

@@ -10,8 +10,8 @@ use outrigger_sim::time::SimTime;
 
 use super::{DISTANCE, Plan, Round, Story, Trouble, ending_standstill, stale_after, unplanned};
 use crate::bench::{Answers, Bench, REST, Record};
+use crate::machine_standstills;
 use crate::qemu::{Exit, Machine};
-use crate::standstill;
 use crate::telemetry::Telemetry;
 use crate::tries::Verdict;
 
@@ -141,7 +141,7 @@ fn judged(plan: &Plan, round: &Round, period: Duration, bench: &Bench<'_>) -> [C
     let [reason, rest, stays, again] = names;
     let expected: Vec<&str> = round.trouble.expected().iter().map(|reason| reason.name()).collect();
     let said = round.fallback.as_ref().map(|(_, text)| text.as_str());
-    let seen = standstill::seen();
+    let seen = machine_standstills::seen();
     let named = round.fallback.as_ref().is_some_and(|(at, text)| {
         let window = bench.window(round.at, *at).and_before(stale_after(plan.software));
         let least = ending_standstill(plan.software);

@@ -8,9 +8,9 @@ use outrigger_sim::krc::{Krc, Options, OptionsError};
 use outrigger_sim::time::SimTime;
 
 use super::{Answers, KrcPeer};
+use crate::machine_standstills::Window;
 use crate::peer::Datagram;
 use crate::qemu::{Board, Exit, Firmware, Line};
-use crate::standstill::Window;
 use crate::wire::Wire;
 
 /// The bit of the KRC's digital input for the request that the board command. The KRL program forwards it to the

@@ -10,7 +10,7 @@ use smoltcp::socket::udp;
 use smoltcp::wire::{EthernetAddress, IpCidr, IpEndpoint, Ipv4Address};
 
 use super::answers::{Answer, Answers, Sent};
-use crate::peer::device::Frames;
+use crate::peer::network_device::Frames;
 use crate::peer::{Datagram, PeerOptions, instant};
 
 /// The address of the emulated board.

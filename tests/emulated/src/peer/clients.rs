@@ -7,7 +7,7 @@ use smoltcp::socket::tcp::{Socket, SocketBuffer, State};
 use smoltcp::time::Duration;
 
 use super::PeerOptions;
-use super::passages::Ledger;
+use super::traffic_record::Ledger;
 
 /// The number of sockets of one port that wait for a client, so that as many can connect at the same moment.
 const WAITING: usize = 2;

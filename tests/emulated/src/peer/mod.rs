@@ -4,11 +4,11 @@
 //! [`Peer::transmit`] until there are none, and calls [`Peer::advance`] at [`Peer::next_event`]. The controller's clock
 //! and the stack's are the caller's time.
 
-mod calls;
 mod clients;
-pub(crate) mod device;
+pub(crate) mod network_device;
 mod options;
-mod passages;
+mod outgoing_connections;
+mod traffic_record;
 
 use outrigger_sim::controller::{Action, Controller};
 use outrigger_sim::time::SimTime;
@@ -18,11 +18,11 @@ use smoltcp::time::Instant;
 use smoltcp::wire::{EthernetAddress, IpCidr, Ipv4Address};
 use std::time::Duration;
 
-use calls::Calls;
 use clients::Clients;
-use device::Frames;
+use network_device::Frames;
 pub use options::PeerOptions;
-pub use passages::{Passage, Passing};
+use outgoing_connections::Calls;
+pub use traffic_record::{Passage, Passing};
 
 /// A datagram that was sent to the peer's telemetry port.
 #[derive(Clone, Debug, PartialEq, Eq)]

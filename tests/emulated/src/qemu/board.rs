@@ -10,8 +10,8 @@ use rustix::thread::set_current_timer_slack;
 
 use super::{Command, Exit, Firmware, Folder, Line, Log, Network, Process, Serial, SerialMode};
 use crate::clock::Clock;
+use crate::machine_standstills::{self, Window};
 use crate::priority::Priority;
-use crate::standstill::{self, Window};
 
 /// The longest sleep before all inputs are checked again.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -38,7 +38,7 @@ impl<'f> Board<'f> {
     /// # Errors
     /// Returns the system's error if the board or its network cannot be started.
     pub fn start(firmware: &'f Firmware, options: Vec<String>, limit: Duration) -> io::Result<Self> {
-        standstill::watch();
+        machine_standstills::watch();
         let folder = Folder::new()?;
         let (network, serial) = (Network::open(&folder)?, Serial::open(&folder, "uart0")?);
         let contact = Serial::open(&folder, "uart2")?;

@@ -5,7 +5,7 @@ mod drive;
 mod motion;
 mod position_history;
 pub mod route;
-mod tool;
+mod tool_motion;
 
 pub use compliance::{Compliance, FREE_DAMPING, ForceFrame, ForceMode, ForceOptions};
 pub use drive::Drive;

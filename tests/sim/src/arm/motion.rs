@@ -1,6 +1,6 @@
 //! The trajectory generator of the controller: computes the joint targets, cycle by cycle.
 
-use super::tool::WITHIN_LIMITS;
+use super::tool_motion::WITHIN_LIMITS;
 use crate::model::ACCELERATION_LIMIT;
 
 /// The motion command by which the joint targets change. It is executed until another one replaces it.

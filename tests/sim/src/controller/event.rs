@@ -150,7 +150,8 @@ impl Controller {
         }
         let errors = self.notices.iter().filter_map(|notice| match notice {
             Notice::Exception { line, column, text } => {
-                let text = crate::text::shown(text).chars().filter(|c| !c.is_control()).take(ERROR).collect();
+                let text =
+                    crate::program_text_bytes::shown(text).chars().filter(|c| !c.is_control()).take(ERROR).collect();
                 Some(EventKind::ProgramError { line: *line, column: *column, text })
             }
             _ => None,

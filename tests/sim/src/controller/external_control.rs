@@ -6,7 +6,7 @@ use super::{Conn, Controller};
 use crate::external_control::{ExternalControl, Request, assemble, nodes};
 use crate::pendant::{Files, Operation, Outcome, Pendant, ProgramFile};
 use crate::program::Playing;
-use crate::text;
+use crate::program_text_bytes;
 
 /// A program whose nodes of the URCap "External Control" are still being filled with URScript from the remote computer.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Controller {
             return;
         }
         let Some(Fetching { from, script, answers, asker, .. }) = self.fetching.take() else { return };
-        let program = assemble(&text::of_program(&script), &from, &answers);
+        let program = assemble(&program_text_bytes::of_program(&script), &from, &answers);
         let localhost = from.host.eq_ignore_ascii_case("localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
         self.program_event(localhost.or_else(|| from.host.parse().ok()), &program, None);
         let plays = self.programs.play(&program, &mut self.plant, &mut self.notices);

@@ -4,7 +4,7 @@
 use super::{Conn, Controller};
 use crate::fault::FaultKind;
 use crate::port::Port;
-use crate::text;
+use crate::program_text_bytes;
 
 /// Properties of interpreter mode that are not documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Controller {
                 Some(line) if !permitted => format!("discard: robot is not in remote control: {line}"),
                 Some(line) => self.programs.interpret(&line, &mut self.plant),
             };
-            let mut reply = text::bytes(&reply);
+            let mut reply = program_text_bytes::bytes(&reply);
             reply.push(b'\n');
             self.send(id, &reply);
         }

@@ -7,6 +7,7 @@
 
 mod action;
 mod action_effects;
+mod client_input;
 mod clients;
 mod connection;
 mod dashboard_port;
@@ -20,7 +21,6 @@ mod options;
 mod publication;
 mod ros;
 mod rtde_port;
-mod text;
 mod tool_line;
 
 use std::collections::BTreeMap;
@@ -470,7 +470,7 @@ impl Controller {
     /// Displays the newest popup that a program has opened at the operator's interface, until it is closed.
     fn show_popups(&mut self) {
         let newest = self.notices.iter().rev().find_map(|notice| match notice {
-            Notice::Popup { text, .. } => Some(crate::text::shown(text)),
+            Notice::Popup { text, .. } => Some(crate::program_text_bytes::shown(text)),
             _ => None,
         });
         self.pendant.popup = newest.or(self.pendant.popup.take());

@@ -5,8 +5,8 @@ use super::{Action, Conn, Controller};
 use crate::pendant::{Operation, Outcome};
 use crate::port::Port;
 use crate::program::Playing;
+use crate::program_text_bytes;
 use crate::robot::Power;
-use crate::text;
 use crate::time::SimTime;
 
 /// An operation of the operator's interface (such as loading a program) in progress, with the connection that waits for
@@ -122,6 +122,6 @@ impl Controller {
             return false;
         }
         let Some(script) = self.pendant.program().map(|file| file.script.clone()) else { return false };
-        self.programs.play(&text::of_program(&script), &mut self.plant, &mut self.notices)
+        self.programs.play(&program_text_bytes::of_program(&script), &mut self.plant, &mut self.notices)
     }
 }

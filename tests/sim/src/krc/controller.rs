@@ -7,13 +7,13 @@ use outrigger_wire::fri::{Command, CommandFlags, CommandRepr, ControlScheme, Fri
 
 use super::arm::Arm;
 use super::fault::{Fault, FaultKind};
-use super::interface::{Interface, Reason};
+use super::fri_interface::{Interface, Reason};
 use super::link_rating::{LinkRating, Statistics, rank};
 use super::model::Joints;
-use super::motion::Mover;
 use super::network_channel::{Channel, Sender, Transmit};
 use super::options::{OperationMode, Options, OptionsError};
 use super::program::{CYCLE_MS, Call, Program};
+use super::program_motion::Mover;
 use super::publish::{self, Facts};
 use crate::fault::Direction;
 use crate::rng::Rng;

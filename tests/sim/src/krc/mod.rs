@@ -25,25 +25,25 @@ mod arm;
 mod assumption;
 mod controller;
 mod fault;
-mod interface;
+mod fri_interface;
 mod link_rating;
 pub mod model;
-mod motion;
 mod network_channel;
 mod options;
 mod program;
+mod program_motion;
 mod publish;
 
 pub use arm::{ArmOptions, Impedance};
 pub use assumption::{Assumption, AssumptionError};
 pub use controller::{Counts, Krc, Truth};
 pub use fault::{Fault, FaultError, FaultKind};
-pub use interface::Reason;
+pub use fri_interface::Reason;
 pub use link_rating::Statistics;
-pub use motion::{Move, MoveError};
 pub use network_channel::{Sender, Transmit};
 pub use options::{
     Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, OperationMode, Options, OptionsError, QualityLimits,
     Rating,
 };
 pub use program::{Convention, ProgramOptions};
+pub use program_motion::{Move, MoveError};

@@ -8,8 +8,8 @@ use outrigger_wire::fri::Quality;
 use super::arm::ArmOptions;
 use super::fault::Fault;
 use super::model::Joints;
-use super::motion::Move;
 use super::program::ProgramOptions;
+use super::program_motion::Move;
 
 /// Limits of the commanded motion, for `friStart` with the factor 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

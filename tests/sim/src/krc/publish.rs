@@ -3,7 +3,7 @@
 use outrigger_wire::fri::{CartesianVector, Frame, Jacobian, KrlVariables, MassMatrix, MeasurementRepr, Quality};
 
 use super::arm::Arm;
-use super::interface::Interface;
+use super::fri_interface::Interface;
 use super::link_rating::Statistics;
 use super::model::{self, Joints, Spatial};
 use super::options::FrameOffset;

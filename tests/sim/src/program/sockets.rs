@@ -11,7 +11,7 @@ use outrigger_interpreter::{Call, CallResult, Value};
 use super::host::{ProgramHost, done};
 use crate::controller::Conn;
 use crate::dial::{Dials, Phase, SocketOptions};
-use crate::text;
+use crate::program_text_bytes;
 
 /// The timeout of URScript's `socket_open` \[s\].
 const OPEN: f64 = 2.0;
@@ -80,11 +80,11 @@ impl ProgramHost<'_> {
             }
             "socket_send_byte" => self.send(call.arg(1), &[call.arg(0).whole()? as u8]),
             "socket_send_int" => self.send(call.arg(1), &call.arg(0).whole()?.to_be_bytes()),
-            "socket_send_string" => self.send(call.arg(1), &text::bytes(&call.arg(0).to_string())),
-            "socket_send_line" => self.send(call.arg(1), &text::bytes(&format!("{}\n", call.arg(0)))),
+            "socket_send_string" => self.send(call.arg(1), &program_text_bytes::bytes(&call.arg(0).to_string())),
+            "socket_send_line" => self.send(call.arg(1), &program_text_bytes::bytes(&format!("{}\n", call.arg(0)))),
             "socket_set_var" => {
                 let line = format!("SET {} {}\n", call.arg(0).text()?, call.arg(1).whole()?);
-                self.send(call.arg(2), &text::bytes(&line)).map(|_| done())
+                self.send(call.arg(2), &program_text_bytes::bytes(&line)).map(|_| done())
             }
             "socket_get_var" => self.socket_get_var(call),
             "socket_read_binary_integer" => {
@@ -155,7 +155,7 @@ impl ProgramHost<'_> {
     fn socket_get_var(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let name = call.arg(0).text()?;
         if call.repeat == 0 {
-            self.send(call.arg(1), &text::bytes(&format!("GET {name}\n")))?;
+            self.send(call.arg(1), &program_text_bytes::bytes(&format!("GET {name}\n")))?;
         }
         self.read(call, call.arg(1), ANSWER, Value::Int(0), |bytes| {
             let Read::Whole(Value::String(line)) = line(bytes) else { return Read::Partial };
@@ -307,7 +307,7 @@ fn find(bytes: &VecDeque<u8>, part: &[u8], from: usize) -> Option<usize> {
 /// replaced by the characters they represent.
 fn delimiter(text: &str, escape: bool) -> Vec<u8> {
     if !escape {
-        return text::bytes(text);
+        return program_text_bytes::bytes(text);
     }
     let mut out = String::new();
     let mut chars = text.chars();
@@ -323,5 +323,5 @@ fn delimiter(text: &str, escape: bool) -> Vec<u8> {
             c => c,
         });
     }
-    text::bytes(&out)
+    program_text_bytes::bytes(&out)
 }

@@ -9,8 +9,8 @@ use outrigger_wire::robot::{Generation, MessageSource, SoftwareVersion};
 use crate::firmware::Firmware;
 use crate::port::Port;
 use crate::program::Notice;
+use crate::program_text_bytes;
 use crate::stop_error_codes::StopCode;
-use crate::text;
 
 /// Timestamp of the messages that a client receives right after connecting.
 const NO_TIME: u64 = u64::MAX;
@@ -85,17 +85,17 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp
         Notice::Stopped(name) => key(b"PROGRAM_XXX_STOPPED", name, timestamp),
         Notice::Exception { line, column, text } => {
             let position = firmware.follows_programs().then_some((*line, *column));
-            let text = text::bytes(text);
+            let text = program_text_bytes::bytes(text);
             let payload = RobotMessagePayload::RuntimeException { position, text: Text(&text) };
             send(MessageSource::RtMachine, &payload, text.len())
         }
         Notice::Text(text) => {
-            let text = text::bytes(text);
+            let text = program_text_bytes::bytes(text);
             send(MessageSource::RtMachine, &RobotMessagePayload::Text(Text(&text)), text.len())
         }
         Notice::Popup { text, title, warning, error } => {
             const NO_VALUE: u32 = 8;
-            let (title, text) = (text::bytes(title), text::bytes(text));
+            let (title, text) = (program_text_bytes::bytes(title), program_text_bytes::bytes(text));
             let title = title.get(..TITLE).unwrap_or(&title);
             let request = PopupRequest { request_id: 0, requested_type: NO_VALUE, blocking: false };
             let payload = RobotMessagePayload::Popup(Popup {

@@ -27,21 +27,21 @@
 //! | endpoints that a program has opened are closed when it ends | as with sockets | UNCONFIRMED |
 //! | texts | UTF-8 outside, within a program a character for each byte, cut after 1023 | UNCONFIRMED |
 
-mod ends;
-mod mismatch;
+mod message_to_value;
 mod outbox;
-mod reading;
+mod program_endpoints;
+mod type_mismatch;
 mod types;
-mod writing;
+mod value_to_message;
 
 use std::time::Duration;
 
 use outrigger_ros2_messages::endpoint::Qos;
 
-pub(crate) use ends::{Ends, Role, Taken};
+pub(crate) use message_to_value::TEXT;
+pub(crate) use program_endpoints::{Ends, Role, Taken};
 pub(crate) use types::{Kind, Pair, message, service};
 pub use types::{bytes_of, message_types, value_of};
-pub(crate) use writing::TEXT;
 
 /// The number of an endpoint that a script has opened; it is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

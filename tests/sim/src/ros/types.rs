@@ -8,9 +8,9 @@ use outrigger_ros2_messages::{
     UInt32, WrenchStamped,
 };
 
-use super::mismatch::Mismatch;
-use super::reading::Part;
-use super::writing::AsValue;
+use super::message_to_value::AsValue;
+use super::type_mismatch::Mismatch;
+use super::value_to_message::Part;
 
 /// The name of the byte that represents a message without members; scripts need not set it.
 pub(super) const NOTHING: &str = "structure_needs_at_least_one_member";

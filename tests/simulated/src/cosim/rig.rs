@@ -20,7 +20,7 @@ use outrigger_sim::dial::Dial;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
 use outrigger_wire::external_control::{Control, ControlMode};
-use outrigger_wire::player::PlayerOrder;
+use outrigger_wire::player_messages::PlayerOrder;
 use outrigger_wire::program_messages::{Order, OrderRepr, What};
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::sensor::Sample;

@@ -3,7 +3,7 @@
 
 use outrigger_core::robot::Reason;
 use outrigger_emulated::krc::KrcBench;
-use outrigger_emulated::standstill;
+use outrigger_emulated::machine_standstills;
 use outrigger_emulated::telemetry::Telemetry;
 use outrigger_emulated::tries::nobodys_fallback;
 use outrigger_sim::krc::{Options, QualityLimits, Rating, Reason as Left};
@@ -177,7 +177,7 @@ fn holds(bench: &KrcBench<'_>, bridged: Duration) {
     // No command has such a step, as checked above. A KRC that extrapolated for longer than permitted may still
     // report one.
     for (at, _) in fallbacks.iter().filter(|(_, reason)| *reason == Left::Limit) {
-        let stood = standstill::seen().longest(bench.window_before(*at, bridged * 3));
+        let stood = machine_standstills::seen().longest(bench.window_before(*at, bridged * 3));
         let verdict = if stood * 2 >= bridged { Verdict::Excused(stood) } else { Verdict::Fails };
         assert!(verdict.passes("the KRC left for a step of its own"), "{at}: {stood:?}\n{}", story());
     }

@@ -3,8 +3,8 @@
 
 use outrigger_core::engine::LinkId;
 use outrigger_emulated::bench::Answers;
+use outrigger_emulated::machine_standstills;
 use outrigger_emulated::qemu::Line;
-use outrigger_emulated::standstill;
 use outrigger_emulated::telemetry::Telemetry;
 use outrigger_sim::service::Service;
 
@@ -97,7 +97,7 @@ fn steady(machine: Machine, around: Setup, span: Duration) -> Telemetry {
         let answers = Answers::of(&bench.record().commands(asked, until));
         // The board sends one command per state, never two, and receives every state that it could.
         assert_eq!(answers.unasked, 0, "{answers:?}");
-        let mut lost = standstill::seen().total(bench.window(begun, until));
+        let mut lost = machine_standstills::seen().total(bench.window(begun, until));
         if let Some(line) = &fallen {
             lost += closed_loop::looked_back(software);
             excused(&mut bench, software, asked, line);

@@ -13,7 +13,7 @@ use crate::mode::OperatorAction;
 use crate::mode::TimedFact;
 #[cfg(feature = "programs")]
 use crate::robot::Reason;
-use outrigger_wire::player::PlayerReport;
+use outrigger_wire::player_messages::PlayerReport;
 use outrigger_wire::program_messages::{Ending, Hello, Report};
 use outrigger_wire::time::{Duration, Instant};
 

@@ -12,7 +12,7 @@ use crate::engine::ur::command_path::CommandPath;
 use crate::mode::Mode;
 use crate::robot::Reason;
 use outrigger_wire::external_control::{ControlMode, ControlRepr};
-use outrigger_wire::player::PlayerOrderRepr;
+use outrigger_wire::player_messages::PlayerOrderRepr;
 use outrigger_wire::program_messages::{Kind, OrderRepr, What};
 #[cfg(feature = "motions")]
 use outrigger_wire::robot::JointTorques;

@@ -27,11 +27,11 @@ use crate::mode::{CourseConfig, Mirrored, MoveNumber, PlanProgress, TimedFact};
 use crate::robot::Reason;
 use crate::trajectory::Waypoint;
 use outrigger_wire::external_control::ControlMode;
-use outrigger_wire::forward::{
-    Instruction, MotionType, SplineKind, TrajectoryPoint, TrajectoryPointRepr, TrajectoryResult,
-};
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
+use outrigger_wire::trajectory_messages::{
+    Instruction, MotionType, SplineKind, TrajectoryPoint, TrajectoryPointRepr, TrajectoryResult,
+};
 
 /// The number of points of a trajectory that are sent at a time.
 const AT_ONCE: usize = 4;

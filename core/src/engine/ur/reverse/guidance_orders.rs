@@ -6,7 +6,7 @@ use super::order_units::force;
 use crate::command::Guidance;
 use crate::mode::MoveNumber;
 use crate::robot::{Authority, Reason};
-use outrigger_wire::player::PlayerOrderRepr;
+use outrigger_wire::player_messages::PlayerOrderRepr;
 use outrigger_wire::program_messages::What;
 
 impl Reverse {

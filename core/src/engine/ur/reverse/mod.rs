@@ -13,34 +13,34 @@
 //! bytes, is closed and reported. A connection from another address than the controller's, or at a time when none is
 //! expected, is counted and closed.
 
-#[cfg(not(feature = "urcap"))]
-mod absent;
 mod connection_proof;
 mod conversation;
 mod cycle_orders;
 #[cfg(feature = "urcap")]
 mod external_trajectory;
+#[cfg(not(feature = "urcap"))]
+mod external_trajectory_absent;
 mod guidance_orders;
 mod lag_detector;
-#[cfg(feature = "motions")]
-mod last_position_repetition;
 mod listener;
 #[cfg(feature = "motions")]
+mod motion_end_convergence;
+#[cfg(feature = "motions")]
 mod move_tolerances;
+mod optional_carrier;
 mod order_units;
 mod player_moves;
 #[cfg(feature = "motions")]
 mod pose_conversion;
 #[cfg(feature = "record")]
 mod program_checkpoints;
-mod program_connection;
 mod program_text;
 mod script_server;
 mod segment_queue;
 mod speeds_to_positions;
 mod upload;
 
-pub(super) use self::program_connection::{Carrier, carrier, exclusive, shared};
+pub(super) use self::optional_carrier::{Carrier, carrier, exclusive, shared};
 
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -49,9 +49,9 @@ use heapless::Deque;
 #[cfg(feature = "urcap")]
 use self::external_trajectory::Forward;
 use self::lag_detector::Lateness;
-#[cfg(feature = "motions")]
-use self::last_position_repetition::Convergence;
 use self::listener::Listener;
+#[cfg(feature = "motions")]
+use self::motion_end_convergence::Convergence;
 use self::player_moves::Player;
 use self::program_text::Made;
 use self::script_server::ScriptServer;
@@ -66,7 +66,7 @@ use crate::engine::io::{LinkId, Output};
 use crate::link::{AnswerFigures, Answers};
 use crate::mode::{Mode, TimedFact};
 use crate::robot::Reason;
-use outrigger_wire::player::PlayerOrder;
+use outrigger_wire::player_messages::PlayerOrder;
 use outrigger_wire::program_messages::{Ending, Kind};
 use outrigger_wire::robot::{SoftwareVersion, State};
 use outrigger_wire::time::{Duration, Instant, earliest};

@@ -1,7 +1,7 @@
 //! The conversion of requests to the integers in the orders of our program that executes moves.
 
 use crate::command::ForceMode;
-use outrigger_wire::player::PlayerOrderRepr;
+use outrigger_wire::player_messages::PlayerOrderRepr;
 use outrigger_wire::program_messages::What;
 use outrigger_wire::robot::Wrench;
 

@@ -21,7 +21,7 @@ use crate::trajectory::{Leg, Waypoint};
 use crate::trajectory::{Never as LineCourse, Never as Locating, Never as Tolerated};
 #[cfg(feature = "motions")]
 use crate::trajectory::{Tolerances, Watch};
-use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
+use outrigger_wire::player_messages::{PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program_messages::{Kind, What};
 use outrigger_wire::robot::{Pose, State};
 use outrigger_wire::time::{Duration, Instant};

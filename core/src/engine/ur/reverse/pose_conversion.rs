@@ -10,7 +10,7 @@
 
 use super::order_units::micro;
 use crate::command::{ArmPosition, Destination, LocateError, MoveTarget};
-use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
+use outrigger_wire::player_messages::{PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program_messages::What;
 use outrigger_wire::robot::Pose;
 

@@ -7,7 +7,7 @@ use crate::law::FeedError;
 use crate::trajectory::{Leg, Setpoint, TrajectoryError, Waypoint};
 #[cfg(feature = "motions")]
 use outrigger_wire::math::bounded;
-use outrigger_wire::player::PlayerOrderRepr;
+use outrigger_wire::player_messages::PlayerOrderRepr;
 use outrigger_wire::program_messages::What;
 use outrigger_wire::robot::{JointAccelerations, JointPositions};
 use outrigger_wire::time::Duration;

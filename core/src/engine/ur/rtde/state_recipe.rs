@@ -10,7 +10,7 @@ use crate::command::outputs::{Image, Write};
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::frame::FrameError;
-use outrigger_wire::math::double::to_f32;
+use outrigger_wire::math::double_conversion::to_f32;
 use outrigger_wire::robot::{
     ControllerTime, Generation, JointPositions, JointVelocities, Payload, Pose, ProgramState, RobotMode, Safety,
     SafetyMode, SoftwareVersion, State, Twist, Wrench,

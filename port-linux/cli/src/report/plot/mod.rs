@@ -2,13 +2,13 @@
 
 mod histogram;
 mod line_chart;
-mod strips;
+mod timeline_chart;
 
 use std::fmt::Write as _;
 
 pub(crate) use histogram::Histogram;
 pub(crate) use line_chart::{Limit, TimeChart};
-pub(crate) use strips::Strips;
+pub(crate) use timeline_chart::Strips;
 
 /// The style sheet of a page with charts: the colours that it shares with the live page, dark on a dark screen, and
 /// its own rules.

@@ -12,7 +12,7 @@ use ratatui::widgets::Widget as _;
 use super::{joints, link};
 use crate::screen::page_style::{SOFT, Severity, badge, is_within, panel, value, wrapped};
 use crate::screen::plot_history::{History, shown_error};
-use outrigger::show::values::{label, worded};
+use outrigger::show::law_values::{label, worded};
 use outrigger::show::{LawError, Snapshot, reason_text};
 
 /// The number of rows of the panels that show the mode and the link.

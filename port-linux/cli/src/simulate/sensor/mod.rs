@@ -6,7 +6,7 @@ mod message;
 mod nonblocking_sender;
 mod readings_file;
 mod robot_pose_reader;
-mod send_plan;
+mod sensor_arguments;
 
 use std::future::pending;
 
@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use self::message::Written;
 use self::nonblocking_sender::{Offered, Wire};
 use self::robot_pose_reader::View;
-use self::send_plan::{Plan, To};
+use self::sensor_arguments::{Plan, To};
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 use outrigger::host::reactor::sleep_until_some;

@@ -311,7 +311,7 @@ fn a_result_that_was_cut_is_not_completed_by_the_next_connection() {
     bench.drain();
     bench.ours_connects();
     bench.says(LinkId::TRAJECTORY, &[0, 0, 0, 1]);
-    assert_eq!(bench.news, [ProgramEvent::Trajectory(outrigger_wire::forward::TrajectoryResult::Canceled)]);
+    assert_eq!(bench.news, [ProgramEvent::Trajectory(outrigger_wire::trajectory_messages::TrajectoryResult::Canceled)]);
 }
 
 /// Checks UR's own program, which has no token: it counts as connected with all of its connections, and sends nothing
@@ -344,7 +344,7 @@ fn of_a_program_that_is_not_ours_all_connections_are_needed_and_it_says_nothing(
 /// A point that was cut has another last number, as have the ones after it.
 #[test]
 fn points_for_our_program_carry_its_token() {
-    use outrigger_wire::forward::{MotionType, TrajectoryPointRepr};
+    use outrigger_wire::trajectory_messages::{MotionType, TrajectoryPointRepr};
     let bench = Bench::called(CommandPath::ExternalControl);
     let token = bench.reverse.made.unwrap().token;
     assert!(token >= 0x4000_0000, "far from any number of a point");

@@ -6,7 +6,7 @@ use serde::de::value::SeqDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::mismatch::Mismatch;
+use super::type_mismatch::Mismatch;
 use super::types::NOTHING;
 
 /// A script's value, or a part of one, that is converted to a ROS 2 message.

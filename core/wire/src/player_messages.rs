@@ -2,7 +2,7 @@
 //! numbers of four bytes. The player is Outrigger's program on the controller that executes moves by itself.
 //!
 //! ```
-//! use outrigger_wire::player::{PlayerOrder, PlayerOrderRepr, PlayerReport};
+//! use outrigger_wire::player_messages::{PlayerOrder, PlayerOrderRepr, PlayerReport};
 //! use outrigger_wire::program_messages::What;
 //!
 //! let mut sent = [0; PlayerOrder::LEN];

@@ -3,7 +3,7 @@
 use outrigger_interpreter::Value;
 use serde::ser::{Impossible, Serialize, SerializeSeq, SerializeStruct, SerializeTuple, Serializer};
 
-use super::mismatch::Mismatch;
+use super::type_mismatch::Mismatch;
 use super::types::NOTHING;
 
 /// The largest length of a text in a script \[characters\].

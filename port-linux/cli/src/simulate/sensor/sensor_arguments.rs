@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use outrigger_config::{AnyConfiguration, Awaited, Format, SourcePort, files};
+use outrigger_config::{AnyConfiguration, Awaited, Format, SourcePort, bounded_file_read};
 use outrigger_sim::sensor::{Measures, Rows, Settings};
 
 use super::args::{SimSensorArgs, Uart};
@@ -159,7 +159,7 @@ fn awaited(path: &Path, source: Option<&str>) -> Result<Awaited, Failure> {
 fn read(path: &Path, args: &SimSensorArgs) -> Result<Rows, Failure> {
     let shown = path.display();
     let failed = |error: std::io::Error| Failure::BadInput(format!("cannot read {shown}: {error}"));
-    let text = files::read_text(path, FILE_MAX).map_err(|error| match error.kind() {
+    let text = bounded_file_read::read_text(path, FILE_MAX).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => Failure::BadInput(format!("{shown}: {error}: replay it in parts")),
         _ => failed(error),
     })?;

@@ -3,7 +3,7 @@
 //! (`core/docs/protocol/ur-external-control.md 1.3, 1.5`).
 //!
 //! ```
-//! use outrigger_wire::forward::{MotionType, SplineKind, TrajectoryPoint, TrajectoryPointRepr, TrajectoryResult};
+//! use outrigger_wire::trajectory_messages::{MotionType, SplineKind, TrajectoryPoint, TrajectoryPointRepr, TrajectoryResult};
 //!
 //! let goal = [1_000_000, -500_000, 0, 0, 0, 0];
 //! let point = TrajectoryPointRepr::spline(SplineKind::Cubic, goal, [0; 6], [0; 6], 2_000_000);

@@ -5,7 +5,7 @@
 //! link none of the routines. A processor with a double-precision unit uses it, with the same resulting bits.
 //!
 //! ```
-//! use outrigger_wire::math::double::{is_nan, scaled, to_f32};
+//! use outrigger_wire::math::double_conversion::{is_nan, scaled, to_f32};
 //!
 //! assert_eq!(to_f32(102.312), 102.312_f32);
 //! assert_eq!(scaled(102.312, 1_000_000), 102_312_000); // s to µs
