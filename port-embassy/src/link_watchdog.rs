@@ -57,7 +57,8 @@ pub struct InterfaceState {
     pub mode: Mode,
 }
 
-/// The watchdog of one network interface, which observes it from the boot on.
+/// The watchdog of one network interface. It decides when to restart the interface, or the whole board, because no
+/// frame was received for a time although there is a link and the engine is `Offline`.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkWatchdog {
     /// The length of the current silence, in which no frame is received.

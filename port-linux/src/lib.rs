@@ -29,8 +29,6 @@ pub use outrigger_config as config;
 pub use outrigger_core as core;
 pub use outrigger_core::command::Samples;
 pub use outrigger_core::engine::Event;
-pub use outrigger_core::engine::krc::KrcConfig;
-pub use outrigger_core::engine::ur::UrConfig;
 pub use outrigger_core::law::{Law, Start};
 pub use outrigger_core::mode::Mode;
 pub use outrigger_core::recorder::Checkpoint;

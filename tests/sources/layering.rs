@@ -23,9 +23,9 @@ const FLOORS: Floors = &[
 
 /// The modules of `outrigger-wire` by floor, with the same rule.
 const WIRE_FLOORS: Floors = &[
-    (8, &["frame", "robot_api", "player"]),
+    (8, &["frame", "robot_api", "player_messages"]),
     (7, &["dashboard", "interpreter", "program_messages"]),
-    (6, &["primary", "realtime", "fri", "forward", "external_control"]),
+    (6, &["primary", "realtime", "fri", "trajectory_messages", "external_control"]),
     (5, &["rtde", "sensor"]),
     (4, &["cursor", "robot"]),
     (3, &["fields"]),
@@ -37,7 +37,7 @@ const WIRE_FLOORS: Floors = &[
 const ENGINE_FLOORS: Floors = &[
     (8, &["snapshot"]),
     (7, &["replay"]),
-    (6, &["freedrive_calls", "motion", "record", "view", "krc", "test_peer", "ur"]),
+    (6, &["freedrive_calls", "motion_calls", "record", "view", "krc", "test_peer", "ur"]),
     (5, &["mod"]),
     (4, &["controller", "settings"]),
     (3, &["config"]),

@@ -138,15 +138,15 @@ pub struct GradeCause {
     pub metric: Metric,
     /// The grade of the link that the limit belongs to: the one that was lost, was reached, or is not reached.
     pub grade: Grade,
-    /// The measured value of the deciding figure, in the figure's [unit](Metric::unit).
+    /// The measured value of the figure that decided the grade of the link, in the figure's [unit](Metric::unit).
     pub measured: u32,
-    /// The limit of the figure, in the same unit. For a grade to be reached it is stricter by the margin of a tenth
-    /// that applies to rising.
+    /// The limit of the figure that decided the grade of the link, in the unit of `measured`. For a grade to be
+    /// reached it is stricter by the margin of a tenth that applies to rising.
     pub limit: u32,
 }
 
 impl GradeCause {
-    /// Returns whether the figure's measured value is within the limit.
+    /// Returns whether the measured value of the figure that decided the grade is within the limit.
     #[must_use]
     pub const fn is_within(&self) -> bool {
         match (self.metric, self.metric.unit()) {
@@ -183,8 +183,8 @@ pub struct GradeChange {
     pub from: Grade,
     /// The grade of the link after the change.
     pub to: Grade,
-    /// The decisive figure: after a fall the one beyond its limit, after a rise the last one that came within its
-    /// limit.
+    /// The figure that caused the change of the grade: after a fall the one beyond its limit, after a rise the last
+    /// one that came within its limit.
     pub cause: GradeCause,
     /// The time at which the grade changed.
     pub at: Instant,

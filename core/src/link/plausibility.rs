@@ -24,10 +24,11 @@ pub struct Content<'s, const N: usize> {
 /// The result of checking whether a state is plausible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The state is consistent with the previous one.
+    /// The state may be used: each joint can have moved to it from the previous state. A state that is not newer than
+    /// a confirmed one (reordered, or the clock has restarted) counts as such without a comparison.
     Agrees,
-    /// No recent state exists to compare with, or only a differing one that no other state confirms: the next state has
-    /// to agree with this one before either is used.
+    /// No recent state exists to compare with, or only an unconfirmed one that differs or is not older: the next
+    /// state has to agree with this one before either is used.
     Awaits,
     /// The state cannot be one of this arm: a value is not finite or too large, or a joint is further from its
     /// confirmed position than it can have moved.

@@ -75,7 +75,7 @@ impl ControllerArgs {
 /// The arguments of `outrigger monitor`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MonitorArgs {
-    /// HOST[:PORT-BASE]
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     pub robot: RobotAddress,
     /// The options for the kind of the robot's controller.
     #[command(flatten)]
@@ -94,7 +94,7 @@ pub(crate) struct MonitorArgs {
 /// The arguments of `outrigger view`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ViewArgs {
-    /// HOST[:PORT-BASE]
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     pub robot: RobotAddress,
     /// The options for the kind of the robot's controller.
     #[command(flatten)]
@@ -127,7 +127,8 @@ pub(crate) struct RunArgs {
     /// Configuration file of the run
     #[arg(value_name = "CONFIG.toml")]
     pub config: PathBuf,
-    /// HOST[:PORT-BASE], instead of the configuration's robot.address
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999; instead of the configuration's
+    /// robot.address
     #[arg(long, value_name = "ROBOT")]
     pub robot: Option<RobotAddress>,
     /// Write all data exchanged with the robot to this file; instead of run.record
@@ -158,7 +159,7 @@ pub(crate) struct ReplayArgs {
 /// The arguments of `outrigger record`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RecordArgs {
-    /// HOST[:PORT-BASE]
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     pub robot: RobotAddress,
     /// The options for the kind of the robot's controller.
     #[command(flatten)]
@@ -201,7 +202,7 @@ pub(crate) struct ExportArgs {
 /// The arguments of `outrigger script`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ScriptArgs {
-    /// HOST[:PORT-BASE]
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     pub robot: RobotAddress,
     /// Program to send, or '-' for standard input
     #[arg(value_name = "FILE.script|-")]

@@ -78,8 +78,9 @@ pub(crate) fn decode(
     }
 }
 
-/// Prints every message of one port of a recording. Connections are printed one after the other; a message that is
-/// cut off by the end of a connection is left out.
+/// Prints the messages in a recording that have the wire format `args.port` (that of 30001 and 30002 is the same), in
+/// the order of the file. Sent data is printed only if it has this format, too, as with FRI; a message that is cut
+/// off by the end of a connection is left out.
 fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
     let ports = args.port.ports();
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];

@@ -31,14 +31,16 @@ pub struct Control<I = SourceInput> {
     pub sources: Vec<SourceSettings<I>>,
     /// The settings of the session: how the link is judged and how commands are written.
     pub session: SessionSettings,
-    /// The interface and the RTDE input registers by which the controller's outputs are set.
+    /// The settings for outputs of the controller: the interface that sets them, the groups of RTDE inputs that are
+    /// reserved for that, and the sensor that is passed to a program on the controller as its measured force.
     pub outputs: OutputsSettings,
 }
 
 /// The settings of the table `[robot]`: address, model and tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotSettings {
-    /// The robot's host name or IP address, with the port base if it has one.
+    /// The robot's host name or IP address, optionally with a port base B: the controller's port p is then at
+    /// B + p − 29999.
     pub address: RobotAddress,
     /// The arm's model. The controller's arm must be this one. It determines the rated payload and other limits, and
     /// the kinematics if the controller does not send them.

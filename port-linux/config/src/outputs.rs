@@ -7,13 +7,14 @@ use outrigger_wire::sensor::SourceId;
 use crate::law::{Surroundings, source};
 use crate::reader::Section;
 
-/// The settings for setting outputs of the controller. By default no RTDE input is reserved, so outputs are set by
-/// script text.
+/// The settings for setting outputs of the controller, and for passing a sensor's force to a program on it. By
+/// default no RTDE input is reserved, so outputs are set by script text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OutputsSettings {
     /// The interface by which the controller's outputs are set: RTDE, script text or none.
     pub by: OutputsBy,
-    /// The RTDE input registers that the session reserves for setting outputs of the controller.
+    /// The groups of RTDE inputs that the session reserves: to set outputs of the controller or its speed slider, or
+    /// to pass a force to a program.
     pub claims: Claims,
     /// The sensor whose six values are passed to a program on the controller as its measured force. `None` passes
     /// none.

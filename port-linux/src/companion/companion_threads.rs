@@ -17,8 +17,8 @@ use crate::host::worker::{Joined, Worker};
 use crate::requests::Client;
 use crate::vendor::Vendor;
 
-/// The number of companions' messages to the operator (remarks) that can wait to be displayed, those of all companions
-/// together.
+/// The number of messages to the operator from all companions together (components that run beside a session, e.g. a
+/// recording) that can wait to be displayed.
 const WAITING: usize = 256;
 /// The longest time to wait for the end of one companion of a session, e.g. of a recording, which may take 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -27,26 +27,31 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// the arm.
 #[derive(Debug)]
 pub struct RunningCompanions<C: Vendor<N>, const N: usize> {
-    /// The senders of pictures of the session's state (its displayed values at one instant), for the companions that
-    /// need them.
+    /// The senders of pictures of the session's state (its displayed values at one instant), for the companions
+    /// (components that run beside it, e.g. a page) that need them.
     pub taps: Vec<Tap<C, N>>,
-    /// The events that the companions display at the start, in the order of the companions.
+    /// The events that the companions (components that run beside the session, e.g. a recording) display at the start,
+    /// in the order of the companions.
     pub notices: Vec<Notice>,
-    /// The progress of those companions that report it.
+    /// The progress of those companions (components that run beside the session, e.g. a recording) that report it.
     pub(crate) progress: Vec<Counting>,
-    /// The receiver of the messages that companions send to the operator later.
+    /// The receiver of the messages that companions (components that run beside the session, e.g. a recording) send to
+    /// the operator after their start.
     pub(crate) remarks: Receiver<Remark>,
 }
 
 /// A companion (a component that runs beside a session, e.g. a recording) that reports its progress.
 #[derive(Debug)]
 pub(crate) struct Counting {
-    /// The kind of the companion's events, as one word for scripts.
+    /// The kind of the events of the companion (a component that runs beside a session, e.g. a recording), as one
+    /// word for scripts.
     pub(crate) kind: &'static str,
-    /// The name of the companion in a sentence, e.g. `the recording`.
+    /// The name of the companion (a component that runs beside a session, e.g. a recording) in a sentence, e.g.
+    /// `the recording`.
     pub(crate) name: &'static str,
     pub(crate) progress: Arc<Progress>,
-    /// `true` if the companion needs the inputs and outputs of the session's control engine.
+    /// `true` if the companion (a component that runs beside a session, e.g. a recording) needs the inputs and
+    /// outputs of the session's control engine.
     pub(crate) engine: bool,
 }
 
@@ -96,7 +101,8 @@ impl Ends {
 }
 
 impl Drop for Ends {
-    /// Ends the companions when it is dropped, even after a panic of the session.
+    /// Ends the companions (components that run beside a session, e.g. a recording), even after a panic of the
+    /// session.
     fn drop(&mut self) {
         self.end();
     }

@@ -47,12 +47,14 @@ pub use crate::requests::Client;
 
 /// A component that runs beside a session of an arm with `N` joints, on threads of its own.
 pub trait Companion<const N: usize>: Send + Sync {
-    /// Returns the data and functions that the session must provide for the companion.
+    /// Returns the data and functions that a session must provide for the companion (a component that runs beside a
+    /// session, e.g. a recording).
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Checks that the companion will be able to start. Called before anything is sent to the robot.
+    /// Checks that the companion (a component that runs beside a session, e.g. a recording) will be able to start.
+    /// Called before anything is sent to the robot.
     ///
     /// # Errors
     /// Returns [`Failure`] with the reason if it cannot.
@@ -60,8 +62,8 @@ pub trait Companion<const N: usize>: Send + Sync {
         Ok(())
     }
 
-    /// Starts the companion for `session`, before its first connection to the robot. Called once per session, which
-    /// waits for this call.
+    /// Starts the companion (a component that runs beside a session, e.g. a recording) for `session`, before its first
+    /// connection to the robot. Called once per session, which waits for this call.
     ///
     /// # Errors
     /// Returns [`Failure`] if it cannot start, e.g. because an address is in use. The session then does not start.
@@ -107,14 +109,16 @@ pub struct Session<const N: usize> {
     pub views: Option<Views<N>>,
     /// A client of the session, if it was [requested](Needs::commands) and the session accepts requests.
     pub client: Option<Client<N>>,
-    /// A channel for messages of the companion to the operator.
+    /// A channel for messages to the operator from the companion (a component that runs beside a session, e.g. a
+    /// recording).
     pub remarks: Remarks,
     /// The address of a controller of Universal Robots, for requests to its dashboard server. `None` for other kinds of
     /// controllers.
     pub target: Option<Target>,
 }
 
-/// A channel for messages of a companion to the operator of a session.
+/// A channel for messages to the operator from a companion (a component that runs beside a session with a robot, e.g.
+/// a recording).
 #[derive(Clone, Debug)]
 pub struct Remarks {
     kind: &'static str,
@@ -130,27 +134,31 @@ impl Remarks {
         Self { kind: "companion", lane, clock, pace }
     }
 
-    /// Sets the kind of the companion's events, e.g. `"page"`. The default is `"companion"`.
+    /// Sets the kind of the events as which the messages of a companion (a component that runs beside a session, e.g.
+    /// a recording) are displayed, e.g. `"page"`. The default is `"companion"`.
     #[must_use]
     pub fn of_kind(self, kind: &'static str) -> Self {
         Self { kind, ..self }
     }
 
-    /// Displays `text`, cut to 1 024 characters, as an event of the session. Returns `false` if it is lost: there were
-    /// more than 20 per second for some time, too many wait to be displayed, or the session is over.
+    /// Displays `text`, a companion's message to the operator cut to 1 024 characters, as an event of the session.
+    /// Returns `false` if it is lost: there were more than 20 per second for some time, too many wait to be displayed,
+    /// or the session is over.
     pub fn say(&self, text: impl Into<String>) -> bool {
         let may = self.pace.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
         may && self.lane.try_send((self.kind, cut(text.into()))).is_ok()
     }
 }
 
-/// The maximum number of characters of a companion's message to the operator.
+/// The maximum number of characters of a message to the operator from a companion (a component that runs beside a
+/// session, e.g. a recording).
 const LONGEST: usize = 1_024;
-/// The rate limit on messages of a companion to the operator: messages per second in the long run, and messages at once
-/// after a pause.
+/// The rate limit on messages to the operator from a companion (a component that runs beside a session, e.g. a
+/// recording): messages per second in the long run, and messages at once after a pause.
 const SAID: (f32, f32) = (20.0, 50.0);
 
-/// Cuts the `text` of a companion's message to the maximum length.
+/// Cuts the `text` of a message from a companion (a component that runs beside a session, e.g. a recording) to the
+/// maximum length.
 fn cut(text: String) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
@@ -177,21 +185,23 @@ type End = Box<dyn FnOnce(bool) -> Result<Option<Ended>, Failure> + Send>;
 pub(crate) type Notice = (&'static str, String, Vec<(&'static str, String)>);
 
 impl Started {
-    /// Creates a started companion that displays `text` as an event of this `kind`, with `fields` for scripts.
+    /// Creates a started companion (a component that runs beside a session, e.g. a recording) that displays `text` as
+    /// an event of this `kind`, with `fields` for scripts.
     pub fn saying(kind: &'static str, text: String, fields: Vec<(&'static str, String)>) -> Self {
         Self { notice: Some((kind, cut(text), fields)), ..Self::default() }
     }
 
-    /// Adds the progress of the companion, which a session that only observes displays. `name` is the companion's name
-    /// in a sentence, e.g. `"the recording"`. If the companion [has failed](Progress::has_failed), that is displayed,
-    /// and a session that only observes ends.
+    /// Adds the progress of the companion (a component that runs beside a session, e.g. a recording), which a session
+    /// that only observes displays. `name` is the companion's name in a sentence, e.g. `"the recording"`. If the
+    /// companion [has failed](Progress::has_failed), that is displayed, and a session that only observes ends.
     pub fn counting(self, name: &'static str, progress: Arc<Progress>) -> Self {
         Self { progress: Some((name, progress)), ..self }
     }
 
-    /// Adds the function `end` to the companion. It is called on a thread of its own after the session and its feed
-    /// have ended, with `false` if there never was a session, and is waited for at most 15 s. If it fails, its failure
-    /// is that of the run if the run has no other; otherwise it is displayed.
+    /// Adds the function `end` to the companion (a component that runs beside a session, e.g. a recording). It is
+    /// called on a thread of its own after the session and its feed have ended, with `false` if there never was a
+    /// session, and is waited for at most 15 s. If it fails, its failure is that of the run if the run has no other;
+    /// otherwise it is displayed.
     pub fn ending(self, end: impl FnOnce(bool) -> Result<Option<Ended>, Failure> + Send + 'static) -> Self {
         Self { end: Some(Box::new(end)), ..self }
     }
@@ -207,7 +217,8 @@ impl fmt::Debug for Started {
 /// session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// The result of the companion as a line of text for people.
+    /// The result of the companion (a component that runs beside a session, e.g. a recording) as a line of text for
+    /// people.
     pub text: String,
     /// The result as a JSON object for scripts, on one line. If it is empty, scripts receive nothing.
     pub json: String,

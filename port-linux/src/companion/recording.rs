@@ -7,8 +7,8 @@ use super::{Companion, Ended, Needs, Session, Started};
 use crate::exit::Failure;
 use crate::record::{Recorder, can_create};
 
-/// A companion that records all traffic of the connections to the robot, and the inputs and outputs of the control
-/// engine, to a file.
+/// A companion (a component that runs beside a session) that records all traffic of the connections to the robot, and
+/// the inputs and outputs of the control engine, to a file.
 #[derive(Clone, Debug)]
 pub struct Recording {
     path: PathBuf,

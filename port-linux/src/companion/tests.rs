@@ -27,14 +27,14 @@ use crate::vendor::ur::UrController;
 /// A shared list of events, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// A companion that logs its calls.
+/// A companion (a component that runs beside a session, e.g. a recording) for tests, which logs its calls.
 struct Noting {
     name: &'static str,
     log: Log,
     needs: Needs,
-    /// `true` if the companion fails to start.
+    /// `true` if the companion (a component that runs beside a session) fails to start.
     refuses: bool,
-    /// A function that returns the result of the companion's end.
+    /// A function that returns the result of ending the companion (a component that runs beside a session).
     end: fn() -> Result<Option<Ended>, Failure>,
 }
 
@@ -67,7 +67,7 @@ impl Companion<6> for Noting {
     }
 }
 
-/// Starts these companions. Returns the events at the start.
+/// Starts these companions (components that run beside a session). Returns the events that they display at the start.
 fn start(companions: &Companions<6>, ends: &mut Ends) -> Result<Vec<String>, Failure> {
     let target = Target::resolve(&"127.0.0.1".parse().map_err(Failure::Usage)?)?;
     let feed = Feed::new(EVENTS);

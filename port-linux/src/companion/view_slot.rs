@@ -16,25 +16,27 @@ use outrigger_wire::time::{Duration, Instant};
 use super::view::{Frame, SessionView, Settled};
 use crate::vendor::{SessionStatus, VendorObserve, VendorUi};
 
-/// The time between two pictures of a session that a companion displays: 60 a second.
+/// The time between two pictures of a session (its displayed values at one instant) for a companion (a component that
+/// runs beside it, e.g. a page): 60 a second.
 const PERIOD: Duration = Duration::from_micros(16_667);
 /// The interval over which the rate of robot states per second, which a picture of a session contains, is measured.
 const RATED_OVER: Duration = Duration::from_millis(500);
 
-/// The interval at which the slowly changing values of a session are stored for a companion again. They are also stored
-/// at each event of the controller.
+/// The interval at which the slowly changing values of a session are stored again for a companion (a component that
+/// runs beside it, e.g. a page). They are also stored at each event of the controller.
 const SETTLED_FOR: Duration = Duration::from_millis(500);
 
-/// The state that a companion and the thread that commands share: whether pictures of the session are wanted, and how
-/// many were not produced.
+/// The state that a companion (a component that runs beside a session, e.g. a page) and the thread that commands
+/// share: whether pictures of the session (its displayed values at one instant) are wanted, and how many were not
+/// produced.
 #[derive(Debug, Default)]
 struct Demand {
     wanted: AtomicBool,
     left_out: AtomicU64,
 }
 
-/// The pictures of a session (its displayed values at one instant), up to 60 a second, for one companion. None are
-/// produced before [`want`](Self::want).
+/// The pictures of a session (its displayed values at one instant), up to 60 a second, for one companion (a component
+/// that runs beside it, e.g. a page). None are produced before [`want`](Self::want).
 pub struct Views<const N: usize> {
     demand: Arc<Demand>,
     taking: Box<dyn FnMut() -> Option<SessionView<N>> + Send>,
@@ -76,8 +78,9 @@ struct PictureData<M: VendorUi, const N: usize> {
     vendor: Option<M>,
 }
 
-/// The slot in which the thread that commands stores data for pictures of the session. Neither side ever waits for the
-/// other: data that arrives while the slot is being read is discarded. It is formatted on the companion's thread.
+/// The slot in which the thread that commands stores data for pictures of the session (its displayed values at one
+/// instant). Neither side ever waits for the other: data that arrives while the slot is being read is discarded. It is
+/// formatted on the thread of the companion (a component that runs beside the session, e.g. a page).
 #[derive(Debug)]
 struct PictureSlot<M: VendorUi, const N: usize>(Arc<Mutex<PictureData<M, N>>>);
 
@@ -114,7 +117,7 @@ pub struct Tap<M: VendorUi, const N: usize> {
     /// The vendor's description of the controller. It is updated by every displayed event of the controller.
     vendor: M,
     /// `true` if an event of the controller was received since the slowly changing values were last stored for the
-    /// companion.
+    /// companion (a component that runs beside the session, e.g. a page).
     heard: bool,
     due: Instant,
     settle_due: Instant,
@@ -216,7 +219,8 @@ fn settled<const N: usize, P: Controller<N>, L: Law<N>>(engine: &Engine<'_, N, P
     }
 }
 
-/// An application of the control loop whose engine is displayed by companions.
+/// An application of the control loop whose engine is displayed by companions (components that run beside the loop,
+/// e.g. a page).
 #[derive(Debug)]
 pub struct Shown<A, M: VendorUi, const N: usize> {
     /// The application that the control loop calls.

@@ -21,5 +21,5 @@ pub struct Notice {
     pub fields: Vec<(&'static str, String)>,
 }
 
-/// A remark from code that runs beside the control loop: its kind, and its text.
+/// A message to the operator from code that runs beside the control loop: its kind as an event, and its text.
 pub(crate) type Remark = (&'static str, String);

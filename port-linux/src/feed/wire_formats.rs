@@ -40,8 +40,8 @@ struct Row {
     read_only: &'static [u16],
     /// The word that names the wire format on a command line. `None` if a port number names it.
     word: Option<&'static str>,
-    /// The word for the connection in this wire format, if the session has another connection to the same port. `None`
-    /// otherwise.
+    /// The label of an additional connection to a controller port that the session's own connection uses, too:
+    /// `variables` for that of RTDE. `None` for the formats of all other connections.
     connection: Option<&'static str>,
     /// The topic of robot states in recordings. `None` if messages in this wire format are not states.
     states: Option<&'static str>,
@@ -149,8 +149,8 @@ impl WireFormat {
         self.row().commands
     }
 
-    /// Returns the word for the connection in this format, if another connection uses the same port of the controller.
-    /// `None` otherwise.
+    /// Returns `"variables"` for [`Self::Variables`]: the label of the additional RTDE connection, which uses the same
+    /// controller port 30004 as the session's own connection. `None` for all other formats.
     #[must_use]
     pub const fn connection(self) -> Option<&'static str> {
         self.row().connection
@@ -163,8 +163,8 @@ impl WireFormat {
     }
 }
 
-/// Returns the controller's port for the number of a stream, and the word for the connection if there are several to
-/// that port.
+/// Returns the controller's port of the stream that has the number `port` in feeds and recordings, and the label
+/// `"variables"` if it is the stream of the additional RTDE connection ([`VARIABLES`]), otherwise `None`.
 #[must_use]
 pub fn connection_of(port: u16) -> (u16, Option<&'static str>) {
     match WireFormat::of(port).and_then(WireFormat::connection) {

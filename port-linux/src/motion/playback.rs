@@ -15,7 +15,8 @@ use super::controller_move::PATIENCE;
 use super::stage::MotionStage;
 use super::tracking_trace::{Moment, Trace};
 
-/// The waypoints that are still to be sent to the controller, and the record of the motion.
+/// An executor of one motion that a program on the controller carries out: it sends the program the waypoints, follows
+/// the motion's progress, and records why it ended or was refused.
 #[derive(Debug)]
 pub(crate) struct PlaybackExecutor<const N: usize> {
     waypoints: Vec<Waypoint<N>>,

@@ -21,11 +21,12 @@ use crate::vendor::{VendorObserve, VendorUi};
 #[derive(Debug)]
 pub(crate) struct SessionObserver<M> {
     panel: Panel<M>,
-    /// The progress of those companions of the session that report it.
+    /// The progress of those companions (components that run beside the session, e.g. a recording) that report it.
     progress: Vec<Arc<Progress>>,
     /// The messages about the connection for additional RTDE variables.
     remarks: Option<UnboundedReceiver<String>>,
-    /// The messages of companions for the operator.
+    /// The receiver of the messages to the operator from companions (components that run beside the session, e.g. a
+    /// recording). `None` without companions.
     companions: Option<Receiver<Remark>>,
     /// `true` if the command ends as soon as the reader of its output has closed it (`| head`).
     for_a_reader: bool,
@@ -125,7 +126,8 @@ impl<M: VendorUi> Ends for SessionObserver<M> {
     }
 }
 
-/// Waits for the next message from a task beside the session. Never returns if there is no such task.
+/// Waits for the next message about the connection for additional RTDE variables, from the task that uses it. Never
+/// returns if `remarks`, the receiver of these messages, is `None`, or if the task has ended.
 pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> String {
     let next = match remarks {
         Some(remarks) => remarks.recv().await,
@@ -137,7 +139,9 @@ pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> 
     }
 }
 
-/// Waits for the next message of a companion. Never returns if `remarks` is `None`.
+/// Waits for the next message to the operator from a companion (a component that runs beside a session, e.g. a
+/// recording). Never returns if `remarks`, the receiver of these messages, is `None`, or if all their senders have
+/// been dropped.
 pub(crate) async fn next_remark(remarks: &mut Option<Receiver<Remark>>) -> Remark {
     let next = match remarks {
         Some(remarks) => remarks.recv().await,

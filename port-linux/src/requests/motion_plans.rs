@@ -16,7 +16,7 @@ use crate::motion::motion_text::{Heading, waypoint};
 const SILENT: Duration = Duration::from_secs(5);
 /// The longest time for sending a whole plan (a motion in pieces): a fixed part, and a part for each waypoint.
 const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_micros(500));
-/// The error text for a plan that was not complete in time.
+/// The error text for a plan (a motion that a client sends piece by piece) that was not complete in time.
 pub(super) const LATE: &str = "the waypoints did not arrive in time: send each piece within 5 s, and all of them at \
                                2000 waypoints per second or more";
 
@@ -34,7 +34,7 @@ pub(super) struct Plan<const N: usize> {
 }
 
 impl<const N: usize> Plan<N> {
-    /// Returns the time at which the next piece of the motion's plan is due.
+    /// Returns the latest time for the next piece of this motion from its client; after that, the motion is dropped.
     fn until(&self) -> Instant {
         let (least, each) = WHOLE;
         let count = u64::try_from(self.heading.count).unwrap_or(u64::MAX);
@@ -63,8 +63,8 @@ impl<const N: usize> Plans<N> {
     }
 }
 
-/// The access of one client to the plan that is being collected. When it is dropped, an incomplete plan of the
-/// client is dropped, too.
+/// The access of one client to the plan (a motion that a client sends piece by piece) that is being received. When it
+/// is dropped, an incomplete plan of the client is dropped, too.
 #[derive(Debug)]
 pub(super) struct Planner<'s, const N: usize> {
     plans: &'s Plans<N>,
@@ -86,12 +86,14 @@ impl<'s, const N: usize> Planner<'s, N> {
         Self { plans, asker, collects: false, failed: false }
     }
 
-    /// Returns the time at which the next piece of this client's plan is due, while one is collected.
+    /// Returns the latest time for the next piece of the plan (motion) that this client is sending piece by piece;
+    /// after that, the plan is dropped. `None` if no plan of this client is being received.
     pub(super) fn until(&self) -> Option<Instant> {
         self.collects.then(|| self.own(Plan::until)).flatten()
     }
 
-    /// Returns `true` if further pieces of the client belong to a motion's plan that has failed.
+    /// Returns `true` if further pieces of the client belong to a plan (a motion sent piece by piece) that has
+    /// failed, and must be discarded.
     pub(super) const fn is_dropping(&self) -> bool {
         self.failed
     }
@@ -100,21 +102,23 @@ impl<'s, const N: usize> Planner<'s, N> {
         self.plans.plan().as_ref().filter(|plan| plan.asker == self.asker).map(of)
     }
 
-    /// Drops the plan that is being collected if it belongs to this client, and returns it.
+    /// Drops the plan (a motion sent piece by piece) that is being received if it belongs to this client, and returns
+    /// it.
     pub(super) fn give_up(&mut self) -> Option<Plan<N>> {
         self.collects = false;
         self.plans.plan().take_if(|plan| plan.asker == self.asker)
     }
 
-    /// Drops the plan that is being collected if it belongs to this client and its next piece is late. Returns the
-    /// dropped plan.
+    /// Drops the plan (a motion sent piece by piece) that is being received if it belongs to this client and its next
+    /// piece is late. Returns the dropped plan.
     pub(super) fn expire(&mut self, now: Instant) -> Option<Plan<N>> {
         self.own(|plan| plan.is_late(now)).filter(|late| *late)?;
         self.failed = true;
         self.give_up()
     }
 
-    /// Starts a plan. Returns `false` while a plan of another client is collected.
+    /// Starts to receive a plan: a motion that this client sends piece by piece. Returns `false` while another
+    /// client's is being received.
     pub(super) fn begin(&mut self, (id, epoch): (Option<u32>, Epoch), heading: Heading<N>, now: Instant) -> bool {
         let mut plan = self.plans.plan();
         if plan.as_ref().is_some_and(|plan| plan.asker != self.asker && !plan.is_late(now)) {
@@ -129,7 +133,7 @@ impl<'s, const N: usize> Planner<'s, N> {
         true
     }
 
-    /// Runs `work` on the plan of this client.
+    /// Runs `work` on the plan (a motion sent piece by piece) that is being received from this client.
     ///
     /// # Errors
     /// Returns the errors of `work`, or the reason why the client has no plan.
@@ -155,7 +159,7 @@ impl<'s, const N: usize> Planner<'s, N> {
         }
     }
 
-    /// Adds waypoints to the plan of this client. `rows` has them separated by blanks.
+    /// Adds waypoints to the plan (motion) that this client sends piece by piece. `rows` has them separated by blanks.
     ///
     /// # Errors
     /// Returns the reason why the client has no plan, or the first waypoint that is not valid.
@@ -178,7 +182,7 @@ impl<'s, const N: usize> Planner<'s, N> {
         })
     }
 
-    /// Converts the plan of this client to a motion.
+    /// Converts the plan that this client has sent piece by piece to a motion.
     ///
     /// # Errors
     /// Returns the reason why the client has no plan, or why the plan is not a valid motion.

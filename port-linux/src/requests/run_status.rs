@@ -11,7 +11,8 @@ use crate::motion::MotionReport;
 use crate::released::ReleasedBy;
 use crate::show::Variables;
 
-/// The handling of contacts of the arm's tool with an obstacle.
+/// The part of a run's status about contacts of the arm's tool with an obstacle: whether they end motions, and how
+/// many motions they have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contacts {
     /// `true` if a contact ends motions that the program on the controller executes. Requested by a client, until
@@ -55,7 +56,7 @@ pub struct Status {
     /// The reason why the motion is held (paused, e.g. by the speed slider) while commanding continues. `None` if it is
     /// not held.
     pub held: Option<Reason>,
-    /// The handling of the tool's contacts: watched or not, and how many were seen.
+    /// The contacts of the tool with an obstacle: whether they end motions, and how many motions they have ended.
     pub contacts: Contacts,
     /// The progress of the clients' streams of speeds, positions or torques.
     pub streaming: Streaming,

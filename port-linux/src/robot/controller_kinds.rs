@@ -22,7 +22,8 @@ use crate::vendor::Vendor;
 use crate::vendor::krc::KrcController;
 use crate::vendor::ur::{UrController, judging_as};
 
-/// The parameters of a session: engine configuration, law, sensors, companions and display.
+/// The parameters of a session: engine configuration, control law, sensors, companions (components that run beside it,
+/// e.g. a recording) and display.
 pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) robot: String,
     pub(super) config: Config<N, P::Options>,

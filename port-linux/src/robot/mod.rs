@@ -136,7 +136,7 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self.companions().iter().try_for_each(|companion| companion.check())
     }
 
-    /// Returns all companions of a session. The recording is first, if there is one.
+    /// Returns all companions of a session (components that run beside it). The recording is first, if there is one.
     fn companions(&self) -> Companions<N> {
         #[cfg(feature = "record")]
         if let Some(path) = &self.run.record {

@@ -56,7 +56,8 @@ fn run<const N: usize, C: Vendor<N>>(
 }
 
 /// Runs an engine for these `operators`. An optional `watcher` receives its states and events, and an optional `task`
-/// is its only motion. Returns the result, and the failures of companions and outputs.
+/// is its only motion. Returns the result, and the failures of companions (components that run beside the session,
+/// e.g. a recording) and outputs.
 ///
 /// # Errors
 /// Returns the errors of [`run`], except for a fallback and a request that was not granted, which are in the result.
@@ -123,7 +124,8 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     }
 }
 
-/// The feeds of traffic and events that a session's companions read.
+/// The feeds (queues) of traffic and events that a session's companions (components that run beside it, e.g. a
+/// recording) read.
 struct Feeds {
     feed: Feed,
     /// The feed of the connection for additional variables. It has a thread of its own, which the control thread does
@@ -132,7 +134,8 @@ struct Feeds {
 }
 
 impl Feeds {
-    /// Creates feeds of up to `capacity` entries. Returns `None` without companions.
+    /// Creates feeds (queues of traffic and events) of up to `capacity` entries. Returns `None` without companions
+    /// (components that run beside the session, e.g. a recording), which would read them.
     fn of<const N: usize>(plan: &Plan<N>, needs: &Needs, capacity: usize) -> Option<Self> {
         if plan.companions.is_empty() {
             return None;
@@ -146,7 +149,8 @@ impl Feeds {
     }
 }
 
-/// The participants of a session beside its engine: operators, companions and clients' requests.
+/// The participants of a session beside its engine: operators, companions (components that run beside it, e.g. a
+/// recording) and clients' requests.
 struct Sides<const N: usize, E> {
     operators: Operators,
     watcher: Option<Subscriber<N, E>>,
@@ -157,7 +161,8 @@ struct Sides<const N: usize, E> {
     local: Option<Local<N>>,
 }
 
-/// Starts the companions, and runs the engine. Returns the result of the run, and a summary.
+/// Starts the companions (components that run beside the session, e.g. a recording), and runs the engine. Returns the
+/// result of the run, and a summary.
 fn serve<const N: usize, C: Vendor<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
@@ -238,7 +243,8 @@ fn serve<const N: usize, C: Vendor<N>>(
     })
 }
 
-/// Prints the results of the companions, and the summary of the run.
+/// Prints the results of the companions (components that ran beside the session, e.g. a recording), and the summary of
+/// the run.
 fn told(ended: &[Ended], summary: &str, format: Format) -> Outcome {
     let json = format == Format::Json;
     let of = |ended: &Ended| if json { ended.json.clone() } else { ended.text.clone() };

@@ -31,8 +31,8 @@ pub struct ObservationSettings<const N: usize> {
 /// Observes `controller` until the operator or the time ends it.
 ///
 /// # Errors
-/// Returns the errors of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) if there
-/// never was a session.
+/// Returns the errors from starting companions (components that run beside the session);
+/// [`Failure::Connection`](crate::exit::Failure::Connection) if there never was a session.
 pub(super) fn look<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
@@ -55,7 +55,7 @@ pub(super) fn look<const N: usize, C: Vendor<N>>(
 }
 
 /// Observes `controller` for these `operators`. An optional `watcher` receives the states and events of the session.
-/// The functions that end its companions are added to `ends`.
+/// The functions that end its companions (components that run beside it, e.g. a recording) are added to `ends`.
 ///
 /// # Errors
 /// Returns the errors of [`look`].

@@ -90,11 +90,13 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     /// The progress of those companions (components that run beside the session, e.g. a recording) that have not
     /// failed.
     pub(super) progress: Vec<Counting>,
-    /// The copy of the engine's recorder to the feed, if a companion needs it.
+    /// The copy of the engine's recorder to the feed (the queue of the session's traffic and events), if a companion
+    /// (a component that runs beside the session, e.g. a recording) needs it.
     tail: Option<Tail>,
     /// Messages about the connection for additional RTDE variables.
     pub(super) remarks: Option<UnboundedReceiver<String>>,
-    /// The messages of companions that are displayed to the operator.
+    /// The receiver of the messages to the operator from companions (components that run beside the session, e.g. a
+    /// recording). `None` without companions.
     pub(super) companions: Option<Receiver<Remark>>,
     /// The queue of requests of clients, in other processes and in this one. `None` if they are not accepted.
     pub(super) desk: Option<RequestQueue<N>>,
@@ -163,7 +165,8 @@ impl<M: VendorUi, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N>
         })
     }
 
-    /// Starts to copy the engine's inputs and outputs into the feed, for the companions that need them.
+    /// Starts to copy the engine's inputs and outputs into the feed (the queue of the session's traffic and events),
+    /// for the companions (components that run beside the session, e.g. a recording) that need them.
     pub(super) fn record(&mut self) {
         self.tail = self.panel.feed().cloned().map(Tail::new);
     }

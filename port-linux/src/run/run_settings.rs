@@ -39,7 +39,7 @@ pub struct Plan<const N: usize> {
 
 impl<const N: usize> Plan<N> {
     /// Creates the settings of a run of the controller `robot`, without requests of other processes and without
-    /// companions.
+    /// companions (components that run beside it, e.g. a recording).
     pub fn new(
         robot: String,
         sources: Vec<SourceSettings>,
@@ -72,7 +72,7 @@ impl<const N: usize> Plan<N> {
         Self { variables, ..self }
     }
 
-    /// Adds companions to the run, which read the traffic and events of its session.
+    /// Adds companions to the run: components beside it (e.g. a recording) that read its session's traffic and events.
     pub fn with_companions(self, companions: impl IntoIterator<Item = Arc<dyn Companion<N>>>) -> Self {
         Self { companions: self.companions.into_iter().chain(companions).collect(), ..self }
     }
@@ -83,7 +83,7 @@ impl<const N: usize> Plan<N> {
     }
 
     /// Starts to accept requests to the run of the robot that the address `seat` identifies: of other processes if that
-    /// is configured, and of companions if one of them `commands`.
+    /// is configured, and of companions (components that run beside it, e.g. a page) if one of them `commands`.
     pub(super) fn requests(
         &self,
         seat: SocketAddr,

@@ -31,8 +31,8 @@ pub fn run_krc(controller: KrcController, config: KrcConfig, law: BoxedLaw<7>, p
 /// Observes a controller of Universal Robots until the operator or the time ends it.
 ///
 /// # Errors
-/// Returns the errors of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) if there
-/// never was a session.
+/// Returns the errors from starting companions (components that run beside the session);
+/// [`Failure::Connection`](crate::exit::Failure::Connection) if there never was a session.
 pub fn look_at_ur(controller: UrController, config: UrConfig, how: &ObservationSettings<6>) -> Outcome {
     look(controller, config, how)
 }

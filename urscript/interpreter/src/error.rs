@@ -143,9 +143,9 @@ pub enum FaultKind {
     NoMember(String),
     /// A value has no method of this name, or none that accepts these arguments.
     NoMethod {
-        /// The name of the method that the program called.
+        /// The name of the method that the URScript program called on a value, e.g. on a list.
         name: String,
-        /// The kind of the object's value, see [`Value::kind`](super::Value::kind).
+        /// The kind of the value on which the method was called, see [`Value::kind`](super::Value::kind).
         found: &'static str,
     },
     /// A list, pose, struct or text has no element with this index.

@@ -24,7 +24,9 @@ const DOUBLES: u8 = 6;
 const UPPER: u8 = 24;
 const END: u8 = 48;
 
-/// The length of the longest mirror's name \[B\]; `INPUT_NAMES` is that of the longest list of input names.
+/// The length \[B\] of the longest name of a mirror, the RTDE output register in which the program on the controller
+/// repeats the command number; `INPUT_NAMES` is that of the longest comma-separated list of a command's input
+/// registers.
 const MIRROR_NAME: usize = "output_int_register_47".len();
 const INPUT_NAMES: usize = INTEGERS as usize * "input_int_register_47,".len()
     + DOUBLES as usize * "input_double_register_47,".len()
@@ -46,14 +48,17 @@ impl Registers {
     /// The number of registers of one command, and of the fields of its recipe.
     pub const COUNT: usize = INTEGERS as usize + DOUBLES as usize;
 
-    /// The choice of the first registers of the lower range, 0 to 23, for commands and mirror.
+    /// The choice of the first registers of the lower range, 0 to 23, for commands and for the mirror, the output
+    /// register in which the program on the controller repeats the command number.
     pub const LOWER: Self = Self { integer: 0, double: 0, mirror: 1 };
-    /// The choice of the first registers of the upper range, 24 to 47, for commands and mirror.
+    /// The choice of the first registers of the upper range, 24 to 47, for commands and for the mirror, the output
+    /// register in which the program on the controller repeats the command number.
     pub const UPPER: Self = Self { integer: UPPER, double: UPPER, mirror: UPPER + 1 };
 
     /// Creates a choice of registers: the command word in integer register `first_integer`, the command number in the
-    /// next one, the speeds in double registers from `first_double` on. The mirror is the output register with the same
-    /// index as that of the command number.
+    /// next one, the speeds in double registers from `first_double` on. The mirror, in which the program on the
+    /// controller repeats the command number, is the output register with the same index as that of the command
+    /// number.
     ///
     /// # Errors
     /// Returns the first argument that is out of range, or not in the same range as the one before it.

@@ -10,7 +10,8 @@ use outrigger_wire::time::Instant;
 pub(in crate::engine) enum PendantSight {
     /// A stop at the pendant always shows, because it ends the program that takes the commands.
     Always,
-    /// A stop shows in the program state of the packets, unless that state also changes between two texts of ours.
+    /// A stop shows in the program state of the packets, unless that state also changes between two URScript texts of
+    /// this driver.
     ByStates,
     /// A stop at the pendant never shows.
     Never,

@@ -394,7 +394,8 @@ impl<const N: usize> Stream<N> {
     }
 }
 
-/// Returns `true` if the control law follows a motion that has not ended.
+/// Returns `true` if the control law is executing a motion with an end: not before its start or after its end, nor
+/// while it is suspended.
 #[cfg(feature = "programs")]
 fn is_under_way<const N: usize>(law: &impl Law<N>) -> bool {
     law.motion().is_some_and(|motion| motion.status().progress == Progress::Running)

@@ -33,7 +33,7 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger_wire::{WireError, WireErrorKind};
 
 impl LinkId {
-    /// The one flow of datagrams between a KRC and us.
+    /// The only link to a KRC: the flow of datagrams of its Fast Research Interface.
     pub const FRI: Self = Self::of(0);
 }
 

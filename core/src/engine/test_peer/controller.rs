@@ -27,7 +27,7 @@ use outrigger_wire::robot::{ControllerTime, JointPositions, JointVelocities, Rob
 use outrigger_wire::time::{Duration, Instant};
 
 impl LinkId {
-    /// The one connection, made by the test robot to us.
+    /// The only link of this kind of controller (for tests): the connection that the test robot makes to this device.
     pub const CONTROL: Self = Self::of(0);
 }
 

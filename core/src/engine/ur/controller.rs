@@ -164,8 +164,9 @@ impl Ur<'_> {
         shared(&self.program).map_or(0, Reverse::strangers)
     }
 
-    /// Takes the controller's report that it refused some text. If the text may be ours, the outputs that wait for text are
-    /// refused; otherwise the report is discarded, unless text of ours was refused before.
+    /// Takes the controller's report that it refused URScript text. If the text may be this driver's, the requested
+    /// outputs that are set by such text are refused; otherwise the report is discarded, unless the driver's text was
+    /// refused before.
     fn refused(&mut self, cx: &mut Cx<'_, '_>) {
         if self.refusal.refused(cx.now) {
             self.outputs.refuse(self.rtde.as_deref(), cx.config.peer.connect.outputs, cx.events);
@@ -174,8 +175,9 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns `false` (no remote control), as of now, if the controller has refused text because it is in local control;
-    /// `None` if it has not, if our own text was seen to run afterwards, or while that is still possible.
+    /// Returns `false` (no remote control), as of now, if the controller has refused URScript text because it is in
+    /// local control; `None` if it has not, if this driver's text was seen to run afterwards, or while that is still
+    /// possible.
     fn remote(&mut self, cx: &Cx<'_, '_>) -> Option<TimedFact<bool>> {
         let now = cx.now;
         let local = self.primary.facts().local_control.then(|| TimedFact::new(false, now));

@@ -24,14 +24,15 @@ pub(super) enum Opening {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum TakeOver {
-    /// No text has been sent yet in this arming.
+    /// No URScript text has been sent to the controller yet in this arming.
     #[default]
     Untried,
     /// The `stopj` against the other program was sent at this time.
     Ending(Instant),
-    /// Our own text is sent: any program that runs from now on is ours.
+    /// The first URScript text of this driver was shown to run, or was not refused in time: such text is sent from
+    /// now on, and any program that runs counts as the driver's.
     Done,
-    /// The first text of ours was sent to the controller at this time.
+    /// The first URScript text of this driver was sent to the controller at this time.
     Asked(Instant),
 }
 

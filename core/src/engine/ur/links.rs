@@ -3,13 +3,14 @@
 use crate::engine::io::LinkId;
 
 impl LinkId {
-    /// Version, program, safety and configuration messages: port 30001, or 30002 if that is closed.
+    /// The link for version, program, safety and configuration messages: port 30001, or 30002 if that is closed.
     pub const PRIMARY: Self = Self::of(0);
-    /// All text that we send, and the state of every control cycle unless RTDE delivers it: port 30003.
+    /// The link for all URScript text that this driver sends, and for the state of every control cycle unless RTDE
+    /// delivers it: port 30003.
     pub const REALTIME: Self = Self::of(1);
-    /// Real-Time Data Exchange, if it delivers the state of every control cycle: port 30004.
+    /// The link for Real-Time Data Exchange, if it delivers the state of every control cycle: port 30004.
     pub const RTDE: Self = Self::of(2);
-    /// The connection that a program of ours makes to us, if one carries the commands.
+    /// The connection that this driver's program on the controller makes to the driver, if it carries the commands.
     pub const REVERSE: Self = Self::of(3);
     /// The connection by which the URCap External Control requests the program that carries the commands.
     pub const SCRIPT: Self = Self::of(4);
@@ -20,7 +21,7 @@ impl LinkId {
     pub const COMMAND: Self = Self::of(6);
 }
 
-/// The links that are opened by us, in the order of opening.
+/// The links that this driver opens to the controller, in the order of opening.
 pub const LINKS: [LinkId; 3] = [LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE];
 
 /// The links on which unacknowledged bytes have consequences.

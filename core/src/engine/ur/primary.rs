@@ -193,8 +193,8 @@ impl<'m> Primary<'m> {
         }
     }
 
-    /// Discards the finding that the controller is in local control, because the refused text was another client's, or
-    /// text is accepted all the same.
+    /// Discards the finding that the controller is in local control, because the refused URScript text was another
+    /// client's, or such text is accepted all the same.
     pub(super) const fn deny_local_control(&mut self) {
         self.facts.local_control = false;
     }

@@ -21,7 +21,8 @@ const HOW_MAX: usize = 480;
 /// The arguments of `outrigger ctl`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CtlArgs {
-    /// HOST[:PORT-BASE], or the configuration that `run` was started with; board:ADDRESS[:PORT] for a board (47001)
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999; or the configuration that
+    /// `run` was started with; or board:ADDRESS[:PORT] for a board (47001)
     #[arg(value_name = "ROBOT|CONFIG.toml|board:ADDRESS")]
     pub robot: String,
     /// Request to send to the run or the board

@@ -423,7 +423,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Prints an answer of the run, or returns the failure that the answer reports.
+    /// Prints an answer of the run or the board: with `--json` every answer, otherwise only one that reports no
+    /// failure. Returns the failure that the answer reports.
     fn tell(&self, line: &str, answer: &Value) -> Outcome {
         if self.args.json {
             self.print(line)?;

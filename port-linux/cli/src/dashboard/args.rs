@@ -7,7 +7,7 @@ use outrigger_wire::dashboard::{Argument, FlightReport, OperationalMode, Request
 /// The arguments of `outrigger dashboard`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DashboardArgs {
-    /// HOST[:PORT-BASE]
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     pub robot: RobotAddress,
     /// Query or command; without one, every value is queried once
     #[command(subcommand)]

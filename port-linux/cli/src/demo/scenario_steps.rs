@@ -44,7 +44,7 @@ impl Fault {
         }
     }
 
-    /// Returns a short name of the fault for the report and the moving picture.
+    /// Returns a short name of the fault for the demo's report.
     pub(super) const fn short(self) -> &'static str {
         match self {
             Self::LinkStall => "network stall",

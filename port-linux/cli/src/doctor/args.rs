@@ -15,7 +15,8 @@ use outrigger::exit::Failure;
 /// The arguments of `outrigger doctor`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DoctorArgs {
-    /// HOST[:PORT-BASE], or the configuration of a host, which names its robot
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999; or the configuration of a
+    /// host, which names its robot
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
     /// The options for the kind of the robot's controller.

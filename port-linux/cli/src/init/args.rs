@@ -13,7 +13,7 @@ use crate::args::parse_model;
 /// The arguments of `outrigger init`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InitArgs {
-    /// HOST[:PORT-BASE] of a UR controller
+    /// UR controller, HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     #[arg(value_name = "ROBOT")]
     pub robot: RobotAddress,
     /// Configuration file to write; it must not exist

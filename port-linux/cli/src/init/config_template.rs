@@ -11,7 +11,8 @@ use super::args::{Task, Wiring};
 /// The choices of the user from which a first configuration is made.
 #[derive(Clone, Debug)]
 pub(super) struct First {
-    /// The robot's address in the form HOST[:PORT-BASE].
+    /// The robot's address in the form HOST[:PORT-BASE]; with port base B, the controller's port p is at
+    /// B + p - 29999.
     pub robot: String,
     pub model: RobotModel,
     /// The other models of the arm that a controller would report in the same way as `model`.

@@ -11,7 +11,7 @@ use outrigger::requests::Setting;
 /// The arguments of `outrigger io`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct IoArgs {
-    /// HOST[:PORT-BASE]
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     pub robot: RobotAddress,
     /// Outputs to set, e.g. digital-out.3=on; several are set together
     #[arg(value_name = "SETTING")]

@@ -33,7 +33,8 @@ use outrigger::show::{Progress, complain, eprintln_lossy, reason_text, tell};
 /// The arguments of `outrigger move`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MoveArgs {
-    /// HOST[:PORT-BASE], or a configuration, of which everything applies except law, sensors and run
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999; or a configuration, of which
+    /// everything applies except law, sensors and run
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
     /// Motion: a table of t,q0,... (.csv), FollowJointTrajectory as JSON (.json), or a recording (.mcap)
@@ -50,7 +51,8 @@ pub(crate) struct MoveArgs {
     /// Way of executing the motion; default: session.path of a configuration, else stream
     #[arg(long, value_name = "MODE")]
     pub mode: Option<By>,
-    /// Robot to move, in place of the configuration's: HOST[:PORT-BASE]
+    /// Robot to move, in place of the configuration's: HOST[:PORT-BASE]; with port base B, the controller's port p is
+    /// at B + p - 29999
     #[arg(long = "robot", value_name = "ROBOT")]
     pub other: Option<RobotAddress>,
     /// Largest tracking error of a joint, beyond which the motion ends [rad, or 1deg]; 0: not checked; default: the file's,

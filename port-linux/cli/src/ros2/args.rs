@@ -16,7 +16,8 @@ use outrigger::host::target::Target;
 /// The arguments of `outrigger ros2`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Ros2Args {
-    /// HOST[:PORT-BASE], which is not commanded; or CONFIG.toml, which is run as by `run`, with a node beside it
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999; this robot is not commanded;
+    /// or CONFIG.toml, which is run as by `run`, with a node beside it
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
     /// The options for the kind of the robot's controller.

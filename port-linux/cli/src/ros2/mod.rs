@@ -16,8 +16,8 @@ use outrigger::run::ObservationSettings;
 use outrigger::show::Format;
 use outrigger::vendor::Vendor;
 
-/// Returns the settings with which `outrigger ros2` observes `controller`: with a ROS 2 node as a companion, which
-/// sends no requests.
+/// Returns the settings with which `outrigger ros2` observes `controller`: with a ROS 2 node that runs beside the
+/// session (a companion), and sends no requests.
 ///
 /// # Errors
 /// [`Failure::Usage`] and [`Failure::BadInput`] for the options by which it joins.

@@ -6,8 +6,8 @@ use outrigger_wire::time::{Duration, Instant};
 
 use outrigger::feed::{EntryContent, Item, Message, Reader, Streams};
 
-/// The largest number of feed entries that are read before the screen is drawn again; it exceeds the number that
-/// arrives meanwhile.
+/// The largest number of entries of the feed (the queue of the session's traffic and events) that are read before the
+/// screen is drawn again; it exceeds the number that arrives meanwhile.
 const ENTRIES: usize = 1_000;
 /// The age up to which a motor temperature is shown; the slowest connection reports ten times a second.
 const FRESH: Duration = Duration::from_secs(2);
@@ -20,17 +20,20 @@ pub(super) struct TemperatureReader<'m> {
 }
 
 impl<'m> TemperatureReader<'m> {
-    /// Creates a reader that knows no temperatures yet. Without `streams` it never reads any.
+    /// Creates a reader that knows no motor temperatures yet. Without `streams`, which split received bytes into
+    /// messages, it never reads any.
     pub(super) const fn new(streams: Option<Streams<'m>>) -> Self {
         Self { streams, reader: None, temperatures: None }
     }
 
-    /// Sets the feed of a session from which temperatures are read from now on.
+    /// Sets the feed (the queue of a session's traffic and events) from which the motors' temperatures are read from
+    /// now on.
     pub(super) fn listen(&mut self, reader: Reader) {
         self.reader = Some(reader);
     }
 
-    /// Reads the temperatures in the entries that have arrived in the session's feed.
+    /// Reads the motors' temperatures in the messages that have arrived since the last call in the feed (the queue of
+    /// the session's traffic and events), up to 1 000 entries of it.
     pub(super) fn look(&mut self) {
         let (Some(reader), Some(streams)) = (&mut self.reader, &mut self.streams) else { return };
         for _ in 0..ENTRIES {

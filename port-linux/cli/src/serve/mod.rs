@@ -29,7 +29,7 @@ use outrigger::show::complain;
 /// The time that clients get at the end of a session to receive the remaining lines.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// The TCP server that the table `[serve]` configures, as a companion of a session.
+/// The TCP server that the table `[serve]` configures, as a companion of a session (a component that runs beside it).
 #[derive(Debug)]
 pub(crate) struct Readers {
     listen: SocketAddr,

@@ -25,7 +25,7 @@ const RETRY: Duration = Duration::from_secs(1);
 #[derive(Args, Clone, Debug)]
 #[command(group(ArgGroup::new("place").required(true).args(["pty", "listen"])))]
 pub(crate) struct ToolArgs {
-    /// HOST[:PORT-BASE]
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     pub robot: RobotAddress,
     /// Baud rate: 9600, 19200, 38400, 57600, 115200, 1000000, 2000000 or 5000000
     #[arg(long, value_name = "N")]

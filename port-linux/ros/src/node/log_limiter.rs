@@ -16,8 +16,8 @@ const KINDS: usize = 64;
 const OF_ONE: (f32, f32) = (1.0, 10.0);
 /// The limit on lines whose kind is new during a flood of other kinds: the rate per second, and the burst.
 const OF_FIRST: (f32, f32) = (2.0, 64.0);
-/// The limit on all lines together: the rate per second, and the burst. It is below the number that a session accepts
-/// from one companion.
+/// The limit on all lines together: the rate per second, and the burst. It is below the limit of a session on messages
+/// from one component that runs beside it, such as this node.
 const OF_ALL: (f32, f32) = (10.0, 40.0);
 
 /// The limit on the rate of the log lines of one kind.

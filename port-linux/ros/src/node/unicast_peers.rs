@@ -18,7 +18,8 @@ use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::worker::Worker;
 
-/// The participant numbers of this machine at whose ports DDS announces itself.
+/// The DDS participant numbers of this machine whose ports are tried for the socket that receives announcements. DDS
+/// announces itself at the ports of the numbers 0 to 11.
 const SLOTS: std::ops::Range<u16> = 1..12;
 /// The number of participants of a host that are addressed, equal to the number that the middlewares of ROS 2 use for
 /// configured peers.
@@ -50,7 +51,8 @@ pub(super) fn sender(message: &[u8]) -> Option<(Prefix, [u8; 2])> {
     message.starts_with(RTPS).then_some((prefix, vendor))
 }
 
-/// Opens a socket at an unused participant port of this machine, at this address. Returns `None` if all are taken.
+/// Opens a socket at this address and an unused port of the participants 1 to 11, at which DDS announces itself on
+/// this machine. Returns `None` if all are in use.
 pub(super) fn spare(domain: u16, address: Ipv4Addr) -> Option<UdpSocket> {
     SLOTS.rev().find_map(|slot| UdpSocket::bind((address, participant_port(domain, slot))).ok())
 }

@@ -15,7 +15,7 @@ use crate::vendor::{Summary, Tally};
 #[derive(Debug, Default)]
 pub struct UrTally {
     tracking: Tracking,
-    /// The time from reading a robot state to having written its command.
+    /// The histogram of the times from reading a robot state to having written its command.
     turnaround: Histogram,
     period: Duration,
 }

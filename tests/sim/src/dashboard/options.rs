@@ -13,16 +13,19 @@ pub enum OperationalReplies {
     Quoted,
 }
 
-/// The dashboard's reply to a finished report. Sources disagree on its text.
+/// The wording of the dashboard's replies after a flight report was generated and after a support file was saved.
+/// Sources disagree on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportReplies {
-    /// `Flight Report generated with id: NUMBER`; `Completed successfully: FILE`. The vendor's client library waits
-    /// for these replies, and its tests find them.
+    /// The replies `Flight Report generated with id:NUMBER` after a flight report and `Completed successfully: FILE`
+    /// after a support file. The vendor's client library waits for them, and its tests find them.
     #[default]
     Generated,
-    /// The report's number alone; `Completed successfully: FILE`. From the vendor's e-Series document.
+    /// The number of the flight report alone as the reply after it, and `Completed successfully: FILE` after a support
+    /// file, as in the vendor's e-Series document.
     Number,
-    /// `Generating flight report: …`, `Generating support file: …`. From the table of the vendor's client library.
+    /// The replies `Generating flight report: NUMBER` after a flight report and `Generating support file: FILE` after
+    /// a support file, as in the table of the vendor's client library.
     Generating,
 }
 

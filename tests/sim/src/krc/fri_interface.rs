@@ -75,7 +75,7 @@ pub(super) struct Interface {
     flags: Option<CommandFlags>,
     /// `true` while the next command must be at the present setpoint.
     unmirrored: bool,
-    /// The number of consecutive measurements that the remote computer did not answer.
+    /// The number of consecutive FRI measurement messages that the remote computer did not answer.
     missing: u32,
     /// The joint speeds that must still be braked after commanding has ended \[rad/s\].
     braking: Joints,

@@ -10,23 +10,23 @@ use crate::time::SimTime;
 
 /// The number of cycles that the link statistics cover.
 const WINDOW: usize = 100;
-/// The number of past measurements whose time of sending is stored.
+/// The number of past FRI measurement messages of the KRC whose time of sending is stored.
 const REMEMBERED: usize = 256;
 
-/// The link statistics that a measurement of the KRC contains.
+/// The link statistics that an FRI measurement message of the KRC contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Share of the last 100 measurements that were answered in time, 0 … 1.
+    /// The share, 0 … 1, of the KRC's last 100 FRI messages that the remote computer answered in time.
     pub answer_rate: f64,
-    /// Mean time from a measurement to the remote computer's answer \[s\].
+    /// The mean time from an FRI message of the KRC to the remote computer's answer \[s\].
     pub latency: f64,
-    /// Mean change of the latency from one answer to the next \[s\].
+    /// The mean change of the latency from one answer of the remote computer to the next \[s\].
     pub jitter: f64,
-    /// Number of missing answers since the Fast Research Interface was opened.
+    /// The number of the remote computer's missing answers since the Fast Research Interface was opened.
     pub missed: u32,
 }
 
-/// The measurements of the last cycles, with the answers to them, and the resulting link quality.
+/// The FRI measurement messages of the last cycles, the answers to them, and the resulting link quality.
 #[derive(Debug)]
 pub(super) struct LinkRating {
     rating: Rating,
@@ -69,12 +69,13 @@ impl LinkRating {
         }
     }
 
-    /// Stores the time at which the measurement `counter` was sent.
+    /// Stores the time at which the FRI measurement message with this `counter` was sent.
     pub(super) fn sent(&mut self, counter: u16, now: SimTime) {
         push(&mut self.sent, (counter, now), REMEMBERED);
     }
 
-    /// Adds the latency of the remote computer's command that answers the measurement `counter` to the link statistics.
+    /// Adds the latency of the remote computer's command that answers the FRI measurement message with this `counter` to
+    /// the link statistics.
     pub(super) fn received(&mut self, counter: u16, now: SimTime) {
         let Some((_, at)) = self.sent.iter().rev().find(|(sent, _)| *sent == counter) else { return };
         let latency = now.since(*at).as_secs_f64();
@@ -84,7 +85,7 @@ impl LinkRating {
         }
     }
 
-    /// Ends a cycle and rates the link. `in_time` is whether the previous measurement was answered in time.
+    /// Ends a cycle and rates the link. `in_time` is `true` if the KRC's previous FRI message was answered in time.
     pub(super) fn judge(&mut self, in_time: bool) {
         push(&mut self.answered, in_time, WINDOW);
         if !in_time {

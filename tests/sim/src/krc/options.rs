@@ -59,11 +59,14 @@ impl Default for Limits {
 /// The requirements that the link must meet for one quality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QualityLimits {
-    /// Smallest share of measurements that are answered in time, 0 … 1.
+    /// The smallest share, 0 … 1, of the KRC's FRI messages that the remote computer must answer in time for the link
+    /// to have this quality.
     pub answer_rate: f64,
-    /// Largest mean latency of the remote computer's answers, in periods.
+    /// The largest mean latency of the remote computer's answers with which the link has this quality, in send periods
+    /// of the KRC.
     pub latency: f64,
-    /// Largest mean jitter of the answers' latency, in periods.
+    /// The largest mean change of the latency from one answer to the next with which the link has this quality, in
+    /// send periods of the KRC.
     pub jitter: f64,
 }
 
@@ -153,11 +156,11 @@ pub enum MirroredFrame {
 /// The options of a simulated KRC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Period of the measurements, 1 … 100 ms in whole ms.
+    /// The period of the KRC's FRI measurement messages, 1 … 100 ms in whole ms.
     pub period: Duration,
     /// Seed of all random numbers of the simulation.
     pub seed: u64,
-    /// Counter of the first measurement that the KRC sends.
+    /// The counter of the first FRI measurement message that the KRC sends.
     pub first_counter: u16,
     /// Counter of a command that measurements reflect before the first command was received. Not known; the default is
     /// 0.

@@ -10,7 +10,7 @@ use super::options::FrameOffset;
 use crate::kinematics;
 use crate::time::SimTime;
 
-/// The values that a measurement contains in addition to those of the arm and its setpoint.
+/// The values that an FRI measurement message contains in addition to those of the arm and its setpoint.
 pub(super) struct Facts {
     pub(super) counter: u16,
     pub(super) reflected: u16,

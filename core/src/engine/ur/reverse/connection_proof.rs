@@ -59,7 +59,7 @@ impl Reverse {
         whole.then(|| self.connected(now))
     }
 
-    /// Returns `true` if the program is made of our text, which has a token.
+    /// Returns `true` if the program that connects was made of URScript text of this driver, which contains a token.
     fn has_token(&self) -> bool {
         !cfg!(feature = "urcap") || self.config.by != Delivery::Nobody
     }

@@ -36,7 +36,8 @@ pub(crate) struct SimSensorArgs {
     /// direction it faces, both in the base frame
     #[arg(long, value_name = "X,Y,Z,NX,NY,NZ", value_parser = parse_surface, allow_hyphen_values = true, requires = "robot")]
     pub surface: Option<Surface>,
-    /// UR controller, simulated or real, that the tool's pose is read from, HOST[:PORT-BASE]; nothing is sent to it
+    /// UR controller, simulated or real, that the tool's pose is read from; nothing is sent to it:
+    /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999
     #[arg(long, value_name = "ROBOT", requires = "surface")]
     pub robot: Option<RobotAddress>,
     /// Send readings for a [[source]] of this configuration, of a board or a host: its format, values,

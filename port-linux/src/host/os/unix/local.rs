@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::exit::Failure;
 use crate::host::os::peer_of;
 
-/// The client's end of a local connection to a run (a process that commands a robot).
+/// The client's end of a connection to a Unix-domain socket of another program, e.g. of a run (a process that
+/// commands a robot).
 pub type Client = std::os::unix::net::UnixStream;
 /// The run's end of a local connection to a client. A run is a process that commands a robot.
 pub(crate) type Stream = tokio::net::UnixStream;
@@ -228,7 +229,7 @@ fn trusted(me: u32, above: &[Folder], directory: Folder, socket_owner: u32) -> R
     Ok(owner)
 }
 
-/// Connects to the socket at `path`.
+/// Connects to the Unix-domain socket of any program at `path`.
 ///
 /// # Errors
 /// Returns the error of the operating system.

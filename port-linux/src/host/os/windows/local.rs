@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::{not_here, only_on_linux};
 use crate::exit::Failure;
 
-/// The client's end of a local connection to a run (a process that commands a robot). Never used on Windows.
+/// The client's end of a local socket connection to another program, e.g. to a run (a process that commands a robot).
+/// Never used on Windows.
 pub type Client = std::net::TcpStream;
 /// The run's end of a local connection to a client. A run is a process that commands a robot. Never used on Windows.
 pub(crate) type Stream = tokio::net::TcpStream;
@@ -63,7 +64,7 @@ pub fn connect(seat: SocketAddr) -> Result<(Client, (Option<i32>, u32)), Failure
     Err(Failure::BadInput(format!("cannot connect to the run for {seat}: {}", only_on_linux())))
 }
 
-/// Refuses to connect to a socket.
+/// Refuses to connect to a Unix-domain socket, which needs Linux or macOS.
 ///
 /// # Errors
 /// Always returns an error.
