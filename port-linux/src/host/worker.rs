@@ -139,7 +139,7 @@ mod tests {
             assert_eq!(worker.expect("a thread").join(Duration::from_secs(60)), Joined::Ended);
             (os::scheduling().expect("a class"), told.recv().expect("told"))
         });
-        assert_eq!(told.join().expect("no panic"), (Scheduling::Policy(libc::SCHED_BATCH), Scheduling::Other));
+        assert_eq!(told.join().expect("no panic"), (Scheduling::Named("SCHED_BATCH"), Scheduling::Other));
     }
     #[test]
     fn none_stays_on_the_processor_of_who_starts_it() {

@@ -205,7 +205,7 @@ fn claims_name_their_exceptions() {
 
     // A folder of boards that configures its compilation target is a board.
     let boards = std::fs::read_dir(top.join("boards")).expect("boards").map(|entry| entry.expect("a folder").path());
-    let ports = boards.filter(|board| board.join(".cargo").is_dir()).map(|board| board.join("src/ports.rs"));
+    let ports = boards.filter(|board| board.join(".cargo").is_dir()).map(|board| board.join("src/sensor_ports.rs"));
     let ports: Vec<_> = ports.map(|ports| std::fs::read_to_string(ports).expect("its ports")).collect();
     assert!(ports.len() >= 3);
     let wired = ports.iter().any(|ports| !ports.contains("i2c: 0") || !ports.contains("spi: 0"));

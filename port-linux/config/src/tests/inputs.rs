@@ -61,13 +61,13 @@ fn on_the_page() -> BTreeMap<String, Ports> {
     boards.collect()
 }
 
-/// Returns the boards with the text of their `src/ports.rs`. A board is a folder with a `.cargo` that sets its
+/// Returns the boards with the text of their `src/sensor_ports.rs`. A board is a folder with a `.cargo` that sets its
 /// target.
 fn in_firmware() -> BTreeMap<String, String> {
     let boards = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../boards");
     let entries = std::fs::read_dir(boards).expect("boards").map(|entry| entry.expect("a folder"));
     let boards = entries.filter(|entry| entry.path().join(".cargo").is_dir()).map(|entry| {
-        let ports = std::fs::read_to_string(entry.path().join("src/ports.rs")).expect("its ports");
+        let ports = std::fs::read_to_string(entry.path().join("src/sensor_ports.rs")).expect("its ports");
         (entry.file_name().into_string().expect("a name"), ports)
     });
     boards.collect()
