@@ -21,5 +21,5 @@ fn main() -> io::Result<()> {
     for argument in ["--nmagic", "--icf=all", "-Tlink.x", "-Tdefmt.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
-    firmware::compile_in(&out, &sensor_ports::PORTS)
+    firmware_build::compile_in(&out, &sensor_ports::PORTS)
 }

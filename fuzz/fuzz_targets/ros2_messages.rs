@@ -141,7 +141,7 @@ fuzz_target!(|data: &[u8]| {
         }
         18 => {
             let joints = UR_JOINTS.map(String::from);
-            for values in [forward::command::<6>(bytes), forward::joint_speed(bytes, &joints)].into_iter().flatten() {
+            for values in [joint_commands::command::<6>(bytes), joint_commands::joint_speed(bytes, &joints)].into_iter().flatten() {
                 assert!(values.iter().all(|value| value.is_finite()));
             }
         }
