@@ -5,12 +5,12 @@
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
-use outrigger_ros2::command_acceptance::SessionFacts;
 use outrigger_ros2::arm::{Arm, UR_JOINTS};
+use outrigger_ros2::command_acceptance::SessionFacts;
 use outrigger_ros2::controllers;
 use outrigger_ros2::driver_services::{self, Operation};
-use outrigger_ros2::joint_commands;
 use outrigger_ros2::frames::{Frames, Transforms};
+use outrigger_ros2::joint_commands;
 use outrigger_ros2::native_calls;
 use outrigger_ros2::script;
 use outrigger_ros2::trajectory_goals;
@@ -141,7 +141,9 @@ fuzz_target!(|data: &[u8]| {
         }
         18 => {
             let joints = UR_JOINTS.map(String::from);
-            for values in [joint_commands::command::<6>(bytes), joint_commands::joint_speed(bytes, &joints)].into_iter().flatten() {
+            for values in
+                [joint_commands::command::<6>(bytes), joint_commands::joint_speed(bytes, &joints)].into_iter().flatten()
+            {
                 assert!(values.iter().all(|value| value.is_finite()));
             }
         }

@@ -3,9 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_wire::external_control::Control;
-use outrigger_wire::trajectory_messages::{TrajectoryPoint, TrajectoryResult};
 use outrigger_wire::player_messages::{PlayerOrder, PlayerReport};
 use outrigger_wire::program_messages::{Hello, Order, Report};
+use outrigger_wire::trajectory_messages::{TrajectoryPoint, TrajectoryResult};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut written = [0xa5; PlayerOrder::LEN];

@@ -32,15 +32,15 @@ use outrigger_app::{
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
+mod analog_input;
 mod chip;
 mod ethernet;
 mod flash;
-mod analog_input;
 mod sensor_ports;
 
+use analog_input::{Converter, Level3V3};
 use ethernet::{Mac, Rings};
 use flash::Sectors;
-use analog_input::{Converter, Level3V3};
 use sensor_ports::PORTS;
 
 /// The rate of the I²C bus of the distance sensor.

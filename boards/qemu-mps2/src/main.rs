@@ -15,21 +15,21 @@ use static_cell::{ConstStaticCell, StaticCell};
 mod clock;
 mod executor;
 mod flash;
-mod semihosting_calls;
 mod interrupts;
 mod lan9118;
 mod machine;
 mod mmio;
-mod task_order_trace;
 mod pins;
+mod semihosting_calls;
 mod sensor_ports;
+mod task_order_trace;
 mod uart;
 mod watchdog;
 
 use flash::Nor;
-use semihosting_calls::{Fault, Options};
 use lan9118::Lan9118;
 use pins::Lamp;
+use semihosting_calls::{Fault, Options};
 use sensor_ports::PORTS;
 use uart::Uart;
 

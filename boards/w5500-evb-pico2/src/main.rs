@@ -29,14 +29,14 @@ use outrigger_app::{
 use outrigger_w5500::{Counts, Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};
 
-mod flash;
 mod analog_input;
-mod sensor_ports;
+mod flash;
 mod reset_cause;
+mod sensor_ports;
 mod xip;
 
-use flash::Sectors;
 use analog_input::{Converter, Level3V3};
+use flash::Sectors;
 use sensor_ports::PORTS;
 
 /// The period after which the watchdog resets the RP2350 if it is not fed.

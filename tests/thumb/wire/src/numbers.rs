@@ -2,7 +2,9 @@
 
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::decimal;
-use outrigger_wire::math::{Rotation, add, atan2, bounded, cross, dot, double_conversion, norm, scale, sin_cos, sqrt, subtract};
+use outrigger_wire::math::{
+    Rotation, add, atan2, bounded, cross, dot, double_conversion, norm, scale, sin_cos, sqrt, subtract,
+};
 use outrigger_wire::robot::{ControllerTime, JointPositions, Pose, RobotModel, SoftwareVersion, Twist, Wrench};
 use outrigger_wire::time::{Duration, Instant};
 
@@ -31,7 +33,11 @@ pub fn probe() {
     used((rotation.to_vector(), rotation.after(&rotation).apply([z, y, x])));
     let (a, b) = (any_numbers(), any_numbers());
     used((add(a, b), subtract(a, b), cross(a, b), scale(a, x), dot(a, b), norm(a), bounded(x, y, z)));
-    used((double_conversion::to_f32(any(0.1)), double_conversion::scaled(any(0.1), any(7)), double_conversion::is_nan(any(0.1))));
+    used((
+        double_conversion::to_f32(any(0.1)),
+        double_conversion::scaled(any(0.1), any(7)),
+        double_conversion::is_nan(any(0.1)),
+    ));
     used((decimal::parse(any_bytes()), decimal::unsigned(any_bytes())));
     used(crc32(any_bytes()));
 }

@@ -1,9 +1,9 @@
 //! Orders to programs on a controller, and their reports.
 
 use outrigger_wire::external_control::Control;
-use outrigger_wire::trajectory_messages::{TrajectoryPoint, TrajectoryResult};
 use outrigger_wire::player_messages::{PlayerOrder, PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program_messages::{Hello, Order, Report};
+use outrigger_wire::trajectory_messages::{TrajectoryPoint, TrajectoryResult};
 
 use crate::{any, any_bytes, into_room, shown, used};
 
