@@ -1,6 +1,6 @@
 //! Freedrive and force mode: the client that is responsible for them, and their end.
 //!
-//! The controller executes them like a [move](super::delegated). They start from rest, only in `Command`, under a
+//! The controller executes them like a [move](super::delegated_moves). They start from rest, only in `Command`, under a
 //! number that the program mirrors, and every end of commanding cancels them. In addition:
 //!
 //! | event | result |

@@ -119,7 +119,7 @@ impl SessionSettings {
     }
 
     /// Raises the accelerations in motion commands that are sent as script text to the highest of the joints' limits,
-    /// unless the file sets them. The one for stops is only raised if the file sets `limits.braking`.
+    /// unless the file sets them. The one for stops is only raised if the file sets `limits.expert.braking`.
     ///
     /// `own_stop` is not raised: it is measured on an arm, and braking distances are computed from it.
     pub(crate) fn follow(&mut self, root: &Section<'_, '_>, limits: &Limits<6>) {
