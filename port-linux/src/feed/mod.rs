@@ -204,6 +204,12 @@ impl Reader {
         self.now().ok()
     }
 
+    /// Returns up to `most` items of the feed, entries or losses, that have arrived. A caller with other work reads so
+    /// many at a time: on a busy machine entries may arrive as fast as they are processed.
+    pub fn up_to(&mut self, most: usize) -> impl Iterator<Item = Item> {
+        std::iter::from_fn(|| self.next_now()).take(most)
+    }
+
     /// Returns `true` if no more entries will be put into the feed; those present are the last.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -262,6 +268,20 @@ mod tests {
             }
         }
         (numbers, reader.lost() - before)
+    }
+
+    #[test]
+    fn a_reader_returns_to_its_other_work_though_an_entry_arrives_for_each_that_it_takes() {
+        let feed = Feed::new(64);
+        let mut reader = feed.reader();
+        put(&feed, 0..1);
+        let mut number = 1;
+        let taken = reader.up_to(10).inspect(|_| {
+            put(&feed, number..number + 1);
+            number += 1;
+        });
+        assert_eq!(taken.count(), 10);
+        assert_eq!(all(&mut reader), (vec![10], 0), "the rest is there for the next time");
     }
 
     #[test]

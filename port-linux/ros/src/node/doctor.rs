@@ -34,6 +34,8 @@ use outrigger::vendor::{Vendor, Wanted};
 
 /// The interval at which the thread that checks the domain wakes.
 const PACE: Duration = Duration::from_millis(5);
+/// The largest number of entries of the feed that are read before the end of the check is looked for again.
+const ENTRIES: usize = 64;
 /// The shortest duration of the check, however soon the robot has answered. Others announce themselves every 3 s
 /// (Fast DDS), 8 s (Cyclone DDS) or 10 s (RustDDS), and not all answer a new participant at once.
 const LEAST: time::Duration = time::Duration::from_secs(11);
@@ -181,7 +183,7 @@ impl Watch {
             self.census.look();
             self.probe.look();
             if let (Some(reader), Some(streams)) = (&mut reader, &mut streams) {
-                while let Some(item) = reader.next_now() {
+                for item in reader.up_to(ENTRIES) {
                     feed_readings::hear(&mut readings, streams, &item);
                 }
             }

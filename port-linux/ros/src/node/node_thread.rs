@@ -257,10 +257,8 @@ impl<const N: usize> Working<'_, N> {
         loop {
             // The end is checked first, so that everything before it is published.
             let over = leaves.load(Ordering::Acquire) || reader.is_over();
-            // On a busy machine entries may arrive as fast as they are published: clients are served between them.
-            let most = if over { usize::MAX } else { ENTRIES };
             let mut published = 0;
-            for item in std::iter::from_fn(|| reader.next_now()).take(most) {
+            for item in reader.up_to(if over { usize::MAX } else { ENTRIES }) {
                 published += 1;
                 match item {
                     Item::Entry(entry) => self.entry(&entry),
