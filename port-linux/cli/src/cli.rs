@@ -239,7 +239,6 @@ Examples:
     Move(MoveArgs),
     /// Control a running session: status, start, stop, outputs, motions
     #[command(
-        name = "ctl",
         alias = "ask",
         after_help = "\
 ROBOT is a robot that `outrigger run` or `move` controls from this machine, as the same user; or give its configuration.

@@ -12,30 +12,17 @@ struct Shown {
     words: Vec<String>,
 }
 
-/// Returns the words of a shell command, without its comment and its redirections. Quotes join words.
-fn words(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (vec![], String::new(), None);
-    for c in command.chars() {
-        match (quote, c) {
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), _) if open == c => quote = None,
-            (None, ' ') => words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty())),
-            (None, '#') if word.is_empty() => break,
-            _ => word.push(c),
-        }
-    }
-    words.extend(Some(word).filter(|word| !word.is_empty()));
-    if let Some(at) = words.iter().position(|word| word.starts_with(['>', '<']) || word == "2>&1") {
-        words.truncate(at);
-    }
-    words
+/// Returns the words of a shell command, without its comment and its redirections. `None` if a quote is not closed, as
+/// in some lines of output.
+fn words(command: &str) -> Option<Vec<String>> {
+    Some(shlex::split(command)?.into_iter().take_while(|word| !word.starts_with(['>', '<'])).collect())
 }
 
 /// Returns the commands in a line of documentation that call `outrigger`, by its name or by the path of the program.
 fn commands<'a>(line: &'a str) -> impl Iterator<Item = Vec<String>> + 'a {
     let line = line.trim().trim_start_matches("$ ");
     line.split([';', '|', '&']).filter_map(|command| {
-        let mut words = words(command);
+        let mut words = words(command)?;
         let calls = |word: &String| word == "outrigger" || word.ends_with("/outrigger");
         let at =
             words.iter().position(calls).filter(|at| words[..*at].iter().all(|word| word == "sudo" || word == "do"))?;
@@ -100,8 +87,10 @@ fn every_command_that_the_book_and_the_help_show_is_accepted() {
 
 #[test]
 fn words_end_before_a_comment_and_a_redirection() {
-    assert_eq!(words(r#"outrigger io "a b" x=1   # sets it"#), ["outrigger", "io", "a b", "x=1"]);
-    assert_eq!(words("outrigger example half-turn > half-turn.toml"), ["outrigger", "example", "half-turn"]);
+    assert_eq!(words(r#"outrigger io "a b" x=1   # it's set"#).expect("closed"), ["outrigger", "io", "a b", "x=1"]);
+    let example = words("outrigger example half-turn > half-turn.toml").expect("closed");
+    assert_eq!(example, ["outrigger", "example", "half-turn"]);
+    assert_eq!(words("outrigger io \"a"), None);
     let found: Vec<_> = commands("for f in a; do sudo outrigger example $f > $f; done").collect();
     assert_eq!(found, [["outrigger", "example", "$f"]]);
 }
