@@ -11,9 +11,11 @@ pub(crate) fn open_positions<const N: usize>(limits: &Limits<N>) -> Option<Strin
     let default = Limits::<N>::default();
     let open = limits.position_min == default.position_min && limits.position_max == default.position_max;
     open.then(|| {
-        "limits.position_min and position_max are not set: every joint may turn from -6.28 to 6.28 rad; set them to \
-         what is free around the arm"
-            .to_owned()
+        let [least, most] = [default.position_min, default.position_max].map(|angles| joints(angles.as_array()));
+        format!(
+            "limits.position_min and position_max are not set: every joint may turn from {least} to {most} rad; set \
+             them to what is free around the arm"
+        )
     })
 }
 
@@ -22,5 +24,19 @@ pub(crate) fn joints(values: &[f32]) -> String {
     match values {
         [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
         values => format!("{values:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn position_limits_are_missed_until_the_file_sets_one_of_them() {
+        let mut limits = Limits::<6>::default();
+        let warning = open_positions(&limits).expect("the defaults");
+        assert!(warning.contains("every joint may turn from -6.2831855 to 6.2831855 rad"), "{warning}");
+        limits.position_max.0[2] = 1.5;
+        assert_eq!(open_positions(&limits), None);
     }
 }
