@@ -12,7 +12,7 @@ settings! {
         pub fifo_priority at "priority": Option<u8> [1 to 99] = None,
         /// Locks all memory of the process, present and future, so that it is never swapped out.
         pub lock_memory: bool = false,
-        /// The number of the processor that the process is bound to. `None` binds it to none.
+        /// The number of the processor to which the thread of the control loop is bound. `None` binds it to none.
         pub cpu: Option<usize> [0 to 1023] = None,
         /// Time before an expected state from which the loop polls its sockets without sleeping \[µs\].
         pub busy_poll_micros at "busy_poll": Option<u32> [1 to 10000] = None,
