@@ -111,7 +111,7 @@ struct World {
     moved: Option<MoveNumber>,
     /// `true` if the program receives commands.
     hears: bool,
-    /// The events that led to this world, with the outputs.
+    /// The events of the explored sequence so far, each with the output that the mode machine and the guide gave to it.
     story: Vec<(Event, Out)>,
 }
 

@@ -21,7 +21,8 @@ pub(crate) struct Options {
     /// `fault=panic-once` and `fault=stack-once`: fails only in the first run, and restarts as a real board does.
     /// `fault=hang`: hangs one and a half seconds after the first start, to test the watchdog.
     pub(crate) fault: Option<Fault>,
-    /// The option `order=1`: logs which tasks run before the control loop and the network, and for how long.
+    /// The option `order=1`: logs how many polls of other tasks begin while the control loop or the network is ready,
+    /// and the longest poll of another task.
     pub(crate) order: bool,
     /// The option `cut=N` or `cut=each`: the power fails in the middle of this operation of the simulated flash.
     pub(crate) cut: Option<Cut>,

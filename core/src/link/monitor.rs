@@ -229,8 +229,8 @@ impl LinkMonitor {
         self.histograms.turnaround.record(turnaround);
     }
 
-    /// Sets the figures of our answers on a link whose peer reflects counters; the link's grade includes them from now
-    /// on.
+    /// Stores how many of our packets the peer has reflected in time, and their round trip (see [`AnswerFigures`]). On
+    /// a link of datagrams the link's grade, a measure of its quality, includes them until the peer restarts.
     pub const fn set_answers(&mut self, answers: AnswerFigures) {
         self.answers = Some(answers);
     }

@@ -175,7 +175,8 @@ impl Lines {
     const UNKNOWN: Self = Self { stop: Line::Unknown, acknowledge: Line::Unknown, request: Line::Unknown };
 }
 
-/// The operator's electrical lines that are configured in a channel: the robot's inputs, or this device's pins.
+/// The operator's stop and request lines that are configured in one channel: the robot's inputs, or this device's pins.
+/// An acknowledge line is not included, because its level is no precondition of commanding.
 #[derive(Clone, Copy)]
 struct Present {
     stop: bool,

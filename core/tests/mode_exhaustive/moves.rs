@@ -17,7 +17,7 @@ pub(crate) struct Moves {
     asked: Option<(Instant, bool)>,
     /// `true` if `Start` was sent, and nothing has shown since that the move is over.
     pub(crate) may_run: bool,
-    /// `true` if the mirror has shown the move since `Start` was sent.
+    /// `true` if the program on the controller has reported the move's number since the output `Start` was sent.
     shown: bool,
     /// In `Command`: the time since which the move is shown to have ended.
     ended: Option<Instant>,
@@ -57,7 +57,8 @@ pub(crate) struct Step {
 }
 
 impl Moves {
-    /// Returns whether `Start` was sent in this `Command` for the newest move.
+    /// Returns whether the output `Start` was sent for the newest move since the mode machine entered
+    /// [`Mode::Command`].
     pub(crate) fn is_begun(&self) -> bool {
         self.delegated && self.asked.is_none()
     }

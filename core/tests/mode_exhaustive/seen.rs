@@ -107,8 +107,9 @@ impl Seen {
         Self::Nothing,
     ];
 
-    /// The states that occur while the controller may execute a move: all that concern moves, and one of each other
-    /// kind.
+    /// The robot states among which the exploration with moves that the controller executes chooses its events: all
+    /// that concern moves, and a selection of the others, because the number of sequences grows with that of the
+    /// events.
     pub(crate) const DELEGATED: [Self; 20] = [
         Self::Idle,
         Self::Accepted,

@@ -41,7 +41,7 @@ pub(crate) struct World {
     rest_from: Instant,
     /// The time of the latest state.
     heard: Instant,
-    /// The number of stops sent in `Monitor` since the connection was made.
+    /// The number of stops sent since the mode machine last entered [`Mode::Monitor`]; at most one is permitted.
     stray_stops: u8,
     /// The time since which rest must be shown before the motion is known again.
     unknown_since: Option<Instant>,

@@ -127,7 +127,8 @@ pub(crate) fn waypoint<const N: usize>(row: &str) -> Result<Waypoint<N>, String>
 pub struct Pieces {
     /// The first piece of the motion: the number of waypoints, and the tolerances.
     pub begin: String,
-    /// The pieces of the motion that contain its waypoints. They are created on demand.
+    /// The text pieces between [`begin`](Self::begin) and [`END`](Self::END): they contain the motion's waypoints. They
+    /// are created on demand.
     pub rows: Box<dyn Iterator<Item = String>>,
 }
 

@@ -426,8 +426,8 @@ pub(super) fn fault(fault: &Fault<'_>, now: &Status) -> String {
     line(&Object::of(fault.id, now).with(wrong))
 }
 
-/// Formats the answer to a value that is not valid, or does not exist in this run. `expected` may also be a parser's
-/// message that has the words "expected" and "found" itself.
+/// Formats the answer to a client's request whose value for `key` is not valid, or names something that this run does
+/// not have. `expected` may also be a parser's message that has the words "expected" and "found" itself.
 pub(super) fn value(id: Option<u32>, now: &Status, key: &str, expected: &str, found: &str) -> String {
     let begins = if expected.contains("expected ") { "" } else { "expected " };
     let ends = if expected.contains(", found ") { String::new() } else { format!(", found '{found}'") };

@@ -35,7 +35,8 @@ pub enum Kind {
     Flag,
 }
 
-/// Collects the fields that the core shows. The elements of an array are consecutive, as in the oracle.
+/// Collects the fields that a message passes to a [`FieldVisitor`], for comparison with the tests' own decoder. The
+/// elements of an array are consecutive, as there.
 #[derive(Debug, Default)]
 pub struct Collector {
     groups: Vec<String>,

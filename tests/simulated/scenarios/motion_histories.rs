@@ -99,8 +99,8 @@ pub(super) fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>
     format!("{action:?}")
 }
 
-/// Ends all faults, acknowledges and resumes. `wait` runs the rig for the given time, or until its condition is
-/// fulfilled.
+/// Unless the arm is commanded: executes the actions `mends`, which end the arm's stops, then acknowledges and resumes
+/// commanding. `wait` runs the simulation for the given time, or until its condition is fulfilled.
 pub(super) fn goes_on<'m>(
     rig: &mut Rig<'m>,
     mends: &mut Vec<Action>,

@@ -44,7 +44,7 @@ const fn row(key: &'static str, value: &'static str, beside: &'static str, shown
     ProcessRow { key, value, beside, shown }
 }
 
-/// A short motion, with a link that tolerates the delays of a busy machine.
+/// The configuration of a short motion, with a link that tolerates the delays of a busy machine.
 pub(crate) const SHORT: &str = r#"
 [robot]
 address = "127.0.0.1"

@@ -74,7 +74,8 @@ impl ClockSource {
     }
 }
 
-/// Begins a run of the firmware, after a reset by `cause`. Must be called first and only once.
+/// Begins the crash record of this run of the firmware, and returns that of the run before, with the `cause` of the
+/// reset. After power-up there is none. Must be called first and only once.
 #[must_use]
 pub fn begin(cause: ResetCause) -> BootRecord {
     let before = crash_record::begin(memory::WORDS);

@@ -36,7 +36,8 @@ pub struct Acknowledgement {
 }
 
 impl Diagnosis {
-    /// Creates the diagnosis for a controller with this software version.
+    /// Creates the sequence of dashboard requests that queries the cause of a stop, for a controller with this software
+    /// version.
     #[must_use]
     pub fn new(software: SoftwareVersion) -> Self {
         let mut course = Course::new(software);

@@ -225,7 +225,8 @@ fn code(line: &str) -> &str {
     line
 }
 
-/// The blocks and brackets of a URScript statement that have begun and are not ended.
+/// The blocks and brackets of a URScript statement that have begun and are not ended, and whether its last line ends
+/// with an operator or a comma.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     blocks: u32,

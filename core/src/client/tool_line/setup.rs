@@ -233,7 +233,7 @@ impl<'m> Setup<'m> {
         self.said.as_ref()
     }
 
-    /// Sets the outcome of the set-up, unless one was set before.
+    /// Sets the outcome of the set-up of the tool's serial line, unless one was set before.
     fn decide(&mut self, outcome: SetupOutcome) {
         self.outcome.get_or_insert(outcome);
     }

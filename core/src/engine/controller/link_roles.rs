@@ -45,8 +45,7 @@ pub struct LinkRoles {
     pub commands: Option<LinkId>,
     /// The links for which unacknowledged bytes were reported.
     pub unacked: LinkSet,
-    /// The links that the port can read up to about 50 ms late, because states and the answers to commands arrive on
-    /// others.
+    /// The links that have bytes which the peer had not acknowledged at the newest report.
     pub late: LinkSet,
 }
 

@@ -174,8 +174,8 @@ impl<'a> Reply<'a> {
 }
 
 impl<'a> Refusal<'a> {
-    /// Reads `line` as one of the rejections with which any dashboard request can be answered; `None` if it is none of
-    /// them.
+    /// Reads `line` as a rejection, by its first words, whatever the dashboard request was; `None` if it is no known
+    /// rejection.
     fn find(line: &'a [u8]) -> Option<Self> {
         if after(line, "Command is not allowed due to safety reasons").is_some() {
             return Some(Self::NeedsRemoteControl);

@@ -30,8 +30,8 @@ fn commands<'a>(line: &'a str) -> impl Iterator<Item = Vec<String>> + 'a {
     })
 }
 
-/// Returns the command lines in the shell code blocks of a page of the documentation. A line that ends with `\`
-/// continues.
+/// Returns the commands that call `outrigger` in the shell code blocks of a page of the documentation. A line that ends
+/// with `\` continues.
 fn of_page(path: &Path) -> Vec<Shown> {
     let text = std::fs::read_to_string(path).expect("a page").replace("\\\n", " ");
     let (mut shell, mut shown) = (None, vec![]);

@@ -22,7 +22,7 @@ pub(crate) struct Check {
     pub name: &'static str,
     /// The outcome of the self-check.
     pub verdict: Verdict,
-    /// The bound of the self-check and the measured value, as text.
+    /// The explanation of the self-check's outcome as text, usually the measured value and its limit.
     pub detail: String,
 }
 

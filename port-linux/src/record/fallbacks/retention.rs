@@ -21,7 +21,7 @@ const ABANDONED: Duration = Duration::from_secs(3_600);
 pub struct Kept {
     /// The maximum number of recordings in the directory.
     pub files: usize,
-    /// The maximum size of all recordings in the directory \[B\].
+    /// The maximum number of recordings by `whose` in the directory, including a new one.
     pub bytes: u64,
     /// The kind of program whose recordings are counted and deleted.
     pub whose: RecordingOwner,

@@ -69,7 +69,8 @@ impl Process {
         drain(&mut self.stdout)
     }
 
-    /// Returns the text that arrived on standard error so far.
+    /// Returns the text that had arrived on standard error by the last call of [`output`](Self::output), from the start
+    /// on.
     #[must_use]
     pub fn complaints(&self) -> &str {
         &self.complaints

@@ -66,8 +66,8 @@ const fn e(minor: u8) -> Since {
 
 type Answer = fn(&mut Context<'_>, &str) -> Reply;
 
-/// Returns the table row of a dashboard request that is executed in local control, too: a query, or a change at the
-/// operator's interface.
+/// Returns the table row of a dashboard request that is executed in local control, too, e.g. a query, a pop-up or a
+/// report.
 const fn ask(name: &'static str, cb: Since, e: Since, reply: Answer) -> Request {
     Request { name, cb, e, needs_remote: false, takes_argument: false, reply }
 }

@@ -17,7 +17,8 @@ use crate::common::{Answer, Bench, ideal};
 const AT_ONCE: Answer = Answer::After(Duration::ZERO);
 const PORT: u16 = ExternalControl::PORT;
 
-/// The answer of a driver: a definition for the top, and a body.
+/// The URScript text with which a driver answers the request of the URCap External Control: a definition in the header,
+/// which is put at the top of the program, and a body.
 const TEXT: &str =
     "  # HEADER_BEGIN\ndef say(n):\n  textmsg(\"step \", n)\nend\n# HEADER_END\nsay(1)\nsay(2)\nsleep(100)\n";
 

@@ -201,7 +201,9 @@ impl Plan {
         self
     }
 
-    /// Selects this convention. A program that does not receive a control scheme starts in the configured one.
+    /// Selects the convention with this index in [`CONVENTIONS`], by which driver and KRL program use the KRL
+    /// variables, for both. Also makes the program start in the configured control scheme: not every convention
+    /// transmits one.
     fn converse(&mut self, which: usize) {
         self.options.program.scheme = self.config.peer.control.scheme();
         (self.convention, self.options.program.convention) = CONVENTIONS[which % CONVENTIONS.len()];

@@ -46,7 +46,8 @@ pub struct Task {
 
 /// The time at which the client receives the request to move the arm; a random part of 16 ms is added.
 const ASKED: SimTime = SimTime::from_secs(1);
-/// The time between two lines, and between two positions of a precomputed program \[s\].
+/// The time between two `servoj` lines that a client sends, and between two positions of a precomputed program \[s\].
+/// It is also the time parameter of these calls.
 const POINT: f64 = 0.008;
 /// The time for which the client repeats the last position to a resident program \[s\].
 const HELD: f64 = 1.0;

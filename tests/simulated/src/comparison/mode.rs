@@ -290,7 +290,7 @@ impl Mode {
         Self { name, about, commander: Commander::Path(task), reported: None }
     }
 
-    /// Returns this mode with an operator who moves the speed slider.
+    /// Returns this method of commanding, changed so that an operator moves the speed slider during the motion.
     fn sliding(mut self) -> Self {
         match &mut self.commander {
             Commander::Client(task) => task.slides = true,

@@ -126,7 +126,8 @@ impl World {
         }
     }
 
-    /// Returns everything that decides the further behaviour, as far as these sequences can show.
+    /// Returns a fingerprint of the tested [`Reverse`] and its surroundings: worlds with the same one behave alike in
+    /// all further events of the explored sequences, so only one of them is explored.
     fn print(&self) -> String {
         let Reverse { stage, waiting, ending, made, mirrors, spoke, counter, stopped, .. } = &self.reverse;
         let since = |at: &Instant| self.now.since(*at).as_millis().min(1_200);
