@@ -59,7 +59,7 @@ enum Event {
     /// The program ends the motion by itself.
     GivesUp,
     Begin(u32),
-    /// A request for a move by the controller, and a request for a force in addition to the move.
+    /// A client requests a move that the controller executes, or a force in addition to that move.
     Move,
     Join,
     Renew(u32),
@@ -88,7 +88,7 @@ const EVENTS: [Event; 17] = [
     Event::Fault,
 ];
 
-/// The observer's record of a granted motion.
+/// The observer's record of a granted motion by hand or force (freedrive, force mode).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Granted {
     number: MoveNumber,
@@ -107,9 +107,9 @@ struct World {
     seen_at: Instant,
     shown: Mirrored,
     granted: Option<Granted>,
-    /// The latest move that the controller was to execute.
+    /// The number of the latest move that the controller was asked to execute; `None` before the first.
     moved: Option<MoveNumber>,
-    /// `true` if the program receives commands.
+    /// `true` if the program on the controller receives the outputs and obeys them.
     hears: bool,
     /// The events of the explored sequence so far, each with the output that the mode machine and the guide gave to it.
     story: Vec<(Event, Out)>,
@@ -127,7 +127,7 @@ enum Out {
 }
 
 impl World {
-    /// Returns a world in `Command`, at rest for long enough.
+    /// Returns a world in `Command`, with an arm that was at rest long enough for a motion to begin.
     fn commanding(hears: bool) -> Self {
         let machine = ModeMachine::new(mode_config());
         let mut world = Self {
@@ -193,7 +193,7 @@ impl World {
         }
     }
 
-    /// Returns the output that is sent now.
+    /// Returns the output that mode machine and guide permit now, as the engine would send it.
     fn out(&mut self) -> Out {
         match self.machine.action() {
             Action::Silent | Action::Mirror => Out::Nothing,
@@ -299,7 +299,7 @@ impl World {
         self.obey(out);
     }
 
-    /// Clears the guide when commanding is over, as the engine does.
+    /// Clears the guide (the tested [`Guide`] of freedrive and force mode) when commanding is over, as the engine does.
     fn forget(&mut self) {
         if self.machine.mode() != Mode::Command {
             self.guide.clear();
@@ -391,7 +391,7 @@ impl World {
         }
     }
 
-    /// Returns a key that is equal for worlds that behave alike: times are relative to now.
+    /// Returns a hash of the world without its `story`, by which worlds that were reached before are recognised.
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.machine.hash(&mut hasher);

@@ -41,7 +41,7 @@ fn times() -> OperatorConfig {
     OperatorConfig { low_for: LOW_FOR, released_for: RELEASED_FOR, low_states: 2, ..OperatorConfig::default() }
 }
 
-/// The levels of the lines of one channel.
+/// The levels of the operator's lines on one channel: the robot's inputs, or the pins of a board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Levels {
     stop: bool,
@@ -88,7 +88,7 @@ enum Event {
     /// This many cycles without a state.
     Wait(u8),
     Fault,
-    /// A request by a message, with the present epoch or an earlier one.
+    /// A client requests to command, with the present epoch or an earlier one.
     Request,
     OldRequest,
     Release,
@@ -101,7 +101,7 @@ enum Event {
     End,
 }
 
-/// The complete state, with the observer's record.
+/// The explored state: the tested `Operator`, the mode machine, the levels, and the observer's record for the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     operator: Operator,
@@ -113,9 +113,11 @@ struct World {
     seen_inputs: [Seen; 3],
     seen_pins: [Seen; 3],
     last_state: Option<Instant>,
-    /// `true` while there was no operator action, no latched reason and no granted request.
+    /// `true` while no operator has acted, no reason was latched and no request was granted: the condition of the
+    /// automatic request.
     unspoken: bool,
-    /// The latest time of boot, new epoch, return to `Monitor`, acknowledgement and refusal.
+    /// The time of the latest of boot, acknowledgement and refusal. A request line counts only if it was low since
+    /// then.
     spoken: Instant,
     line_released: Option<Instant>,
     automatic_grants: u8,
@@ -123,13 +125,13 @@ struct World {
     ended: bool,
 }
 
-/// The results of one step.
+/// The answers of the tested `Operator` to one event.
 #[derive(Default)]
 struct Step {
-    /// `true` if a message with the present epoch made a request.
+    /// `true` if the event is a client's request to command with the present epoch.
     message: bool,
     outcome: Outcome,
-    /// `true` if the time of the automatic request is over.
+    /// `true` if the time within which the automatic request may be granted has passed at this event.
     too_late: bool,
     refusal: Option<Refusal>,
     acknowledged: bool,
@@ -205,7 +207,8 @@ impl World {
             | bit(config.request_input, self.inputs.request)
     }
 
-    /// Returns the observed held request lines and stop lines, each with whether it is configured.
+    /// Returns the observed lines that stop the arm if they are low (request lines to be held, and stop lines), each
+    /// with whether it is configured.
     fn lines(&self) -> [(bool, Seen); 4] {
         let config = self.config();
         let held = |there: bool, means: RequestAs| there && means == RequestAs::Held;
@@ -219,7 +222,8 @@ impl World {
         ]
     }
 
-    /// Returns whether a rising edge of this line counts, if it was low before as in `before`.
+    /// Returns whether a rising edge of a request line requests to command now, if the line was observed as `before`
+    /// until then.
     fn counts(&self, before: Seen) -> bool {
         let entered = self.machine.entered();
         let since = before.since.max(self.spoken).max(entered);
@@ -294,7 +298,8 @@ impl World {
         self.remember(&before, event, &step);
     }
 
-    /// Returns whether the request line has a rising edge that counts.
+    /// Observes the levels of the robot's inputs in a state; returns whether the request line has a rising edge that
+    /// counts.
     fn look_at_inputs(&mut self, fresh: bool) -> bool {
         if self.last_state.is_none_or(|at| self.now.since(at) > GAP) {
             self.seen_inputs = [Seen::NEVER; 3];
@@ -443,8 +448,7 @@ impl World {
         let _ = self.machine.action();
     }
 
-    /// Returns a fingerprint with times relative to now and without those that have become irrelevant, so that equal
-    /// worlds are recognised.
+    /// Returns a 128-bit hash by which worlds that were reached before are recognised.
     fn fingerprint(&self) -> u128 {
         let half = |salt: u64| {
             let mut hasher = DefaultHasher::new();
@@ -503,8 +507,8 @@ fn alphabet(config: &OperatorConfig) -> Vec<Event> {
     events
 }
 
-/// Explores every sequence of up to `depth` events after `prefix`; returns the number of distinct worlds, and that of
-/// transitions into `Arming`.
+/// Explores every sequence of up to `depth` events after `prefix`. Returns the number of distinct worlds (operator,
+/// mode machine, levels and record), and that of transitions into `Arming`.
 fn explore(config: OperatorConfig, prefix: &[Event], depth: usize) -> (usize, usize) {
     let events = alphabet(&config);
     let mut start = World::boot(config);
@@ -548,8 +552,8 @@ fn then(events: &[Event], more: &[Event]) -> Vec<Event> {
     [events, more].concat()
 }
 
-/// Explores from boot, from `Monitor`, and by `to_command` from `Arming`, `Command` and the modes after a release and a
-/// fallback.
+/// Explores with this configuration from boot, from `Monitor`, from the end of `to_command` (in `Command`), and after a
+/// release and a fault from there.
 fn explore_all(config: OperatorConfig, to_command: &[Event], depth: usize) {
     let reached = |events: &[Event]| {
         let mut world = World::boot(config);

@@ -48,29 +48,31 @@ enum Event {
     /// A time without a state, so long that states are missed.
     Wait,
     Fault,
-    /// A client puts a request with the present epoch into the mailbox, or withdraws one.
+    /// A client puts a request to command, with the present epoch, or a release into the mailbox. The release replaces
+    /// a request that waits there.
     Request,
     Release,
     Acknowledge,
     /// The engine receives the first pending message.
     Take,
-    /// The level of the robot's input, or of the pin, changes.
+    /// The level of the request line changes, at the robot's input or at the pin.
     Input,
     Pin,
-    /// The level of the line for the brakes changes.
+    /// The level of the line that requests to release the brakes changes.
     Brakes,
-    /// A client requests a command; the mode is passed as it is, or as it was before.
+    /// A client requests a dashboard command that makes the arm ready. The interlock is told the mode as it is, or
+    /// `Monitor` if it is behind.
     Ask,
     AskBehind,
     Listens,
     ListensBehind,
-    /// The engine has processed the release; reported only if no message is pending.
+    /// The engine has processed the release that the interlock requested; reported only if no message waits.
     Released,
     Looked,
     Over,
 }
 
-/// The complete state, with the observer's record.
+/// The explored state: interlock, operator, mode machine, mailbox, lines, and the observer's record for the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     operator: Operator,
@@ -80,28 +82,29 @@ struct World {
     evidence: Option<(Event, Instant)>,
     input: bool,
     pin: bool,
-    /// The input's level in the newest state.
+    /// The level of the request line at the robot's input in the newest state.
     shown: bool,
     line: BrakeLine,
     brakes: bool,
-    /// The time since which the line for the brakes is low, and the time of its last rising edge.
+    /// The time since which the line that requests to release the brakes is low, and the time of its last rising edge.
     brakes_low: Option<Instant>,
     brakes_rose: Option<Instant>,
     release_waits: bool,
     request_waits: Option<Epoch>,
-    /// `true` if the interlock requested a release that is not reported yet.
+    /// `true` if the interlock requested a release and `Released` was not reported to it yet.
     released: bool,
-    /// The number of commands sent for the present request.
+    /// The number of dashboard commands sent since the interlock last requested a connection.
     sent: u8,
-    /// `true` if a client requested to command since the last command; `None` before the first.
+    /// `true` if a client requested to command, or a request line rose, since the last dashboard command; `None` before
+    /// the first.
     requested_since: Option<bool>,
 }
 
-/// The results of one step.
+/// The observations of one event.
 #[derive(Default)]
 struct Step {
     output: Option<InterlockOutput>,
-    /// `true` if a rising edge of a line was first observed.
+    /// `true` if the event first shows a rising edge of a request line.
     rose: bool,
 }
 
@@ -217,7 +220,8 @@ impl World {
         let _ = self.machine.action();
     }
 
-    /// Observes the level of the line for the brakes; returns whether it requests the command.
+    /// Observes the level of the line that requests to release the brakes; returns whether it requests that now, and
+    /// checks it by the rule.
     fn press(&mut self) -> bool {
         let fresh = self.evidence.filter(|(_, at)| self.now.since(*at) <= CYCLE.times(4));
         let robot_mode = fresh.map(|(seen, _)| if seen == Event::Idle { RobotMode::Idle } else { RobotMode::Running });
@@ -324,7 +328,8 @@ fn alphabet(config: &OperatorConfig) -> Vec<Event> {
     events
 }
 
-/// The number of distinct worlds, of commands sent, and of transitions into `Arming` after one.
+/// The results of an exploration: the number of distinct worlds, of dashboard commands sent, and of transitions into
+/// `Arming` after one.
 #[derive(Debug, Default)]
 struct Found {
     worlds: usize,
@@ -332,7 +337,7 @@ struct Found {
     armed_after: usize,
 }
 
-/// Explores every sequence of up to `depth` events after `prefix`.
+/// Explores every sequence of up to `depth` events after `prefix`, and adds the numbers to `found`.
 fn explore(config: OperatorConfig, prefix: &[Event], depth: usize, found: &mut Found) {
     let events = alphabet(&config);
     let mut start = World::boot(config);
@@ -371,8 +376,8 @@ fn explore(config: OperatorConfig, prefix: &[Event], depth: usize, found: &mut F
     found.worlds += known.len();
 }
 
-/// Explores from boot, `Monitor`, commanding, and each stage of a command, with an arm that waits for its brakes or for
-/// nothing.
+/// Explores from boot, `Monitor`, commanding, and each stage of a dashboard command that makes the arm ready, with
+/// closed and with open brakes.
 fn explore_all(config: OperatorConfig, depth: usize) {
     use Event::*;
     let ready: &[Event] = &[Established, Running];

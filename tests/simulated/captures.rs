@@ -11,9 +11,9 @@ use outrigger_wire::realtime;
 /// The values that must be found in one part of a recorded stream. Numbers are compared to the last digit written.
 struct Expected {
     file: &'static str,
-    /// The key of the oracle's table.
+    /// The key of the part's table in the independent decoder (`outrigger_tests::oracle`), such as `0/29`.
     part: &'static str,
-    /// The name in the specification, and its values in order; text begins with a quote.
+    /// The fields to be found: the name in the specification, and its values in order. Text begins with a quote.
     fields: &'static [(&'static str, &'static str)],
 }
 
@@ -104,7 +104,8 @@ fn read(file: &str) -> Vec<u8> {
     std::fs::read(captures().join(file)).expect("a recording named by the index")
 }
 
-/// Returns every part of a recording, with its table's key and the cells that the oracle decodes.
+/// Returns every part of a recording: the key of its table, its size \[B\], and the fields that the independent decoder
+/// reads.
 fn parts(file: &str) -> Vec<(String, usize, Vec<Cell>)> {
     let tables = oracle::tables();
     let bytes = read(file);
@@ -126,7 +127,8 @@ fn parts(file: &str) -> Vec<(String, usize, Vec<Cell>)> {
     parts
 }
 
-/// Returns every part of a recording as the core decodes it, cut from the stream by the core's own assembler.
+/// Returns every part of a recording as the driver's own decoder reads it, cut from the stream by the driver's own
+/// assembler.
 fn core_parts(file: &str) -> Vec<(String, Vec<Seen>)> {
     let bytes = read(file);
     if file == CB2_REALTIME {
@@ -168,7 +170,7 @@ fn core_parts(file: &str) -> Vec<(String, Vec<Seen>)> {
     parts
 }
 
-/// Compares as many digits as `written` has.
+/// Checks that the decoded value `found` equals `written`, to as many digits as `written` has.
 fn assert_matches(written: &str, found: &Value, what: &str) {
     let held = match found {
         Value::Text(text) => written.strip_prefix('\'').is_some_and(|w| w.as_bytes() == text),
@@ -185,7 +187,7 @@ fn near(written: &str, found: f64) -> bool {
     (written.parse::<f64>().expect("a number") - found).abs() <= 0.501 * last_digit
 }
 
-/// Checks every value of `EXPECTED`, found by file, part and name.
+/// Checks every value of `EXPECTED` against the values that `find` returns for its file, part and name.
 fn assert_index(find: impl Fn(&str, &str, &str) -> Vec<Value>) {
     for expected in EXPECTED {
         for (name, written) in expected.fields {

@@ -399,7 +399,7 @@ fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
     assert_clean(&rig, "schemes");
 }
 
-/// Creates a rig with a program that receives no control scheme and starts in `scheme`.
+/// Creates a run whose KRL program receives no control scheme from the driver and starts in `scheme`.
 fn unasked(control: Control, scheme: ControlScheme) -> Rig<Swing> {
     let mut options = options(&[]);
     (options.program.convention, options.program.scheme) = (Convention::SampleApp, scheme);
@@ -538,7 +538,7 @@ fn a_foreign_motion_underneath_is_refused() {
     assert_eq!(rig.session.mode(), Mode::Monitor);
 }
 
-/// Creates a rig with the configuration that `outrigger run` passes to the engine for a file with this law and a
+/// Creates a run with the configuration that `outrigger run` passes to the engine for a file with this law and a
 /// request at the start. No other setting of the file decides on requests.
 fn of_a_file(law: &str, faults: &[&str]) -> Rig<AnyLaw<7>> {
     let file = format!(
@@ -549,7 +549,7 @@ fn of_a_file(law: &str, faults: &[&str]) -> Rig<AnyLaw<7>> {
     Rig::new(options(faults), read.engine, AnyLaw::new(read.law).expect("a law"), KrlConvention::RosControl)
 }
 
-/// Runs with a sensor that keeps sending readings.
+/// Runs for `millis`, or until `until` returns `true`, with a sensor that sends a reading every 10 ms.
 fn sensed(rig: &mut Rig<AnyLaw<7>>, millis: u64, until: impl Fn(&Rig<AnyLaw<7>>) -> bool) {
     for seq in 0..millis / 10 {
         if until(rig) {
@@ -599,7 +599,7 @@ fn after_a_release_or_a_refusal_and_an_acknowledge_nothing_arms_whatever_the_law
     }
 }
 
-/// Disturbances of the network, one set for each run.
+/// The faults of each run: disturbances of the network, and in the last rows also faults of the KRC and a push.
 const NETWORKS: [&[&str]; 9] = [
     &["drop@1500ms::1%"],
     &["drop@1500ms::5%"],
@@ -612,8 +612,8 @@ const NETWORKS: [&[&str]; 9] = [
     &["silence@2s:4ms", "nan@3s:5ms", "release@4s:40ms", "drop@5s:1s:30%", "hand@2s:3s:40", "restart@7s"],
 ];
 
-/// Runs for eight seconds with an operator who requests motion repeatedly and acknowledges every latch. Returns the
-/// rig, and the reason for which the KRC may leave the command state.
+/// Runs an engine with a KRC for eight seconds, while an operator acknowledges and requests motion repeatedly. Returns
+/// the run, and the reason, if any, for which the KRC may leave the command state.
 fn restless(seed: u64, network: &[&str]) -> (Rig<Restless>, Option<Left>) {
     let controls = [
         Control::Position,
@@ -645,9 +645,9 @@ fn restless(seed: u64, network: &[&str]) -> (Rig<Restless>, Option<Left>) {
     (rig, excused)
 }
 
-/// Losses, repetitions, delays and changes of order, in every control scheme: no step is above v_max·dt, no frame is
-/// away from the frame that belongs to the joints, and the KRC has no reason to complain.
-/// `OUTRIGGER_FRI_SEEDS=FROM..TO` runs other seeds than the daily ones.
+/// Checks, for each set of faults and each control scheme, that no commanded step is above v_max·dt, no commanded frame
+/// is away from the frame of the joints, and the KRC has no reason to complain. `OUTRIGGER_FRI_SEEDS=FROM..TO` sets the
+/// seeds.
 #[test]
 fn no_commanded_step_is_too_long_whatever_the_network_does() {
     let asked = std::env::var("OUTRIGGER_FRI_SEEDS").ok();

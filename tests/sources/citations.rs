@@ -25,7 +25,7 @@ enum Found {
     Old(String),
 }
 
-/// Collects all files that may cite, by their paths from the root.
+/// Collects the paths from the root and the contents of all files that may cite a page of `core/docs`.
 fn files(folder: &Path, root: &Path, into: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("a readable folder") {
         let path = entry.expect("an entry").path();
@@ -61,7 +61,7 @@ fn sections(page: &str) -> Vec<String> {
     all
 }
 
-/// Returns whether section `number` of `page` has an item, as in `A10.2`: a line `2. …`.
+/// Returns whether section `number` of `page`, such as `A10.2`, is an item of a numbered list: a line `2. …` in `A10`.
 fn has_item(page: &str, number: &str) -> bool {
     let Some((parent, item)) = number.rsplit_once('.') else { return false };
     let own = |line: &&str| line.starts_with('#') && section(line.trim_start_matches('#').trim_start()) == Some(parent);
@@ -132,7 +132,7 @@ fn cited(line: &str, names: &[&str]) -> Vec<Found> {
     found
 }
 
-/// Returns the faults in the citations of `files`, and every section that is cited.
+/// Returns the faults in the citations of `files`, and every cited section with the path of its page.
 fn check(files: &[(String, String)]) -> (Vec<String>, BTreeSet<(String, String)>) {
     let texts: BTreeMap<&str, &str> =
         files.iter().filter(|(path, _)| path.starts_with(PAGES)).map(|(p, t)| (p.as_str(), t.as_str())).collect();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use outrigger_require::workspace;
 
-/// The folders with tests that a plain run executes.
+/// The folders with the tests that a plain `cargo test` executes. None of these tests may depend on the wall clock.
 const PLAIN: &[&str] = &[
     "boards/app",
     "boards/eqos",
@@ -32,7 +32,8 @@ const PLAIN: &[&str] = &[
     "urscript",
 ];
 
-/// The words in a test whose result may depend on real time; all words of one entry must occur.
+/// The words by which a test is recognised whose result may depend on real time; all words of one entry must occur in
+/// it.
 const REAL_TIME: &[&[&str]] = &[
     &["thread::sleep("],
     &["tokio::time::"],
@@ -98,7 +99,8 @@ fn no_two_runs_of_the_tests_share_a_file() {
     );
 }
 
-/// Returns the lines of `text` that form a path below a temporary directory without the number of this process.
+/// Returns the lines of `text` that form a path below a temporary directory without the number of this process. Two
+/// runs of the tests at once would share the file.
 fn shared_files(text: &str) -> Vec<&str> {
     let makes = |line: &&str| {
         (line.contains("CARGO_TARGET_TMPDIR") || line.contains("temp_dir()")) && !line.contains("process::id()")

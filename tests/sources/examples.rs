@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use outrigger_require::workspace;
 
-/// The roots of the libraries whose modules are checked.
+/// The root files of the libraries whose public modules must each have a compiled example in their documentation.
 const ROOTS: &[&str] = &[
     "boards/eqos/src/lib.rs",
     "boards/w5500/src/lib.rs",
@@ -17,7 +17,7 @@ const ROOTS: &[&str] = &[
     "urscript/interpreter/src/lib.rs",
 ];
 
-/// The first line of a crate whose front page is its README.
+/// The first line of the root file of a crate whose documentation begins with its README.
 const README: &str = "#![doc = include_str!(\"../README.md\")]\n";
 
 /// The greatest number of visible lines in an example.
@@ -60,7 +60,8 @@ fn examples(text: &str) -> Vec<Vec<&str>> {
     all
 }
 
-/// Checks the module in `file` and all public modules below it.
+/// Checks that the documentation of the module in `file`, and of each public module below it, has a compiled example,
+/// and none with more than [`LINES`] lines. Adds the faults to `wrong` and the number of modules to `seen`.
 fn walk(file: &Path, wrong: &mut Vec<String>, seen: &mut usize) {
     let mut text = fs::read_to_string(file).expect("a readable file");
     if let Some(rest) = text.strip_prefix(README) {
@@ -108,7 +109,8 @@ fn what_is_not_compiled_or_not_public_does_not_count() {
     assert_eq!(examples(text), [["use x;"]]);
 }
 
-/// Two packages build these examples, and a reader who prints one builds it in another folder.
+/// Checks that no example program in `port-linux/cli/examples` names the folder of its package. Two packages build
+/// these programs, and a reader who prints one builds it in another folder.
 #[test]
 fn no_example_depends_on_the_folder_of_the_package_that_builds_it() {
     let folder = workspace().join("port-linux/cli/examples");

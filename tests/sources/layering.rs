@@ -8,10 +8,10 @@ use outrigger_require::workspace;
 
 use super::reading::{code, is_module, names_below, sources};
 
-/// The floors by number, with the modules on each.
+/// The modules of a crate by floor, that is, by layer. A module imports only from floors with a lower number.
 type Floors = &'static [(u8, &'static [&'static str])];
 
-/// The modules of the core by floor. A module imports only from floors below its own.
+/// The modules of the core by floor (layer). A module imports only from floors below its own.
 const FLOORS: Floors = &[
     (6, &["drive"]),
     (5, &["engine"]),
@@ -21,7 +21,7 @@ const FLOORS: Floors = &[
     (1, &["robot", "postcard"]),
 ];
 
-/// The modules of `outrigger-wire` by floor, with the same rule.
+/// The modules of `outrigger-wire` by floor (layer), with the same rule as for [`FLOORS`].
 const WIRE_FLOORS: Floors = &[
     (8, &["frame", "robot_api", "player_messages"]),
     (7, &["dashboard", "interpreter", "program_messages"]),
@@ -33,7 +33,8 @@ const WIRE_FLOORS: Floors = &[
     (1, &["error", "math", "buffer_compaction", "checksum", "decimal", "cobs"]),
 ];
 
-/// The modules inside `engine` by floor, with the same rule; `Engine` itself is in its `mod.rs`.
+/// The modules inside `engine` by floor (layer), with the same rule as for [`FLOORS`]; `Engine` itself is in its
+/// `mod.rs`.
 const ENGINE_FLOORS: Floors = &[
     (8, &["snapshot"]),
     (7, &["replay"]),
@@ -45,8 +46,8 @@ const ENGINE_FLOORS: Floors = &[
     (1, &["stopping_distance", "event", "io", "recording_pause"]),
 ];
 
-/// The modules of `outrigger-remote`, none of which imports another, with the floors inside each from the lowest to the
-/// highest; `mod` contains the module's own types.
+/// The modules of `outrigger-remote`, none of which imports another, with the floors (layers) of the files inside each,
+/// from the lowest to the highest; `mod` contains the module's own types.
 const REMOTE_FLOORS: &[(&str, Floors)] = &[
     (
         "provision",
@@ -85,7 +86,7 @@ const REMOTE_FLOORS: &[(&str, Floors)] = &[
 const KNOWS_NO_WIRE: &[&str] = &["link", "mode", "command", "law", "trajectory", "kinematics", "recorder"];
 const NO_PROTOCOL: &[&str] = &["math", "robot", "sensor", "time"];
 
-/// The modules of `outrigger`, the library for hosts, by floor.
+/// The modules of `outrigger`, the library for hosts, by floor (layer), with the same rule as for [`FLOORS`].
 const HOST_FLOORS: Floors = &[
     (8, &["robot"]),
     (7, &["run"]),
@@ -210,8 +211,8 @@ fn modules_of_the_engine_import_only_from_lower_floors() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the modules that a file below `folder` of `outrigger-remote` names there, by `super::` or from the root. A
-/// type belongs to the module's own file.
+/// Returns the modules of `folder`, a module of `outrigger-remote`, that a file below it imports by `super::` or from
+/// the root. A type counts as an import of the module `mod`.
 fn named_in(folder: &str, path: &Path, text: &str) -> BTreeSet<String> {
     let code = code(text);
     let climb = "super::".repeat(path.components().count());
@@ -273,7 +274,8 @@ fn the_floors_on_the_page_of_the_protocols_for_remote_clients_are_the_ones_held_
     assert_eq!(documented, held);
 }
 
-/// Returns the part of `imported`, modules with the imports of each, that is in a cycle or between two cycles.
+/// Returns the modules of `imported` that are in an import cycle or between two cycles, with their imports of each
+/// other. `imported` has the imports of each module.
 fn circle(mut imported: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     loop {
         let modules: BTreeSet<String> = imported.keys().cloned().collect();
@@ -303,7 +305,7 @@ fn modules_of_the_port_for_linux_and_of_its_command_import_each_other_in_no_circ
     }
 }
 
-/// The libraries whose files are checked folder by folder.
+/// The source folders of the libraries. The files of each folder below them must not import each other in a cycle.
 const FOLDERS: &[&str] = &[
     "boards/app/src",
     "core/remote/src",

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use outrigger_require::workspace;
 
-/// The folders that are not part of the repository.
+/// The names of the folders that are not part of the repository, so that their pages are not checked.
 const FOREIGN: &[&str] = &["target", ".git"];
 
-/// Returns every page below `folder`.
+/// Returns every Markdown page below `folder`, except those in the folders [`FOREIGN`].
 fn pages(folder: &Path) -> Vec<PathBuf> {
     let mut pages = vec![];
     let mut folders = vec![folder.to_path_buf()];
@@ -26,8 +26,8 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     pages
 }
 
-/// Returns the files to which a page links, as they are written: without other sites and items of Rust, and without the
-/// place inside the file.
+/// Returns the files to which a Markdown page links, as they are written, but without the place inside the file. Links
+/// to other sites and to items of Rust are left out.
 fn linked(page: &str) -> impl Iterator<Item = &str> {
     let links = page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
     let files =
@@ -55,7 +55,7 @@ fn every_link_of_a_page_leads_to_a_file() {
     assert!(broken.is_empty(), "{} links lead nowhere:\n{}", broken.len(), broken.join("\n"));
 }
 
-/// Folders whose pages belong to the book.
+/// The folders whose pages belong to the book of documentation, so that its table of contents must list each of them.
 const OF_THE_BOOK: &[&str] = &["core/docs", "port-embassy/docs", "port-linux/docs", "tests/sim/docs", "tests/tables"];
 
 #[test]

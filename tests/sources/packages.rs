@@ -70,7 +70,8 @@ const SIMULATOR_MAY_USE: &[&str] = &[
     "time",
 ];
 
-/// The drivers of network controllers, for any board: their tests and examples need only this package of ours.
+/// The packages with drivers of network controllers, which any board can use. Of the packages of this workspace, their
+/// tests and examples need only [`DRIVERS_ARE_TESTED_WITH`].
 const DRIVERS: &[&str] = &["boards/eqos", "boards/w5500"];
 
 const DRIVERS_ARE_TESTED_WITH: &[&str] = &["outrigger-emulated"];
@@ -91,7 +92,8 @@ fn the_simulator_shares_no_decision_with_the_core() {
     }
 }
 
-/// The oracle uses the core's fields, with which it is compared, but none of its tables and codecs.
+/// Checks that the oracle (`tests/oracle`), an independent decoder, uses nothing of `outrigger-wire`, with which it is
+/// compared, but the module `fields`.
 #[test]
 fn the_oracle_uses_the_fields_of_the_messages_alone() {
     let mut seen = BTreeSet::new();
@@ -103,14 +105,15 @@ fn the_oracle_uses_the_fields_of_the_messages_alone() {
     assert_eq!(Vec::from_iter(seen), ["fields"]);
 }
 
-/// The modules of the core that the judge of an emulated board may use: it reads the board's reports, and shares no
-/// decision with it.
+/// The modules of the core that `tests/emulated`, which judges the firmware on emulated boards, may use: it reads a
+/// board's reports with them, and shares no decision with the board.
 const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot"];
 
-/// The modules of `outrigger-remote` that the judge may use.
+/// The modules of `outrigger-remote` that `tests/emulated`, which judges the firmware on emulated boards, may use.
 const EMULATED_MAY_USE_OF_REMOTE: &[&str] = &["telemetry"];
 
-/// The modules of `outrigger-wire` with which a board computes; the judge of the board may not use them.
+/// The modules of `outrigger-wire` with which a board computes. `tests/emulated`, which judges the board, may not use
+/// them.
 const EMULATED_MAY_NOT_USE: &[&str] = &["buffer_compaction", "checksum", "decimal", "math", "cobs"];
 
 #[test]

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use outrigger_require::workspace;
 
-/// The folders with sources of ours.
+/// The folders whose Rust files are searched for summaries that begin with one of [`OPENINGS`].
 const FOLDERS: &[&str] = &["boards", "core", "fuzz", "port-embassy", "port-linux", "tests", "urscript"];
-/// Folders that are not part of the repository.
+/// The names of the folders that are not part of the repository, so that their files are not searched.
 const FOREIGN: &[&str] = &["target", "corpus", "artifacts"];
 
-/// Words that open a relative clause, a pronoun or an aside: a summary that begins so cannot be read on its own.
+/// The words that open a relative clause, a pronoun or an aside. A summary, the first line of a documentation comment,
+/// that begins so cannot be read on its own.
 const OPENINGS: &[&str] = &[
     "Also",
     "And",
@@ -47,7 +48,7 @@ const OPENINGS: &[&str] = &[
     "Why",
 ];
 
-/// Summaries that may break the rule: the file, the beginning of the line, and the reason.
+/// The summaries that may begin with one of [`OPENINGS`]: the file, the beginning of the line, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[];
 
 /// Returns whether a summary begins with one of [`OPENINGS`].
@@ -58,7 +59,7 @@ fn breaks_the_rule(summary: &str) -> bool {
     })
 }
 
-/// Returns each summary of a file that breaks the rule, with the number of its line from 1.
+/// Returns each summary in the text of a file that begins with one of [`OPENINGS`], with the number of its line from 1.
 fn findings(text: &str) -> Vec<(usize, &str)> {
     let (mut found, mut inside) = (vec![], false);
     for (number, line) in (1..).zip(text.lines()) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns all Rust files below `folder`, with their paths from there.
+/// Returns all Rust files below `folder`: the path of each from there, and its text.
 pub(crate) fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -70,10 +70,12 @@ fn first_name(text: &str) -> Option<String> {
     (end > 0 && !text[end..].starts_with('!')).then(|| text[..end].to_owned())
 }
 
-/// The names at a root that are neither modules nor types: macros, and the controller of the core's tests.
+/// The lower-case names at a crate's root that do not count as modules: macros, and `peer`, the controller of the
+/// core's tests.
 const NO_MODULES: &[&str] = &["eprint_lossy", "eprintln_lossy", "peer", "rtde_recipe", "say"];
 
-/// Returns whether a name is a module. Types that are re-exported at the root start with a capital.
+/// Returns whether a name in a path from a crate's root is a module. Types that are re-exported there start with a
+/// capital.
 pub(crate) fn is_module(name: &str) -> bool {
     !NO_MODULES.contains(&name)
         && name.starts_with(|c: char| c.is_ascii_lowercase())

@@ -7,7 +7,8 @@ use outrigger_require::workspace;
 
 use super::reading::{code, sources};
 
-/// The files in which a vendor is chosen: by arguments, a configuration, the data of a board, or by name in a program.
+/// The files in which the vendor of the controller is chosen: by arguments, a configuration, the data of a board, or by
+/// name in a program.
 const CHOOSING: &[&str] = &[
     "port-linux/src/robot/controller_kinds.rs",
     "port-linux/src/run/session_kinds.rs",

@@ -60,7 +60,8 @@ fn each_suite_is_listed() {
     assert_eq!(targets, listed);
 }
 
-/// Returns the files that the tables must name: the sources of the suites, and the sources with ignored unit tests.
+/// Returns the files that the tables of `README.md` must name: the sources of the suites, and the sources with unit
+/// tests that are ignored as being in real time.
 fn files_in_real_time() -> BTreeSet<String> {
     let (root, suites) = (require::workspace(), require::workspace().join("tests/system"));
     let mut files = BTreeSet::new();
@@ -95,8 +96,8 @@ fn spans(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Returns the three cells of a table row about files. `None` for any other line. The first cell is empty if the row
-/// continues the one above.
+/// Returns the three cells of a row about files in the tables of `README.md`. `None` for any other line. The first cell
+/// is empty if the row continues the one above.
 fn row(line: &str) -> Option<[&str; 3]> {
     let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
     let cells: [&str; 3] = cells.try_into().ok()?;
@@ -109,8 +110,8 @@ fn has_plain_test(text: &str, name: &str) -> bool {
     at.is_some_and(|at| text[..at].rsplit("\n\n").next().is_some_and(|before| !before.contains("#[ignore")))
 }
 
-/// Returns the faults of a row's third cell, which must name a plain test that covers the file (a twin) or a reason
-/// why there is none.
+/// Returns the faults of the third cell of a row in the tables of `README.md`. The cell must name a plain test that
+/// covers the same as the file (a twin), or a reason why there is none.
 fn wrong_twins(cell: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let is_name =
         |span: &str| span.contains('_') && span.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));

@@ -5,7 +5,8 @@ use outrigger_urscript::{
     SpeedJForm, SpeedSlider, StopJ, TargetPayload, TextMsg, ToolCommunication, ToolVoltage, Version,
 };
 
-/// A version of each generation and at each boundary, in order of release.
+/// The versions of controller software for which statements are rendered: one of each generation and at each boundary
+/// between renderings, in order of release.
 const VERSIONS: [Version; 13] = [
     Version::new(1, 5),
     Version::new(1, 8),

@@ -24,7 +24,7 @@ fn commands() -> impl Strategy<Value = SpeedJ> {
         .prop_map(|(velocities, acceleration, time)| SpeedJ { velocities, acceleration, time })
 }
 
-/// Returns the numbers between the first pair of brackets.
+/// Returns the numbers between the first pair of brackets of a rendered statement.
 fn list(text: &str) -> Vec<f64> {
     let (_, rest) = text.split_once('[').unwrap();
     let (inside, _) = rest.split_once(']').unwrap();

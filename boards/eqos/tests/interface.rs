@@ -13,7 +13,7 @@ use outrigger_eqos::registers as r;
 use outrigger_eqos::{Cause, Fault, Interface, LinkMode, News};
 
 const FAST: LinkMode = LinkMode { fast: true, full_duplex: true };
-/// The greatest number of frames taken before other tasks get their turn.
+/// The number of received frames that the driver hands over at most before other tasks get their turn.
 const BURST: usize = 8;
 
 struct Rig {

@@ -69,8 +69,8 @@ fn of(range: std::ops::Range<u32>) -> Vec<Option<u32>> {
     range.map(Some).collect()
 }
 
-/// Runs `story` once for every possible run with at most this number of events of the model; returns the number of
-/// runs.
+/// Runs the test's function `story` once for every sequence of decisions with at most `interventions` events of the
+/// model; returns the number of runs.
 fn every(interventions: usize, mut story: impl FnMut(Every)) -> u64 {
     let all = Every::new(interventions);
     let mut runs = 0;
@@ -92,7 +92,8 @@ impl Choose for Late {
     }
 }
 
-/// Returns a ring of `n` on both sides, whose interleavings are enumerated after arming.
+/// Returns rings of `n` descriptors for sending and receiving. The order of events is enumerated while the returned
+/// flag is `true`.
 fn late(every: Every, tail: Tail, n: usize) -> (Rings, Rc<RefCell<bool>>) {
     let armed = Rc::new(RefCell::new(false));
     (Rings::start(Late(every, armed.clone()), tail, n, n), armed)
@@ -282,8 +283,8 @@ fn released(seed: u64, outcome: &mut Released0_6) {
     outcome.corrupt += u64::from(corrupt);
 }
 
-/// Checks that the model detects faults: with the order of writes and the tail pointers of embassy-stm32 0.6.0 it shows
-/// both.
+/// Checks that the model shows both known faults of embassy-stm32 0.6.0, with its order of writes and its tail
+/// pointers: reception that stops permanently, and frames with bytes that were never written.
 #[test]
 fn the_released_hal_wedges_and_sends_what_was_not_written_yet_in_this_model() {
     let mut outcome = Released0_6::default();
@@ -295,7 +296,8 @@ fn the_released_hal_wedges_and_sends_what_was_not_written_yet_in_this_model() {
     assert!(outcome.corrupt > 100, "{outcome:?}");
 }
 
-/// Each of the two faults alone, in the smallest scenario: only the tail, or only the missing barrier, is changed.
+/// Checks in the smallest scenario that a tail pointer outside of the ring stops the DMA, although all barriers are
+/// there.
 #[test]
 fn a_tail_outside_of_the_ring_wedges_it_even_with_every_barrier() {
     /// This driver's bus, except that the tail is an address of the stack.

@@ -22,7 +22,7 @@ use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 /// The epoch of the first session.
 const FIRST: Epoch = Epoch::from_number(1);
 
-/// The surroundings of the loop: the peer, the wire, the clock.
+/// The surroundings of the tested control loop: the simulated controller, its connections, the clock, and a record.
 struct World {
     micros: u64,
     next_cycle: u64,
@@ -33,20 +33,21 @@ struct World {
     refuse: bool,
     /// The highest number of bytes that a read returns.
     read_most: usize,
-    /// Writes never complete.
+    /// `true` if writes never complete.
     write_blocked: bool,
     /// The time that one write takes \[µs\].
     write_takes: u64,
-    /// The session has memory for RTDE.
+    /// `true` if the engine gets memory for RTDE.
     rtde: bool,
-    /// The reported turnarounds of answers.
+    /// The reported times from reading a robot state until the command that answers it was written.
     turnarounds: Vec<Duration>,
     inputs: Vec<(u64, Input)>,
     events: Vec<Event<UrEvent>>,
     modes: Vec<Mode>,
-    /// Bytes that the controller never acknowledges.
+    /// The number of sent bytes that the controller does not acknowledge.
     unacked: u32,
-    /// The calls of the application: `n`ext returned an input, it was `h`anded over, and `o`bserve.
+    /// The loop's calls of the application, one letter for each: `n` if `next` returned an input, `h` for
+    /// `handed_over`, `o` for `observe`.
     calls: String,
 }
 
@@ -213,7 +214,7 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
     }))
 }
 
-/// Runs the loop until it ends, or until `millis`. Returns `true` if it ended.
+/// Runs the tested control loop until it ends, or until `millis`. Returns `true` if it ended.
 fn run(world: &Shared, millis: u64) -> bool {
     let (mut primary, mut realtime) = (vec![0; 4096], vec![0; 8192]);
     let mut room = RtdeMemory::<'_, 4096>::new();
@@ -245,7 +246,7 @@ fn run(world: &Shared, millis: u64) -> bool {
     false
 }
 
-/// Returns the speeds of every `speedj` that the peer received, as text; `stopj` as itself.
+/// Returns the URScript programs that the simulated controller has received completely, in order.
 fn programs(world: &Shared) -> Vec<String> {
     world.borrow().peer.programs.clone()
 }

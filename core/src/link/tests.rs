@@ -5,7 +5,7 @@ use crate::robot::Reason;
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 
-/// A link of period T: states are published on time and read when the trace says so.
+/// A tested [`LinkMonitor`] and a simulated controller that publishes a state every `period` \[µs\].
 struct Trace {
     monitor: LinkMonitor,
     period: u64,
@@ -37,7 +37,7 @@ impl Trace {
         observation
     }
 
-    /// Reads the states of these cycles, each `late(cycle)` µs after it was published.
+    /// Lets the monitor read the states of these cycles, each `late(cycle)` µs after it was published.
     fn run(&mut self, cycles: core::ops::Range<u64>, mut late: impl FnMut(u64) -> u64) {
         for cycle in cycles {
             let _ = self.read(cycle, 1_000_000 + cycle * self.period + late(cycle));
@@ -411,7 +411,7 @@ fn a_datagram_link_needs_answers_to_be_graded() {
     assert_eq!(monitor.figures(Instant::ZERO).sequence.lost, 0);
 }
 
-/// Returns the monitor of a datagram link that is perfect apart from these answer figures.
+/// Returns the monitor of a datagram link that is perfect apart from these figures of the answers to our packets.
 fn datagrams_answered(figures: AnswerFigures) -> LinkMonitor {
     let mut monitor = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(1)));
     monitor.set_answers(figures);

@@ -9,7 +9,7 @@ use crate::robot::ReasonSet;
 use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety, SafetyMode};
 use outrigger_wire::time::{Duration, Instant};
 
-/// An [`Action`] without its authority.
+/// An [`Action`] without its authority and without the number of its move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Out {
     Silent,
@@ -24,7 +24,7 @@ enum Out {
 
 use Out::{Cancel, Hold, Keep, Mirror, Move, Silent, Start, Stop};
 
-/// The facts that the evidence is derived from, in the terms of a person.
+/// The facts about robot, link and program from which the [`Evidence`] for the tested machine is derived.
 #[derive(Clone, Copy, Debug)]
 struct World {
     timely: bool,
@@ -106,8 +106,8 @@ struct Trace {
 }
 
 impl Trace {
-    /// Creates a trace with 8 ms cycles, three good ones to command and two zero velocities to stop, then changes its
-    /// thresholds.
+    /// Creates a trace (a mode machine with scripted evidence) with 8 ms cycles, three good cycles to command and two
+    /// zero velocities to stop, then changes these settings with `configure`.
     fn with(configure: impl FnOnce(&mut ModeConfig)) -> Self {
         let mut config = ModeConfig { good_cycles: 3, stop_cycles: 2, ..ModeConfig::new(Duration::from_millis(8)) };
         configure(&mut config);
@@ -138,7 +138,7 @@ impl Trace {
         self.state(8);
     }
 
-    /// Goes from `Monitor` to `Command` by the shortest way.
+    /// Takes the mode machine from `Monitor` to `Command` with the fewest events.
     fn arm(&mut self) {
         assert_eq!(self.request(), Ok(Mode::Arming));
         self.world.program = Some(Activity::Running);
@@ -181,7 +181,7 @@ impl Trace {
         }
     }
 
-    /// Passes more time at rest than the window, without any output.
+    /// Passes states at rest until the machine has left `Stopping`; asserts that nothing is sent before.
     fn rest(&mut self) {
         self.world.at_rest = true;
         for _ in 0..30 {

@@ -52,7 +52,8 @@ fn explained<T>(trace: impl Fn() -> Vec<Event>, check: impl FnOnce() -> T) -> T 
     })
 }
 
-/// Returns 128 bits in place of the world itself: two of 10⁶ worlds have the same with a probability below 10⁻²⁶.
+/// Returns a 128-bit hash of a world, the mode machine with its simulated surroundings. Two of 10⁶ worlds have the same
+/// one with a probability below 10⁻²⁶.
 fn fingerprint(world: &World) -> u128 {
     let half = |salt: u64| {
         let mut hasher = DefaultHasher::new();
@@ -62,12 +63,13 @@ fn fingerprint(world: &World) -> u128 {
     half(1) << 64 | half(2)
 }
 
-/// Explores every sequence of up to `depth` events after `prefix`; returns the number of distinct worlds.
+/// Explores every sequence of up to `depth` events after `prefix`, with the robot states of `Seen::STREAMED`. Returns
+/// the number of distinct worlds (states of mode machine and surroundings).
 fn explore(prefix: &[Event], depth: usize) -> usize {
     explore_among(&alphabet(&Seen::STREAMED), prefix, depth)
 }
 
-/// Does the same as [`explore`] with other events.
+/// Explores as [`explore`] does, with the given events in place of its own.
 fn explore_among(events: &[Event], prefix: &[Event], depth: usize) -> usize {
     let mut start = World::boot();
     for event in prefix {
@@ -121,7 +123,8 @@ const TO_COMMAND: [Event; 6] = [
     Event::State(Seen::Moving),
 ];
 
-/// Returns the world at the end of `events`, and asserts its mode, because the test is meaningless in another mode.
+/// Returns the world at the end of `events`, the mode machine with its surroundings. Asserts its mode, because the
+/// tests that begin there are meaningless in another mode.
 fn reaches(events: &[Event], mode: Mode) -> World {
     let mut world = World::boot();
     for event in events {
@@ -176,9 +179,10 @@ fn every_short_sequence_after_losing_sight_of_the_arm_keeps_the_invariants() {
     assert!(worlds > 50_000, "{worlds} worlds");
 }
 
-/// Streaming, with a program of ours that waits for a move.
+/// The events after `TO_COMMAND` until a program of ours waits for a move, while the law still moves the arm.
 const WAITS: [Event; 1] = [Event::State(Seen::Waits)];
-/// A move is requested: zero velocity, rest, `Start`.
+/// The events after `TO_COMMAND` until the output `Start` begins a move by the controller: request, zero velocity,
+/// rest.
 const STARTS: [Event; 4] =
     [Event::State(Seen::Waits), Event::Delegate, Event::State(Seen::Waits), Event::State(Seen::Waits)];
 const RUNS: [Event; 1] = [Event::State(Seen::RunsOn)];
@@ -251,7 +255,8 @@ fn long_random_walks_with_moves_keep_the_invariants_and_begin_many() {
     assert!(moves > 100, "{moves} moves");
 }
 
-/// Makes long random walks, each from boot; returns the modes and drives that they visited.
+/// Makes `walks` long random walks, each from boot. Returns each mode with the drive in it (by law, or by a move of the
+/// controller) that they visited.
 fn walk(events: &[Event], walks: u64, helpful: fn(&World) -> Event) -> HashSet<(Mode, Drive)> {
     let mut visited = HashSet::new();
     for seed in 1..=walks {

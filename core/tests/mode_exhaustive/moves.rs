@@ -9,41 +9,43 @@ use crate::world::Out;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Moves {
-    /// The latest number issued.
+    /// The number of the newest move that the mode machine accepted; `None` before the first.
     pub(crate) number: Option<MoveNumber>,
-    /// In `Command`: `true` if the law does not move the arm.
+    /// In `Command`: `true` since a move by the controller was accepted, until the law moves the arm again.
     delegated: bool,
-    /// A move that was requested and not begun: the time of the request, and whether the law moved the arm until then.
+    /// The accepted move for which `Start` was not sent yet: the time of the request, and whether the law moved the arm
+    /// then.
     asked: Option<(Instant, bool)>,
-    /// `true` if `Start` was sent, and nothing has shown since that the move is over.
+    /// `true` if the output `Start`, which begins a move, was sent, and nothing has shown since that the move is over.
     pub(crate) may_run: bool,
     /// `true` if the program on the controller has reported the move's number since the output `Start` was sent.
     shown: bool,
     /// In `Command`: the time since which the move is shown to have ended.
     ended: Option<Instant>,
-    /// In `Command`, in time that was not paused: the time since the last sign of the program, and since `Start`.
+    /// In `Command`, in time that was not paused: the time since the program last reported on moves, and the time since
+    /// the output `Start`.
     quiet: Duration,
     waited: Duration,
-    /// The duration of the present pause.
+    /// The duration of the present pause of the program; zero if it is not paused.
     paused: Duration,
-    /// The time of the latest timely state.
+    /// The time of the latest state that was young enough to be acted on.
     timely: Instant,
     /// In `Stopping`: the time at which the arm was last seen to slow down, or the robot accepted no text.
     slowed: Instant,
-    /// The time after which a shown end of the move counts.
+    /// The time at which commanding ended or `Monitor` was entered; only later states may show that the move has ended.
     counts_from: Instant,
-    /// `true` if the link was lost since `Start`.
+    /// `true` if the link was lost since the output `Start`.
     out_of_sight: bool,
-    /// In `Stopping` after a move: `true` until `Stop` is sent.
+    /// In `Stopping` after a move: `true` until the output `Stop` is sent.
     pub(crate) cancelling: bool,
-    /// `true` if the next output must be `Cancel`.
+    /// `true` if the next output must be `Cancel`, which ends a move.
     cancel_due: bool,
     /// In `Command`, with the law moving the arm: the time at which its program was last seen paused, until it moves
     /// again.
     halted: Option<Instant>,
 }
 
-/// A step of the world, with the data that concerns moves.
+/// One event with the modes before and after it, and the other data that the rules about moves need.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) from: Mode,
@@ -91,7 +93,8 @@ impl Moves {
         (self.delegated, self.asked) = (false, None);
     }
 
-    /// Processes what the event shows, before the output.
+    /// Updates the record by what an event and the change of the mode show; called before the output is checked by
+    /// `sent`.
     pub(crate) fn observe(&mut self, step: Step) {
         let Step { from, to, event, now, .. } = step;
         let seen = if let Event::State(seen) = event { Some(seen) } else { None };
@@ -141,7 +144,7 @@ impl Moves {
         assert!(!(self.may_run && to == Mode::Arming), "armed while a move may run");
     }
 
-    /// Returns whether `Stop` has to be sent now because the arm was not seen to slow down.
+    /// Returns whether the output `Stop` has to be sent now because the arm was not seen to slow down.
     fn stop_is_due(&self, step: Step) -> bool {
         self.cancelling && step.now.since(self.slowed) > config().delegated.cancel_timeout && !step.silenced
     }
@@ -206,7 +209,7 @@ impl Moves {
         }
     }
 
-    /// Advances the clocks of the mirror, the beginning and the pause.
+    /// Advances the durations `quiet`, `waited` and `paused` by the time that has passed since the last timely state.
     fn keep_time(&mut self, seen: Seen, passed: Duration) {
         if seen.is_paused() {
             self.paused = self.paused + passed;
@@ -220,7 +223,8 @@ impl Moves {
         }
     }
 
-    /// Returns whether a timely state permits delegated drive to continue; commanding may end for other reasons.
+    /// Returns whether a timely state permits the controller to continue its move; commanding may end for other
+    /// reasons.
     fn goes_on(&self, seen: Seen, begun: bool, was_ended: bool) -> bool {
         let limits = config().delegated;
         let running = match seen.mirrored(self.number) {
@@ -240,7 +244,7 @@ impl Moves {
         starts && here && rests && mirrored && self.paused <= limits.pause_timeout
     }
 
-    /// Checks the output `out` that answers the event.
+    /// Checks that the output `out`, which answers the event, is permitted, and records it.
     pub(crate) fn sent(&mut self, out: Out, step: Step) {
         let Step { to: mode, event, now, .. } = step;
         let seen = if let Event::State(seen) = event { Some(seen) } else { None };
@@ -325,7 +329,8 @@ impl Moves {
         self.forget(mode);
     }
 
-    /// Resets data that no longer matters, so that worlds that differ in nothing else are equal.
+    /// Resets those parts of the record that no longer matter in this mode, so that worlds that differ in nothing else
+    /// are equal.
     fn forget(&mut self, mode: Mode) {
         let Self { number, may_run, shown, slowed, counts_from, out_of_sight, cancelling, .. } = *self;
         if mode == Mode::Command {
@@ -337,7 +342,7 @@ impl Moves {
         }
     }
 
-    /// In `Stopping`: returns whether a `Stop` in answer to this event is permitted.
+    /// In `Stopping`: returns whether the output `Stop` is permitted in answer to this event.
     pub(crate) fn may_stop(&self, step: Step) -> bool {
         let rests = matches!(step.event, Event::State(seen) if seen.shows_rest());
         let long = step.now.since(step.entered) >= config().rest_window;

@@ -8,7 +8,7 @@ use outrigger_core::mode::Mode;
 use crate::seen::{Event, Seen, alphabet};
 use crate::world::World;
 
-/// The modes, each with its place in the picture, the centre of its box.
+/// The modes, each with its place in the state diagram, the centre of its box.
 const BOXES: [(Mode, i32, i32); 5] = [
     (Mode::Offline, 100, 60),
     (Mode::Monitor, 360, 60),
@@ -36,7 +36,7 @@ const ARROWS: [Arrow; 9] = [
 /// The transition whose arrow would cross all others: a sentence below the picture names it.
 const IN_WORDS: (Mode, Mode) = (Mode::Command, Mode::Offline);
 
-/// Returns every transition within `depth` events from boot and from the middle of each mode.
+/// Returns every transition between modes within `depth` events from boot and from the end of each of `prefixes`.
 fn transitions(prefixes: &[&[Event]], depth: usize) -> BTreeSet<(u8, u8)> {
     let mut found = BTreeSet::new();
     let place = |mode: Mode| BOXES.iter().position(|(known, ..)| *known == mode).expect("a mode of the picture") as u8;

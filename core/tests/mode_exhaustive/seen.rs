@@ -35,7 +35,7 @@ pub(crate) fn config() -> ModeConfig {
     config
 }
 
-/// The content of a state.
+/// The content of a robot state in the explored sequences: arm, program and controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Seen {
     /// The arm is at rest, and no program runs.
@@ -61,7 +61,7 @@ pub(crate) enum Seen {
     PendantStopped,
     PendantPaused,
     TextPaused,
-    /// A state without information.
+    /// A state from which nothing can be learned.
     Nothing,
     /// At rest, and the program waits for a move.
     Waits,
@@ -107,9 +107,8 @@ impl Seen {
         Self::Nothing,
     ];
 
-    /// The robot states among which the exploration with moves that the controller executes chooses its events: all
-    /// that concern moves, and a selection of the others, because the number of sequences grows with that of the
-    /// events.
+    /// The contents of robot states in the exploration with moves that the controller executes: all that concern moves,
+    /// and a selection of the others, because the number of sequences grows with that of the contents.
     pub(crate) const DELEGATED: [Self; 20] = [
         Self::Idle,
         Self::Accepted,
@@ -133,7 +132,8 @@ impl Seen {
         Self::Gone,
     ];
 
-    /// Returns the evidence of a state that is read at `at`; `number` is that of the latest requested move.
+    /// Returns the evidence that the mode machine gets from a state with this content, read at `at`; `number` is that
+    /// of the newest accepted move.
     pub(crate) fn evidence(self, at: Instant, number: Option<MoveNumber>) -> Evidence {
         if self == Self::Nothing {
             return Evidence::default();
@@ -171,7 +171,8 @@ impl Seen {
         }
     }
 
-    /// Returns the mirrored value; `number` is that of the latest requested move.
+    /// Returns the status of moves that the program reports in this state; `number` is that of the newest accepted
+    /// move.
     pub(crate) fn mirrored(self, number: Option<MoveNumber>) -> Option<Mirrored> {
         let ours = number.or(MoveNumber::new(7))?;
         match self {
@@ -197,7 +198,7 @@ impl Seen {
         self.paused_by().is_some()
     }
 
-    /// Returns the reason for which the program is paused.
+    /// Returns the reason for which the program is paused; `None` if it is not paused.
     pub(crate) fn paused_by(self) -> Option<Reason> {
         match self {
             Self::Paused => Some(Reason::HeldByScaling),
@@ -242,7 +243,7 @@ impl Seen {
 pub(crate) enum Event {
     Established,
     LinkLost,
-    /// A state one cycle later.
+    /// A robot state with this content arrives one cycle later.
     State(Seen),
     /// One cycle without a state.
     Tick,
@@ -252,13 +253,13 @@ pub(crate) enum Event {
     Request,
     Release,
     Acknowledge,
-    /// A request that the controller executes a move.
+    /// A client requests that the controller executes a move.
     Delegate,
-    /// A request that the law continues.
+    /// A client requests that the law moves the arm again.
     Stream,
 }
 
-/// Returns all possible events with these states.
+/// Returns all events of an exploration in which robot states have these contents.
 pub(crate) fn alphabet(seen: &[Seen]) -> Vec<Event> {
     let mut events: Vec<Event> = seen.iter().copied().map(Event::State).collect();
     events.extend([

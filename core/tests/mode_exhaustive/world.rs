@@ -18,32 +18,34 @@ pub(crate) enum Out {
     Cancel(MoveNumber),
 }
 
-/// A machine, its environment, and the observer's record.
+/// The explored state: the mode machine, the time, the newest robot state, and the observer's record for the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct World {
     pub(crate) machine: ModeMachine,
     pub(crate) now: Instant,
     pub(crate) seen: Option<(Seen, Instant)>,
-    /// In `Arming`: the number of consecutive timely states, and whether the last state showed our program.
+    /// In `Arming`: the number of consecutive states that were not too old, and whether the last state showed our
+    /// program.
     good: u32,
     shown: bool,
-    /// In `Stopping`: the numbers of holds and stops sent, and whether a message forbade all text.
+    /// In `Stopping`: the numbers of outputs `Hold` and `Stop` sent; `silenced` is `true` if a state or an emergency
+    /// stop forbade all text.
     holds: u8,
     stops: u8,
     silenced: bool,
-    /// `true` if the latest state forbids text.
+    /// `true` if the latest state forbids text, or an emergency stop was reported after it.
     forbidden: bool,
     /// In `Stopping`: the reason; and the number of consecutive latest states in which the arm did not slow down.
     why: Option<Reason>,
     unslowed: u8,
-    /// In `Stopping`: whether the controller executed a move, and the time from which on rest counts.
+    /// In `Stopping`: `true` if a move by the controller may have been running, and the time from which on rest counts.
     delegated: bool,
     rest_from: Instant,
-    /// The time of the latest state.
+    /// The time of the latest state, or of the beginning of `Stopping` if that is later.
     heard: Instant,
     /// The number of stops sent since the mode machine last entered [`Mode::Monitor`]; at most one is permitted.
     stray_stops: u8,
-    /// The time since which rest must be shown before the motion is known again.
+    /// The time since which the motion is unknown; it is known again after rest was shown since then for long enough.
     unknown_since: Option<Instant>,
     entered: Instant,
     moves: Moves,
@@ -73,7 +75,7 @@ impl World {
         }
     }
 
-    /// Returns whether a move was begun, and nothing has shown its end.
+    /// Returns whether a move by the controller was begun, and nothing has shown its end.
     pub(crate) fn may_run(&self) -> bool {
         self.moves.may_run
     }
@@ -380,8 +382,8 @@ impl World {
         assert_eq!(self.out(), Out::Silent, "asking twice gives nothing more");
     }
 
-    /// Asserts that without further events every mode ends in `Offline`, without a move and without a busy loop on a
-    /// deadline.
+    /// Asserts that without further events every mode ends in `Offline`, without an output that moves the arm, and
+    /// without a deadline that has already passed.
     pub(crate) fn check_left_alone(&self) {
         let mut alone = self.clone();
         for _ in 0..12 {
@@ -400,7 +402,7 @@ impl World {
     }
 }
 
-/// Returns whether the table of the mode machine permits a transition by this event.
+/// Returns whether an event of this kind may cause this transition, by the table of the mode machine.
 fn allowed(from: Mode, to: Mode, event: Event) -> bool {
     use Event::{Established, Fault, LinkLost, LongSilence, Release, Request, State, Tick};
     match (from, to) {

@@ -5,7 +5,8 @@ use outrigger_wire::time::Duration;
 
 pub(crate) const CYCLE: Duration = Duration::from_millis(8);
 
-/// Returns the configuration of the mode machine, with defaults for moves by the controller.
+/// Returns a configuration of the mode machine with small thresholds, and with the defaults for moves by the
+/// controller.
 pub(crate) fn mode_config() -> ModeConfig {
     let config = ModeConfig {
         good_cycles: 1,

@@ -68,7 +68,7 @@ fn exhaust(bytes: &[u8], software: Option<SoftwareVersion>) -> Result<(), WireEr
     message.visit(software, &mut Reader::default())
 }
 
-/// Emits the parsed values and parses them again; checks that they are equal and that no byte remained unwritten.
+/// Emits the values of a sub-package and parses them again; checks that they are equal and that each byte was written.
 fn again(package: &SubPackage<'_>) {
     macro_rules! again {
         ($($variant:ident)+) => {

@@ -419,7 +419,7 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
     }
 }
 
-/// Reads a goal with these tolerances beside its points.
+/// Reads a ROS trajectory goal as JSON, with two fixed points and these tolerances.
 fn goal(tolerances: &str) -> Result<Motion<2>, String> {
     let points = r#"[{"positions": [0, 0], "time_from_start": 0}, {"positions": [1, 1], "time_from_start": 5}]"#;
     json(&format!(r#"{{"goal": {{"trajectory": {{"points": {points}}}, {tolerances}}}}}"#))

@@ -22,7 +22,7 @@ use crate::vendor::{Summary as _, Tally as _};
 /// The maximum number of datagrams received before the newest measurement among them is answered.
 const BURST: usize = 64;
 
-/// Creates the sockets and an engine, and a peer socket that sends to them.
+/// Creates the sockets of a session with a KRC, its engine, and the socket of the KRC, which sends to them.
 async fn beside() -> (Net, KrcEngine<'static, BoxedLaw<7>>, Peer) {
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let net = Net::listening(anywhere, Clock::start(), None).await.expect("a socket");

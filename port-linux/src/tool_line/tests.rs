@@ -47,7 +47,8 @@ async fn port() -> (Local, SocketAddr) {
     (local, at)
 }
 
-/// Runs the relay until `story` has ended. Returns the result of `story` and the messages of the relay.
+/// Runs the relay of the tool line until the test's future `story` has ended. Returns its result, and the messages that
+/// the relay printed.
 async fn beside<T>(stream: &TcpStream, local: &mut Local, story: impl Future<Output = T>) -> (T, Vec<String>) {
     let told = RefCell::new(vec![]);
     let mut tell = |text: &str| told.borrow_mut().push(text.to_owned());

@@ -17,7 +17,7 @@ use crate::json;
 use crate::show::ReportedState;
 use crate::show::events::{PeerEvent, Surroundings};
 
-/// A number that no enumeration has a name for, and that fits into all of them.
+/// A number that no tested enumeration has a name for, and that fits into each of them.
 const NUMBER: u8 = 77;
 
 fn words(words: impl IntoIterator<Item = ReportedState>) -> String {
@@ -35,7 +35,7 @@ fn reply(reply: &Reply<'_>) -> String {
     format!("{}, {}", reply_text::words(reply), json::text(&reply_text::value(reply)))
 }
 
-/// Formats a reply whose word or number is newer than this version: the controller's own text is shown.
+/// Returns the text that is displayed for a reply `line` of the dashboard server to `request`.
 fn answered(request: RequestKind, line: &str) -> String {
     reply_text::words(&Reply::parse(request, line.as_bytes()))
 }

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Passes everything to the system.
+/// An allocator that passes every call to the system's allocator, and measures the requests of each thread.
 pub(crate) struct Counting;
 
 thread_local! {
@@ -33,7 +33,8 @@ fn note(size: usize) {
     MOST.set(MOST.get().max(HELD.get()));
 }
 
-/// Memory that another thread asked for may be given back here.
+/// Subtracts freed memory from the memory held by this thread \[B\]. Memory that another thread requested may be freed
+/// here, therefore the result stops at 0.
 fn give_back(size: usize) {
     HELD.set(HELD.get().saturating_sub(size));
 }

@@ -21,13 +21,14 @@ static ALLOCATOR: counting::Counting = counting::Counting;
 const PORT: u16 = 30_003;
 const MESSAGES: u64 = 16;
 
-/// The greatest request for memory beside a file of a few kilobytes \[B\]. A chunk of LZ4 needs 32 KiB of buffers.
+/// The greatest single request for memory that is permitted while a file of a few kilobytes is read \[B\]. A chunk of
+/// LZ4 needs 32 KiB of buffers.
 const ROOM: usize = 128 << 10;
 
-/// Claims of a length that are not true.
+/// The wrong lengths that are written into the length fields of a recording.
 const CLAIMS: [u64; 8] = [0, 1, 0xffff, u32::MAX as u64, 1 << 40, i64::MAX as u64, u64::MAX - 8, u64::MAX];
 
-/// A file in memory that others can look at.
+/// A file in memory whose content the test can read while it is written.
 #[derive(Clone, Default)]
 struct Disk(Arc<Mutex<Cursor<Vec<u8>>>>);
 
@@ -53,7 +54,7 @@ impl Seek for Disk {
     }
 }
 
-/// Bytes that do not compress, other ones for each `number`.
+/// Returns bytes that do not compress, other ones for each `number`.
 fn noise(number: u64, length: usize) -> Vec<u8> {
     let mut next = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let byte = |_| {
@@ -123,7 +124,8 @@ impl Recording {
         whole.map(|chunk| chunk.message_end_time).max().map_or(0, |last| last as usize)
     }
 
-    /// Returns the places of all lengths outside of chunks, and of those of chunks: offset and size.
+    /// Returns offset and size \[B\] of the length fields of the recording, including those of chunks, and of the
+    /// records in chunks if they are not compressed.
     fn lengths(&self) -> Vec<(usize, usize)> {
         let mut lengths = vec![];
         let mut at = 8;
@@ -154,7 +156,7 @@ impl Recording {
 /// The time and the data of a message.
 type Message = (u64, Vec<u8>);
 
-/// A file that is overwritten again and again.
+/// A file on disk that a test overwrites with one damaged recording after another.
 struct Scratch {
     path: PathBuf,
     file: File,
@@ -173,7 +175,7 @@ impl Scratch {
         self.file.write_all_at(bytes, 0).expect("room");
     }
 
-    /// Reads the messages of the port. The greatest request for memory stays within `room`.
+    /// Reads the messages of the port from the file. Asserts that no single request for memory exceeds `room` \[B\].
     fn read(&self, room: usize) -> (Result<(), String>, Vec<Message>) {
         // The messages that are kept here do not count.
         let mut messages = Vec::with_capacity(4 * MESSAGES as usize);
@@ -191,7 +193,8 @@ impl Scratch {
         (read.map_err(|failure| failure.to_string()), messages)
     }
 
-    /// Reads a damaged recording: an error with its place, and no fewer messages than there have to be.
+    /// Asserts that reading a damaged recording ends with an error that names a byte, after at least `safe` correct
+    /// messages. Returns the error and the number of messages.
     fn refused(&self, whole: &Recording, safe: usize, what: &str) -> (String, usize) {
         let (read, messages) = self.read(ROOM);
         let form = whole.form;

@@ -25,7 +25,7 @@ pub(crate) struct Image {
 /// flash budgets exclude them.
 const LINK_GUARD: &str = "port-embassy: guard of the link";
 
-/// The groups of crates, in the order of the table's rows.
+/// The groups by which the code of an image is summed, in the order of the rows of the table of sizes.
 pub(crate) const GROUPS: [&str; 11] = [
     "core",
     "urscript",
@@ -41,6 +41,8 @@ pub(crate) const GROUPS: [&str; 11] = [
 ];
 
 impl Image {
+    /// Reads the sizes of a linked image from its ELF file.
+    ///
     /// # Panics
     /// If a tool cannot read the image.
     pub(crate) fn read(elf: &Path) -> Self {

@@ -30,15 +30,14 @@ use outrigger_embassy::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
 const LEAN_FLASH: u64 = 68 * 1024 + 512;
 /// The RAM budget of the lean configuration \[B\], for one session with its socket buffers.
 const LEAN_SESSION: u64 = 20 * 1024;
-/// The budgets of flash and RAM with all parts that `board-parts.md` lists. 30003 has room for five packets there, so
-/// that a lost packet causes no timeout, whatever the controller's TCP does. Programs on the controller take 42 kB of
-/// flash, including their texts and the requested end of a move, and 4.7 kB of RAM. A motion that is quintic and fed
-/// takes another kilobyte of flash, and so do the drivers of two sensors each, and tool axes controlled by sensors. A
-/// pause of such a program that holds its motion takes 3.3 kB more.
+/// The flash budget of the engine with all parts that `board-parts.md` lists \[B\], and its RAM budgets for one session
+/// without (`SESSION`) and with RTDE (`RTDE_SESSION`). Programs on the controller take 42 kB of the flash and 4.7 kB of
+/// the RAM. Port 30003 has room for five packets, so that a lost packet causes no timeout.
 const FLASH: u64 = 154 * 1024;
 const SESSION: u64 = 29 * 1024;
 const RTDE_SESSION: u64 = 34 * 1024;
-/// The parts that can be left out, as features of the probe.
+/// The parts of the engine that a board can leave out: a description of each, and the feature of `tests/thumb/probe`
+/// that includes it.
 const PARTS: [(&str, &str); 7] = [
     ("feature `texts` of the core: errors in a configuration and messages of the controller", "outrigger-core/texts"),
     ("feature `outputs`", "outrigger-core/outputs"),
@@ -50,23 +49,23 @@ const PARTS: [(&str, &str); 7] = [
 ];
 /// The budget of the code that writes settings, checkpoints and telemetry, and reads settings, in any image \[B\].
 const SERIALISATION: u64 = 34 * 1024;
-/// The groups in the flash budget: our crates, and the routines of the compiler and of the core library that they call.
-/// Code that a board adds is excluded.
+/// The groups of crates whose code counts towards the flash budgets: our crates, and the routines of the compiler and
+/// of the core library that they call. Code that a board adds is excluded.
 const OURS: [&str; 4] = ["core", "urscript", "port-embassy", "core library"];
 /// The environment variable with the path of the configuration that is built into a board's firmware instead of its
 /// own.
 const SETTINGS: &str = "OUTRIGGER_BOARD_CONFIG";
 /// The board whose firmware for a KRC is measured: one board represents all.
 const BESIDE_KRC: &str = "qemu-mps2";
-/// The images whose code is listed by module.
+/// The firmware images for which the report lists the size of the code by module.
 const IN_MODULES: [&str; 4] = ["engine, smallest", "engine, lean", "qemu-mps2", "qemu-mps2, KRC"];
 /// The size of the smallest module that is listed \[B\].
 const LEAST_MODULE: u64 = 256;
-/// A panic that is reported in the file of its caller: the peripheral access crate's assertion of an interrupt line's
-/// number, merged from several places (its message and its place in the image name `exti_h7.rs`). The panics of the
-/// driver itself are found on the other board that has it.
+/// An image and a source file in which the check for panics ignores a panic: the peripheral access crate's assertion of
+/// an interrupt line's number, which the report attributes to the file of its caller. Panics of the sensor driver
+/// itself are found on the other board that has it.
 const ELSEWHERE: (&str, &str) = ("nucleo-h743zi", "port-embassy/src/sensor/ads131m06.rs");
-/// The highest number of differing lines that are shown.
+/// The highest number of lines shown in which the measured table differs from the committed one.
 const DIFFERENCES: usize = 40;
 
 fn root() -> PathBuf {
@@ -78,7 +77,7 @@ fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
     program(cargo(folder).args(["build", "--locked"]).args(arguments))
 }
 
-/// Returns the program that this command of Cargo builds.
+/// Runs this Cargo command, which builds a program, and returns the path of the program.
 fn program(command: &mut Command) -> PathBuf {
     let said = run(command.arg("--message-format=json-render-diagnostics"));
     let executable = said.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
@@ -92,7 +91,7 @@ fn cargo(folder: &Path) -> Command {
     command
 }
 
-/// Returns the name of each board, and the path of its built program.
+/// Builds the firmware of each board, and that of one board for a KRC. Returns the names and the paths of the programs.
 fn boards() -> Vec<(String, PathBuf)> {
     let folder = root().join("boards");
     let entries = std::fs::read_dir(&folder).expect("boards").flatten();
@@ -115,14 +114,15 @@ fn boards() -> Vec<(String, PathBuf)> {
     all
 }
 
-/// Builds the engine alone. The Cargo profile decides between speed and size.
+/// Builds the probe, a program with the engine alone, and returns its path. The Cargo `profile` decides between speed
+/// and size.
 fn engine(profile: &str, arguments: &[&str]) -> PathBuf {
     let common = ["--profile", profile, "--target", "thumbv7em-none-eabihf"];
     build(&root().join("tests/thumb/probe"), &[&common, arguments].concat())
 }
 
-/// Builds the smallest engine with these features of the probe, and copies it to a path that the next build does not
-/// overwrite.
+/// Builds the engine optimised for size, with only these features of the probe, and copies it to a path that the next
+/// build does not overwrite. Returns that path.
 fn lean(features: &str) -> PathBuf {
     let elf = engine("smallest", &["--no-default-features", "--features", &format!("engine_only,{features}")]);
     let kept = elf.with_extension("lean");
@@ -130,12 +130,13 @@ fn lean(features: &str) -> PathBuf {
     kept
 }
 
-/// Returns the size of the probe's static of this name.
+/// Returns the size of the image's static variable whose name ends with `name` \[B\]; 0 if there is none.
 fn static_of(image: &Image, name: &str) -> u64 {
     image.statics.iter().find(|(_, symbol)| symbol.ends_with(name)).map_or(0, |(size, _)| *size)
 }
 
-/// Returns the lines of `.ci/run instructions`: name, count, and the budget if there is one.
+/// Runs the programs that count instructions in QEMU, as `.ci/run instructions` does. Returns the name, the count and
+/// the budget, if there is one, of each counted operation.
 fn instructions() -> Vec<(String, u64, Option<u64>)> {
     let said = |(program, features)| {
         let folder = root().join("tests/thumb/instructions");
@@ -151,7 +152,7 @@ fn instructions() -> Vec<(String, u64, Option<u64>)> {
     programs.map(said).iter().flat_map(|said| said.lines()).filter_map(read).collect()
 }
 
-/// The table, and the entries that exceed their budgets.
+/// The report of a run: a table of the measured costs, and the entries that exceed their budgets.
 struct Report {
     text: String,
     over: Vec<String>,
@@ -188,7 +189,7 @@ fn flash(image: &Image) -> u64 {
     image.code_of(&OURS) + image.constants
 }
 
-/// Measures each part in addition to the lean engine.
+/// Builds the lean engine with each of [`PARTS`] alone, and reports the flash and RAM that the part adds.
 fn parts() -> Report {
     let least = Image::read(&lean(""));
     let mut report = Report { text: PARTS_TEXT.into(), over: Vec::new() };

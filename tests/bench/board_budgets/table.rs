@@ -1,15 +1,16 @@
 //! The comparison of a measured table with the committed one.
 
-/// The divisor of a committed number that gives its tolerance upwards: one percent.
+/// The divisor of a committed number that gives the tolerance of a larger measured number: one percent.
 const SLACK: u64 = 100;
-/// The difference that is always tolerated \[bytes\]. In folders with other names the compiler inlines other
-/// functions (a task's stack differed by 104 B).
+/// The difference of two numbers that is always tolerated \[bytes\]. In folders with other names the compiler inlines
+/// other functions (a task's stack differed by 104 B).
 const SLACK_BYTES: u64 = 256;
-/// The tolerance by which a number may fall below the committed one: five percent. A smaller cost is no fault of the
-/// change that causes it.
+/// The divisor of a committed number that gives the tolerance of a smaller measured number: five percent. It is wider
+/// than [`SLACK`], because a smaller cost is no fault.
 const GAIN: u64 = 20;
 
-/// Returns the lines in which two tables differ; numbers differ if they exceed [`SLACK`] upwards or [`GAIN`] downwards.
+/// Returns the lines in which a measured table differs from the committed one. A number may be larger by [`SLACK`] or
+/// smaller by [`GAIN`], and in either case differ by [`SLACK_BYTES`].
 pub(crate) fn differences(committed: &str, measured: &str) -> Vec<String> {
     let near = |a: &str, b: &str| match (a.parse::<u64>(), b.parse::<u64>()) {
         (Ok(committed), Ok(measured)) => {

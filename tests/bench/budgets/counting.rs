@@ -3,14 +3,14 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// An allocator that passes all calls to the system's allocator and counts the requests of each thread.
+/// An allocator that passes all calls to the system's allocator and counts the requests for memory of each thread.
 pub(crate) struct Counting;
 
 thread_local! {
     static REQUESTS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Returns the number of memory requests in `work`.
+/// Executes `work` and returns the number of memory allocations and reallocations that it requested.
 pub(crate) fn requests(work: impl FnOnce()) -> u64 {
     let before = REQUESTS.get();
     work();

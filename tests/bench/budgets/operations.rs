@@ -17,7 +17,7 @@ use outrigger_wire::rtde::{Package, Protocol, Recipe, Reply};
 use outrigger_wire::rtde_recipe;
 use outrigger_wire::time::{Duration, Instant};
 
-/// One budgeted operation.
+/// A part of a control cycle whose execution time has a budget.
 pub(crate) struct Operation {
     /// The description of the operation.
     pub(crate) name: &'static str,
@@ -54,7 +54,7 @@ fn realtime_packet() -> Operation {
 }
 
 rtde_recipe! {
-    /// The variables to which a driver of a larger system subscribes.
+    /// The 31 RTDE variables of the budgeted package, as a driver of a larger system subscribes to them.
     struct Driver, view DriverView: outputs {
         timestamp, actual_q, actual_qd, actual_current, actual_TCP_pose, actual_TCP_force, tcp_offset, payload,
         payload_cog, speed_scaling, target_speed_fraction, runtime_state, robot_mode, safety_mode, robot_status_bits,
@@ -76,7 +76,7 @@ fn rtde_package() -> Operation {
     })
 }
 
-/// Converts every field of a sub-package to host order.
+/// Converts every field of a sub-package of the primary interface (port 30001) to host order.
 macro_rules! to_host_order {
     ($package:expr, $($variant:ident)+) => {
         match $package {
@@ -137,7 +137,8 @@ fn fri_command() -> Operation {
     })
 }
 
-/// Returns the KRC's own setpoint as the command: the cost of an answer without a law.
+/// Returns the operation that answers an FRI measurement outside of commanding. The command repeats the KRC's own
+/// setpoint, so no law is executed.
 fn fri_answer() -> Operation {
     struct Still;
     impl Checkpoint for Still {}

@@ -10,14 +10,15 @@ use crate::Verdict;
 use crate::peer::Peer;
 use crate::subject::{Programs, Subject};
 
-/// The budget of system calls per cycle.
+/// The budget of system calls per cycle in the control thread of the measured program.
 const CALLS: f64 = 4.0;
 /// The budget of sleeps among the system calls of a cycle.
 const SLEEPS: f64 = 1.1;
-/// The budget of further calls with listeners: a contended lock causes a call now and then.
+/// The budget of the system calls per cycle that listeners add in the control thread. It is not zero, because a
+/// contended lock causes a call now and then.
 const FURTHER_CALLS: f64 = 0.05;
-/// The counted instructions: per cycle of the engine's thread with a trivial application, and of `run`'s thread with
-/// and without listeners. They may grow by this factor before a check is necessary.
+/// The committed numbers of instructions per cycle in the control thread: of the engine with a trivial application, and
+/// of `outrigger run` without and with listeners. A check fails if a number exceeds its entry times [`GROWTH`].
 const COUNTED: [(Subject, f64); 4] =
     [(Subject::Ours, 11_230.0), (Subject::Run, 13_990.0), (Subject::View, 16_230.0), (Subject::Json, 15_870.0)];
 const GROWTH: f64 = 1.05;
@@ -90,7 +91,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     }
 }
 
-/// Counts the cost that a ROS 2 node and its readers cause in the control thread.
+/// Counts the system calls and instructions that a ROS 2 node and its readers add in the control thread.
 pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
     let [run, ros] = [Subject::Run, Subject::Ros].map(|subject| {
         let calls = traced(programs, subject).map(|calls| calls.each.values().sum::<f64>());
@@ -112,7 +113,8 @@ pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
 /// The mean numbers of system calls of the control thread per cycle, by name.
 struct Calls {
     each: BTreeMap<String, f64>,
-    /// The system calls from waking up to sending the text, including those of waiting and writing.
+    /// The mean numbers per cycle of those system calls from waking up to sending the text of the command, including
+    /// the calls that wait and write.
     before: BTreeMap<String, f64>,
 }
 
@@ -122,7 +124,8 @@ fn listed(calls: &BTreeMap<String, f64>) -> String {
     calls.into_iter().map(|(name, count)| format!("{name} {count:.3}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the system calls of the first thread between two commands.
+/// Runs `subject` under `strace` and returns the mean numbers of system calls of its first thread per cycle, from one
+/// command to the next.
 fn traced(programs: &Programs, subject: Subject) -> Result<Calls, String> {
     let file = programs.folder().join("trace");
     // The program is the child, and the tracer runs in parallel; it ends with the program.
@@ -159,14 +162,15 @@ fn traced(programs: &Programs, subject: Subject) -> Result<Calls, String> {
     Ok(Calls { each, before })
 }
 
-/// Returns the user instructions of the first thread per cycle.
+/// Runs `subject` under Valgrind and returns the mean number of user instructions of its first thread per cycle.
 fn instructions_of(programs: &Programs, subject: Subject) -> Result<f64, String> {
     let counted = executed(programs, subject, &["lockstep_begins", "lockstep_ends"])?;
     let all = counted.iter().find(|(at, _)| at == "lockstep_ends").ok_or("not counted")?.1;
     Ok(all as f64 / f64::from(CYCLES))
 }
 
-/// Returns the median of the instructions from the last sleep to the writing of the text.
+/// Runs `subject` under Valgrind and returns the median number of instructions of its first thread from the last sleep
+/// of a cycle until the text of the command is written.
 fn before_the_text(programs: &Programs, subject: Subject) -> Result<f64, String> {
     let counted = executed(programs, subject, &["lockstep_sleeps", "lockstep_writes"])?;
     let mut counts: Vec<_> =
@@ -175,8 +179,8 @@ fn before_the_text(programs: &Programs, subject: Subject) -> Result<f64, String>
     counts.get(counts.len() / 2).map(|count| *count as f64).ok_or_else(|| "not counted".into())
 }
 
-/// Returns the instructions that the first thread executed between two of the `marks` of `lockstep.c`, each with the
-/// mark at which it ends.
+/// Runs `subject` under Valgrind and returns the numbers of instructions that its first thread executed between two of
+/// the `marks`, functions of `lockstep.c`. Each number has the name of the mark at which it ends.
 fn executed(programs: &Programs, subject: Subject, marks: &[&str]) -> Result<Vec<(String, u64)>, String> {
     let folder = programs.folder().join("callgrind");
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -203,8 +207,8 @@ fn executed(programs: &Programs, subject: Subject, marks: &[&str]) -> Result<Vec
     if counts.is_empty() { Err("no count (is Valgrind there?)".into()) } else { Ok(counts) }
 }
 
-/// Sends two signals, so that the counters can write their results and the program does not wait for a controller that
-/// is gone.
+/// Ends the measured program so that Valgrind can write its counts: sends SIGTERM every 300 ms until the program has
+/// ended, and kills it after 15 s. A second signal ends a program that still waits for its controller.
 fn end(child: &mut Child) {
     for _ in 0..50 {
         let _ = kill_process(Pid::from_child(child), Signal::TERM);

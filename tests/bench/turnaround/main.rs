@@ -34,16 +34,19 @@ use self::peer::{Block, Peer};
 use self::pooled::{Pooled, between_kinds, ratio_of_pairs};
 use self::subject::{Programs, Subject};
 
-/// The highest number of attempts to measure one block: on a busy machine the load itself is delayed at times, and
-/// the arm stopped.
+/// The highest number of attempts to measure one block of cycles. On a busy machine the simulated controller itself is
+/// delayed at times, and the arm stops.
 const ATTEMPTS: usize = 5;
-/// The priority of `SCHED_FIFO`, if that is permitted.
+/// The `SCHED_FIFO` priority of this program and of the measured programs, if it is permitted.
 const PRIORITY: u8 = 20;
-/// The budget of the ratio of our answer times to those of the bare loop.
+/// The budget of the ratio of the engine's answer times to those of the bare C loop, for the median and the 99 %
+/// quantile.
 const RATIO_BUDGET: f64 = 1.1;
-/// The budget of the ratio of the median of a loop that stays awake to that of the bare loop, which sleeps.
+/// The budget of the ratio of the engine's median answer time with busy polling to that of the bare C loop, which
+/// sleeps.
 const BUSY_BUDGET: f64 = 0.6;
-/// The budget by which the share of answered cycles may be below that of the bare loop \[percentage points\].
+/// The budget by which the engine's share of answered cycles may be below that of the bare C loop, in percentage
+/// points.
 const ANSWERED_BUDGET: f64 = 0.1;
 
 fn main() -> ExitCode {
@@ -141,7 +144,8 @@ fn compare(programs: &Programs, rounds: u32, cycles: u32, verdict: &mut Verdict)
     beside(programs, [Subject::View, Subject::Json], rounds, cycles, verdict);
 }
 
-/// Compares the cost that listeners add to each answer with the difference between two equal programs.
+/// Measures programs with the listeners `listened`, and checks their 99 % quantiles of the answer times. The ratio to a
+/// program without listeners must not exceed the ratio that occurs between two equal programs.
 fn beside<const N: usize>(
     programs: &Programs,
     listened: [Subject; N],
@@ -164,7 +168,8 @@ fn beside<const N: usize>(
     }
 }
 
-/// Measures all blocks of some subjects, which take turns.
+/// Measures `rounds` blocks of cycles of each of these programs, which take turns. Returns `None` if a block fails
+/// repeatedly.
 fn measured(programs: &Programs, subjects: &[Subject], rounds: u32, cycles: u32) -> Option<Vec<Pooled>> {
     let mut pooled: Vec<Pooled> = subjects.iter().map(|_| Pooled::default()).collect();
     let mut repeated = 0;
@@ -185,8 +190,8 @@ fn measured(programs: &Programs, subjects: &[Subject], rounds: u32, cycles: u32)
     Some(pooled)
 }
 
-/// Measures one block of a program, and repeats it if it failed. Returns `None`, and prints the reason, if it fails
-/// repeatedly.
+/// Measures one block of cycles of a program, and repeats it if it failed. Returns `None` if all attempts fail, and
+/// prints the reason of each.
 fn one(programs: &Programs, subject: Subject, cycles: u32, repeated: &mut u32) -> Option<Block> {
     for _ in 0..ATTEMPTS {
         let mut peer = Peer::new();

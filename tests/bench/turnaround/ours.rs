@@ -23,7 +23,8 @@ const STROKE_MILLIS: u64 = 4_000;
 
 type Law = JointServo<6>;
 
-/// Commands the controller at `port_base` until this process is killed.
+/// Runs the engine with a trivial application, which commands the controller at `port_base` until this process is
+/// killed.
 pub(crate) fn run(port_base: u16, busy_poll_micros: Option<u32>) {
     let clock = Clock::start();
     let address = RobotAddress::new("127.0.0.1", port_base).expect("a port base");
@@ -47,8 +48,8 @@ fn to_and_fro() -> Trajectory<6> {
     Trajectory::through(&waypoints).expect("a motion")
 }
 
-/// The operator of the measured program: requests once, as soon as no precondition is unmet, and never shuts the
-/// program down.
+/// The operator of the measured engine: requests once that it command, as soon as no precondition is unmet, and never
+/// shuts it down.
 struct Operator {
     inputs: Option<Input>,
     commanded: bool,

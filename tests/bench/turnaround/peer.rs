@@ -12,17 +12,19 @@ use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::SoftwareVersion;
 
 const PERIOD: Duration = Duration::from_millis(2);
-/// The greatest delay of a valid packet after its deadline; with more, the load itself was delayed.
+/// The limit on the delay of a packet after its deadline. With a longer delay the simulated controller itself was late,
+/// and the cycle is not measured.
 const PUNCTUAL: Duration = Duration::from_micros(200);
-/// The longest wait for the first moving command \[cycles\].
+/// The longest wait for the first moving command of the measured process \[cycles\].
 const PATIENCE: u32 = 5_000;
 /// The number of cycles in motion before the measurement begins.
 const WARM_UP: u32 = 250;
 /// The number of cycles after an unanswered one in which an answer may belong to an earlier state.
 const CATCH_UP: u32 = 3;
-/// The longest wait for an answer while time stands still.
+/// The longest wait for an answer, or for an idle process, while the clock of the measured process advances only with
+/// the states.
 const STEP: Duration = Duration::from_secs(20);
-/// The time of silence after which no data is in transit.
+/// The time of silence on the connection after which no data is in transit.
 const QUIET: Duration = Duration::from_millis(300);
 
 /// The results of one block of measured cycles.
@@ -87,7 +89,7 @@ impl Peer {
         Port::Realtime.at_base(self.port_base).expect("it listens there")
     }
 
-    /// Serves the process until `cycles` of commanded motion are measured.
+    /// Serves the measured process as its controller until `cycles` of commanded motion are measured.
     ///
     /// # Errors
     /// The process never commanded, or stopped.
@@ -144,8 +146,9 @@ impl Peer {
         Err("no command came")
     }
 
-    /// Serves the process until it has answered `cycles` states, each before the next one is sent, however long it
-    /// takes. Until the arm moves, a state is sent only after the process has handled the previous one and waits.
+    /// Serves the measured process as its controller until it has answered `cycles` states, each before the next one is
+    /// sent, however long it takes. Until the arm moves, a state is sent only after the process has handled the
+    /// previous one and waits.
     ///
     /// # Errors
     /// The process never commanded, or stopped.
@@ -210,7 +213,8 @@ impl Peer {
         }
     }
 
-    /// Sends the cycle's packet; returns `false` if no client is connected.
+    /// Sends the state of this cycle to the measured process; returns `false` if it is not connected or there is no
+    /// state.
     fn send(&mut self) -> Result<bool, &'static str> {
         let mut packet = [0; 4096];
         let Some(client) = &mut self.realtime else { return Ok(false) };
@@ -219,8 +223,8 @@ impl Peer {
         Ok(n > 0)
     }
 
-    /// Waits until the process has read all states and waits for more, so that a slow process does not fall behind the
-    /// robot.
+    /// Waits until the measured process has read all states and waits for more, so that a slow process does not fall
+    /// behind the robot.
     ///
     /// # Errors
     /// The process was not idle within [`STEP`].
@@ -238,8 +242,8 @@ impl Peer {
         Ok(())
     }
 
-    /// Waits for an answer and returns the time of its arrival. For measured answers it waits `awake`, without
-    /// sleeping, so that only the process's wake-up is measured.
+    /// Waits until `until` for a command of the measured process. Returns the time of its arrival; `None` if none
+    /// arrived. If `awake` is `true`, this thread does not sleep, so that only the wake-up of the process is measured.
     fn answer(&mut self, until: Instant, awake: bool) -> Result<Option<Instant>, &'static str> {
         let mut text = [0; 4096];
         let Some(client) = &mut self.realtime else { return Ok(None) };
@@ -267,8 +271,8 @@ impl Peer {
     }
 }
 
-/// Returns the number of bytes in the kernel for the connection from port `local` to port `remote` of this machine, if
-/// it exists: `rx_queue` of `/proc/net/tcp`.
+/// Returns the number of received bytes that a process of this machine has not yet read from its connection between
+/// port `local` and port `remote` (`rx_queue` of `/proc/net/tcp`); `None` if there is no such connection.
 fn unread(local: u16, remote: u16) -> Option<u32> {
     let table = std::fs::read_to_string("/proc/net/tcp").ok()?;
     table.lines().find_map(|line| {
@@ -288,7 +292,8 @@ fn waits(process: u32) -> bool {
     call.split(' ').next().and_then(|number| number.parse().ok()) == Some(libc::SYS_ppoll)
 }
 
-/// Returns the number of voluntary sleeps of all threads of `process`, and the number of threads.
+/// Returns the number of wake-ups (voluntary context switches) of all threads of `process` since their start, and the
+/// number of threads.
 fn wakes(process: u32) -> (u64, usize) {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).expect("the process runs");
     let counts: Vec<u64> = tasks

@@ -31,8 +31,9 @@ impl Pooled {
     }
 }
 
-/// Returns the boundary between the two kinds of blocks that occur on a virtual machine: the point where the medians of
-/// blocks are furthest apart, among the splits that leave a tenth on each side.
+/// Returns the median answer time \[µs\] that separates fast from slow blocks, the two kinds that occur on a virtual
+/// machine. It lies in the largest gap (by ratio) between the blocks' medians that leaves a tenth of the blocks on each
+/// side.
 pub(crate) fn between_kinds(of: &[&Pooled]) -> f64 {
     let mut medians: Vec<f64> =
         of.iter().flat_map(|pooled| pooled.blocks.iter().map(|block| block.quantile(0.5))).collect();

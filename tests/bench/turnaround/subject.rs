@@ -23,10 +23,10 @@ const READERS: usize = 2;
 const ROS_READERS: &str = "20";
 /// The domain of the ROS 2 readers.
 const ROS_DOMAIN: &str = "78";
-/// The time before a state from which a busy-polling loop is awake \[µs\].
+/// The time before each state from which the engine with busy polling is awake \[µs\].
 const AWAKE: u32 = 300;
 
-/// A measured program.
+/// A program whose answer times or costs are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// The C loop `bare.c`, which waits for one socket.
@@ -86,16 +86,19 @@ impl Subject {
 /// The paths of the programs that are measured.
 pub(crate) struct Programs {
     pub(crate) bare: PathBuf,
-    /// The library that controls time for counting: `lockstep.c`.
+    /// The path of the library that is loaded before a counted program, so that the program's clock advances only with
+    /// the controller's states: `lockstep.c`.
     lockstep: PathBuf,
     outrigger: PathBuf,
     folder: PathBuf,
     processors: CpuSet,
-    /// The readers of a ROS 2 node's messages.
+    /// The process of the ROS 2 readers, if they were started.
     ros_readers: Option<Child>,
 }
 
 impl Programs {
+    /// Compiles the C programs, and finds the program `outrigger` beside this one.
+    ///
     /// # Errors
     /// A description of the missing program, and how to get it.
     pub(crate) fn find() -> Result<Self, String> {
@@ -135,8 +138,9 @@ impl Programs {
         &self.folder
     }
 
-    /// Starts `subject` with `peer` as its controller, under the command `tracer` and with its own time if one is
-    /// given. The program runs on the last processor and the load on the others, so that neither interrupts the other.
+    /// Starts `subject` with `peer` as its controller. If a command `tracer` is given, the program runs under it and
+    /// with the clock of `lockstep.c`. It runs on the last processor and this process on the others, so that neither
+    /// interrupts the other.
     pub(crate) fn start(&self, subject: Subject, peer: &Peer, tracer: &[String]) -> Child {
         let last = (0..CpuSet::MAX_CPU).rev().find(|cpu| self.processors.is_set(*cpu)).expect("a processor");
         let (mut alone, mut others) = (CpuSet::new(), self.processors);
@@ -211,7 +215,8 @@ impl Programs {
         child
     }
 
-    /// Writes a configuration with a motion to and fro; returns its path, and the port for readers.
+    /// Writes a configuration of `outrigger run` with a motion to and fro; with listeners also with a recording and a
+    /// port for readers. Returns its path and that port.
     fn configuration(&self, port: &str, listened_to: bool) -> (PathBuf, Option<u16>) {
         let mut text = format!(
             "[robot]\naddress = \"127.0.0.1:{port}\"\n[session]\nexpert.pendant_stop = \"overridden\"\n[run]\nrequest = \"start\"\n[law]\nkind = \"joint-servo\"\n\
@@ -261,7 +266,7 @@ impl Drop for Programs {
     }
 }
 
-/// Opens a pseudo terminal for the measured program.
+/// Opens a pseudo terminal for the measured program, and discards all output to it.
 fn terminal() -> OwnedFd {
     let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&screen).expect("ours");
@@ -284,7 +289,7 @@ fn free_port() -> u16 {
     free.expect("a free port").port()
 }
 
-/// Returns a browser's request to the page on `port`.
+/// Returns a browser's HTTP request for the stream of the live page on `port`.
 fn stream(port: u16) -> String {
     format!("GET /stream HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")
 }

@@ -21,16 +21,16 @@ use outrigger_wire::time::{Duration, Instant};
 
 use crate::limit::Limits;
 
-/// The shortest of FRI's periods.
+/// The shortest cycle period of FRI.
 const PERIOD: Duration = Duration::from_millis(1);
 const KRC: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 168, 0, 20)), DEFAULT_PORT);
 const SENSOR: SourceId = SourceId(1);
-/// The sensor's reading, which is also the wanted one \[m\].
+/// The wanted reading of the sensor \[m\]. The readings alternate between it and 1 mm more.
 const DISTANCE: f32 = 0.12;
 /// Joint positions with shoulder, elbow and wrist well bent and the tool pointing down \[rad\].
 const BENT: [f32; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 1.3, 0.0];
 
-/// An engine and its KRC. The arm is ideal: it is at the position that was commanded one cycle ago.
+/// An engine and its simulated KRC. The arm is ideal: it is at the position that was commanded one cycle ago.
 pub struct Answering {
     session: KrcEngine<'static, AnyLaw<7>>,
     arm: KinematicChain<7>,
@@ -43,7 +43,8 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// Returns an engine with `law`, in `Command` and moving the arm.
+    /// Returns an engine with `law` and its simulated KRC, after they have run until the engine commands and moves the
+    /// arm.
     fn commanding(law: LawConfig<7>, control: Control) -> Self {
         let mut config = KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() };
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
@@ -90,7 +91,8 @@ impl Answering {
         answering
     }
 
-    /// Prepares the KRC's next cycle, and the sensor's next reading; not counted.
+    /// Prepares the next cycle of the simulated KRC, and the sensor's next reading. The instructions of this function
+    /// are not counted.
     pub fn prepare(&mut self) {
         self.obey();
         self.now = self.now + PERIOD;
@@ -117,14 +119,14 @@ impl Answering {
         measured.emit(&mut self.measurement).expect("room");
     }
 
-    /// Makes the bytes of a command from the bytes of a measurement, as `port-embassy` does, and the accounting. This
-    /// is the counted part.
+    /// Makes the engine produce the bytes of a command from the bytes of a measurement, as `port-embassy` does, and do
+    /// its accounting. The instructions of this function are counted.
     pub fn answer(&mut self) {
         self.decide();
         self.account();
     }
 
-    /// The first part of [`answer`](Self::answer): until the bytes of the command are ready.
+    /// Executes the first part of [`answer`](Self::answer): until the bytes of the command are ready.
     #[inline(never)]
     pub fn decide(&mut self) {
         if let Some(window) = self.session.receive_window(LinkId::FRI).get_mut(..MEASUREMENT_LEN) {
@@ -140,7 +142,8 @@ impl Answering {
         }
     }
 
-    /// The second part of [`answer`](Self::answer): all work for which the bytes need not wait.
+    /// Executes the second part of [`answer`](Self::answer): all work of the engine for which the command need not
+    /// wait.
     #[inline(never)]
     pub fn account(&mut self) {
         let _ = self.session.written(self.now);
@@ -153,7 +156,7 @@ impl Answering {
         self.session.mode() == Mode::Command && self.answered
     }
 
-    /// Makes the KRC execute the last command.
+    /// Makes the simulated KRC execute the engine's last command.
     fn obey(&mut self) {
         let Some(command) = Command::new_checked(&self.command).ok().filter(|_| self.answered) else { return };
         let measured = &mut self.measured;
@@ -175,7 +178,7 @@ fn lwr() -> KinematicChain<7> {
     KinematicChain::new(parameters, &Pose { position: [0.0; 3], rotation: [0.0; 3] })
 }
 
-/// Returns the configuration of a motion of every joint through a waypoint and back.
+/// Returns the configuration of a law that moves four of the joints through a waypoint and back.
 fn servo() -> LawConfig<7> {
     let waypoint = |q, v, millis| Waypoint {
         setpoint: Setpoint {
@@ -191,7 +194,7 @@ fn servo() -> LawConfig<7> {
     LawConfig::JointServo { reference: Reference::Relative(trajectory), config: JointServoConfig::default() }
 }
 
-/// Calls `count` with the name, the limits and an engine for each law.
+/// Calls `count` for each measured law, with a name, the limits of its instructions and a commanding engine.
 pub fn each(mut count: impl FnMut(&str, Limits, &mut Answering)) {
     let standoff = LawConfig::Standoff(StandoffConfig { travel: [0.01, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) });
     let tool = Control::ToolImpedance(ToolImpedance::default());

@@ -11,7 +11,7 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, RobotModel, S
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A control cycle of an e-Series arm.
+/// The duration of a control cycle of an e-Series arm.
 pub const CYCLE: Duration = Duration::from_millis(2);
 /// Joint positions with elbow and wrist well bent and the tool pointing down \[rad\].
 pub const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
@@ -56,7 +56,8 @@ pub fn axes() -> AnyLaw<6> {
     armed(LawConfig::ToolAxes(config))
 }
 
-/// Returns a law that moves the base by half a turn and back through a waypoint, as fast as the demo.
+/// Returns a law that turns the base by 3 rad through a waypoint and back within 4 s, and two other joints by a tenth
+/// of that.
 pub fn servo() -> AnyLaw<6> {
     let waypoint = |q, v, millis| Waypoint {
         setpoint: Setpoint {
@@ -72,7 +73,7 @@ pub fn servo() -> AnyLaw<6> {
     armed(LawConfig::JointServo { reference: Reference::Relative(trajectory), config: JointServoConfig::default() })
 }
 
-/// The result of [`fingerprints`] on every machine.
+/// The expected result of [`fingerprints`], which must be the same on the host and on the emulated board.
 pub const FINGERPRINTS: [u64; 2] = [0x569a_c1f1_937f_8fbe, 0xcf8d_4532_d567_fc22];
 
 /// Returns two fingerprints, of the distance and joint laws, and of two tool axes. A fingerprint is a hash of the bits

@@ -19,19 +19,20 @@ use outrigger_wire::time::Instant;
 use crate::commands::{BENT, CYCLE, DISTANCE, servo, standoff};
 use crate::limit::Limits;
 
-/// The size of a packet of software 5.15 \[B\].
+/// The size of a real-time packet (port 30003) of software 5.15 \[B\].
 const PACKET: usize = 1220;
 const OURS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
 const CONTROLLER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 10));
 const SENSOR: SourceId = SourceId(1);
 
-/// An engine and its controller. The arm is ideal: it has the commanded speed in the next cycle.
+/// An engine and its simulated controller. The arm is ideal: it has the commanded speed in the next cycle.
 pub struct Cycle<'m> {
     engine: UrEngine<'m, AnyLaw<6>>,
     now: Instant,
     state: Repr,
     packet: [u8; PACKET],
-    /// The last output and its link: a text, or an order to a program.
+    /// The bytes of the engine's last output, with their number and their link: a text, or an order to an Outrigger
+    /// program on the controller.
     sent: [u8; SpeedJ::MAX_LEN],
     sent_len: usize,
     sent_by: LinkId,
@@ -42,7 +43,7 @@ pub struct Cycle<'m> {
 /// An Outrigger program on the controller: the part of its own text that it has read, and its next message.
 struct Program {
     kind: Kind,
-    /// The count of the numbers that the text sends; the last one is the token.
+    /// The number of `socket_send_int` lines read; the fourth sends the token.
     said: u8,
     /// The part of the current line that was read.
     line: [u8; 64],
@@ -54,7 +55,7 @@ struct Program {
 }
 
 impl Program {
-    /// Reads the program's own text.
+    /// Reads bytes of the program's own text, and takes from them the token that the program must send in its greeting.
     fn read(&mut self, text: &[u8]) {
         for byte in text {
             if *byte != b'\n' {
@@ -77,12 +78,14 @@ impl Program {
 }
 
 impl<'m> Cycle<'m> {
-    /// Returns an engine with `law`, in `Command` and moving the arm.
+    /// Returns an engine with `law` and its controller, after they have run until the engine commands and moves the
+    /// arm.
     pub fn commanding(law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
         Self::commanding_by(CommandPath::Text, law, primary, realtime)
     }
 
-    /// Returns an engine with `law`, in `Command` and moving the arm, that sends commands by `path`.
+    /// Returns an engine with `law` that sends its commands by `path`, and its controller, after they have run until
+    /// the engine commands and moves the arm.
     pub fn commanding_by(path: CommandPath, law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
         let mut config = UrConfig::default();
         config.limits.velocity.0 = [3.0; 6];
@@ -183,7 +186,8 @@ impl<'m> Cycle<'m> {
         self.engine.handle(self.now, Input::Tick);
     }
 
-    /// Prepares the controller's next cycle, in the receive memory, and the sensor's next reading; not counted.
+    /// Prepares the next cycle of the simulated controller, with a packet in the engine's receive memory, and the
+    /// sensor's next reading. The instructions of this function are not counted.
     pub fn prepare(&mut self) {
         self.obey();
         self.now = self.now + CYCLE;
@@ -206,14 +210,14 @@ impl<'m> Cycle<'m> {
         }
     }
 
-    /// Makes the bytes of a command from the bytes of a state, as `core::drive` does, and the accounting. This is the
-    /// counted part.
+    /// Makes the engine produce the bytes of a command from the bytes of a state, as `core::drive` does, and do its
+    /// accounting. The instructions of this function are counted.
     pub fn answer(&mut self) {
         self.decide();
         self.account();
     }
 
-    /// The first part of [`answer`](Self::answer): until the bytes of the command are ready.
+    /// Executes the first part of [`answer`](Self::answer): until the bytes of the command are ready.
     #[inline(never)]
     pub fn decide(&mut self) {
         if self.program.as_mut().is_some_and(|program| program.mirrors.take().is_some()) {
@@ -224,7 +228,8 @@ impl<'m> Cycle<'m> {
         self.take_output();
     }
 
-    /// The second part of [`answer`](Self::answer): all work for which the bytes need not wait.
+    /// Executes the second part of [`answer`](Self::answer): all work of the engine for which the command need not
+    /// wait.
     #[inline(never)]
     pub fn account(&mut self) {
         let _ = self.engine.written(self.now);
@@ -232,7 +237,7 @@ impl<'m> Cycle<'m> {
         while self.engine.poll_event().is_some() {}
     }
 
-    /// Takes the next output; returns `false` if there is none.
+    /// Takes the engine's next output and keeps the bytes that it sends; returns `false` if there is none.
     #[inline(always)]
     fn take_output(&mut self) -> bool {
         let Some(output) = self.engine.poll_output() else { return false };
@@ -254,7 +259,7 @@ impl<'m> Cycle<'m> {
         self.engine.mode() == Mode::Command && self.sent_len > 0
     }
 
-    /// Makes the controller execute its commands.
+    /// Makes the simulated controller execute the engine's last command.
     fn obey(&mut self) {
         if self.program.is_some() {
             self.converse();
@@ -270,7 +275,8 @@ impl<'m> Cycle<'m> {
         self.state.qd_target = self.state.qd_actual;
     }
 
-    /// Makes the program connect after it has received its text, and take one order in each cycle.
+    /// Makes the Outrigger program on the controller connect after it has received its text, and take one order in each
+    /// cycle.
     fn converse(&mut self) {
         let Some(program) = &mut self.program else { return };
         if let Some(token) = program.token
@@ -300,7 +306,7 @@ impl<'m> Cycle<'m> {
     }
 }
 
-/// Calls `count` with the name, the limits and an engine for each law.
+/// Calls `count` for each law commanded by text, with a name, the limits of its instructions and a commanding engine.
 pub fn each(mut count: impl FnMut(&str, Limits, &mut Cycle<'_>)) {
     for (name, limits, law) in [
         ("state to speedj text, joint servo on a trajectory", Limits::counted(8_959, 9_909).within(10_000), servo()),
@@ -315,7 +321,8 @@ pub fn each(mut count: impl FnMut(&str, Limits, &mut Cycle<'_>)) {
     }
 }
 
-/// The paths whose cycles are counted in addition to text, named by the kind of order.
+/// The ways to send commands to a program on the controller whose cycles are counted: a name, the limits of the
+/// instructions, and the path.
 #[cfg(feature = "programs")]
 const PROGRAMS: [(&str, Limits, CommandPath); 3] = [
     ("state to an order by reverse socket, speedj", Limits::counted(12_716, 13_870), CommandPath::ReverseSpeedJ),
@@ -323,7 +330,8 @@ const PROGRAMS: [(&str, Limits, CommandPath); 3] = [
     ("state to an order by reverse socket, buffered", Limits::counted(14_707, 15_860), CommandPath::Buffered),
 ];
 
-/// Calls `count` with the name, the limits and an engine with joint servo for each path by a program on the controller.
+/// Calls `count` for each of `PROGRAMS`, with its name, its limits and an engine that commands a joint servo law by
+/// that path.
 #[cfg(feature = "programs")]
 pub fn each_program(mut count: impl FnMut(&str, Limits, &mut Cycle<'_>)) {
     for (name, limits, path) in PROGRAMS {

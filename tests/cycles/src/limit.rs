@@ -1,8 +1,8 @@
-/// A count of instructions, and the limits of its growth.
+/// The limits of a number of instructions.
 pub struct Limit {
     /// The budget, if one was ever specified.
     pub budget: Option<u32>,
-    /// The greatest permitted count; more is unintended growth.
+    /// The greatest permitted number of instructions; more is unintended growth.
     pub ceiling: u32,
 }
 
@@ -19,21 +19,22 @@ impl Limit {
     }
 }
 
-/// The limits of a cycle's two parts.
+/// The limits of the instructions of a control cycle: of its first part, and of the whole.
 pub struct Limits {
-    /// The limit from the bytes of a state until the bytes of its answer are ready.
+    /// The limit of the instructions from the bytes of a state until the bytes of its answer are ready.
     pub decided: Limit,
-    /// The limit of the whole cycle, including the accounting.
+    /// The limit of the instructions of the whole cycle, including the accounting.
     pub all: Limit,
 }
 
 impl Limits {
-    /// Returns the limits for two counts: until the bytes are ready, and in all.
+    /// Returns the limits for two counts of instructions: until the bytes of the answer are ready, and in the whole
+    /// cycle.
     pub const fn counted(decided: u32, all: u32) -> Self {
         Self { decided: Limit::counted(decided, None), all: Limit::counted(all, None) }
     }
 
-    /// Returns the limits with a budget for the whole cycle.
+    /// Returns these limits with `budget` for the whole cycle, which its ceiling does not exceed.
     #[must_use]
     pub const fn within(self, budget: u32) -> Self {
         let Limit { ceiling, .. } = self.all;

@@ -17,8 +17,8 @@ const BOARD: (Ipv4Address, u16) = (Ipv4Address::new(10, 0, 2, 15), 50_002);
 const STRANGER: Ipv4Address = Ipv4Address::new(10, 0, 2, 9);
 const CYCLE: Duration = Duration::from_millis(8);
 
-/// The robot and the stranger. Both connect through one TCP/IP stack, each from an address of its own, over a wire of
-/// frames.
+/// A robot that connects to the emulated board, and a stranger, another client that connects to it, too. Both use one
+/// TCP/IP stack, each with an address of its own.
 pub struct Caller {
     robot: Robot,
     interface: Interface,
@@ -26,11 +26,11 @@ pub struct Caller {
     sockets: SocketSet<'static>,
     link: SocketHandle,
     stranger: SocketHandle,
-    /// If `true`, the robot connects, and reconnects after each lost connection.
+    /// If `true`, the robot connects to the board, and reconnects after each lost connection.
     pub calls: bool,
     calls_made: u16,
     next_cycle: SimTime,
-    /// The messages that the robot received, with the time of each.
+    /// The messages that the robot received from the board, with the time of each.
     pub told: Vec<(SimTime, Message)>,
 }
 
@@ -128,7 +128,8 @@ impl Caller {
         self.poll(now);
     }
 
-    /// Runs one cycle of the robot: sends a state if its connection to the board is open, otherwise connects again.
+    /// Runs one cycle of the robot: sends a state if its connection to the board is open; connects if it is closed and
+    /// [`calls`](Self::calls) is `true`.
     fn cycle(&mut self) {
         let state = self.robot.cycle(outrigger_wire::time::Duration::from_millis(8));
         let socket = self.sockets.get_mut::<tcp::Socket<'_>>(self.link);

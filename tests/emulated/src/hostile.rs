@@ -12,12 +12,12 @@ use smoltcp::wire::{
 pub enum Nuisance {
     /// ARP requests and replies with a random sender each.
     Arp,
-    /// ARP requests and replies that claim the address `Target::from`, each with another hardware address.
+    /// ARP requests and replies that claim the address `Target::from`, each with a random hardware address.
     Claim,
     /// UDP datagrams with random lengths below 1400 bytes: half of them to port 47000, the rest to random ports.
     Udp,
-    /// TCP segments from `Target::from` that belong to no connection, to open and closed ports, among them resets and
-    /// acknowledgements.
+    /// TCP segments from `Target::from` that belong to no connection: with random sequence numbers, from ports of a
+    /// controller or random ports, to random ports. They open, reset and end connections, or carry data.
     Tcp,
     /// Random bytes after a plausible Ethernet header. Some frames are too short or too long.
     Noise,

@@ -10,7 +10,7 @@ use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use crate::clock::Clock;
 use crate::priority::Priority;
 
-/// The interval at which each processor is checked.
+/// The interval at which each processor is checked for a standstill.
 const GLANCE: Duration = Duration::from_millis(2);
 /// The delay above which a standstill of a processor is recorded, because it disturbs a board's timing: a state is
 /// due every 1–10 ms.
@@ -80,8 +80,9 @@ impl Standstills {
     }
 }
 
-/// Starts one thread per processor, at the first call only. Each thread requests to be woken before all other programs
-/// and records how late it was woken. Where that priority is granted, no other program ran during this delay either.
+/// Starts to record the standstills of this machine, at the first call only: one thread per processor requests to be
+/// woken before all other programs, and records how late it was woken. Where that priority is granted, no other program
+/// ran during this delay either.
 ///
 /// # Panics
 /// If the system cannot start threads.
@@ -131,8 +132,8 @@ struct Glances {
 }
 
 impl Glances {
-    /// Evaluates a check that was delayed for the window `late`. Returns the standstill that it shows, from the first
-    /// late check on; `None` if the delay was too short.
+    /// Evaluates a check of the processor that was delayed for the window `late`. Returns the standstill that it shows,
+    /// from the first of consecutive late checks on; `None` if the delay was too short.
     fn woken(&mut self, late: Window) -> Option<Window> {
         if late.until - late.from <= TELLING {
             self.late_since = None;

@@ -158,7 +158,7 @@ fn board(command: &Command) -> ExitCode {
     }
 }
 
-/// Prints the log until the board ends.
+/// Starts the board in QEMU, and prints its log until it ends. Returns the way in which it ended.
 fn run(command: &Command) -> Result<Exit, String> {
     let firmware = Firmware::open(command.machine, &command.elf).map_err(|error| error.to_string())?;
     let mut process = Process::start(command).map_err(|error| error.to_string())?;

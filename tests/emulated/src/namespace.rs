@@ -86,7 +86,8 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// Returns the tap for QEMU, if QEMU is started [within](Self::within) the namespace.
+    /// Returns the name of the tap interface that QEMU can use, if QEMU is started [within](Self::within) the
+    /// namespace.
     #[must_use]
     pub fn tap(&self) -> String {
         TAP.into()

@@ -45,7 +45,8 @@ impl Drop for Priority {
     }
 }
 
-/// Sets the policy and priority of this thread with a program, because no library does so without unsafe code.
+/// Sets the scheduling policy and priority of this thread with the program `chrt`, because no library does so without
+/// unsafe code. Returns `true` if that succeeded.
 fn chrt(policy: &str, priority: &str) -> bool {
     let thread = gettid().as_raw_nonzero().to_string();
     let mut chrt = Command::new("chrt");

@@ -18,7 +18,7 @@ use outrigger_wire::sensor::Figures;
 
 use crate::peer::Datagram;
 
-/// A receive window that is at least as large as that of any board \[B\].
+/// The size of a receive window that is at least as large as that of any board \[B\].
 const WINDOW: usize = 64 * 1024;
 
 /// All telemetry that a board sent in a run.
@@ -42,7 +42,7 @@ pub struct Telemetry {
     pub states: Vec<LinkId>,
     /// The links that were given up and without which a session then continued.
     pub without: BTreeSet<&'static str>,
-    /// The newest counts of the messages of each connection.
+    /// The newest counts of the messages that the board received on each connection to a UR controller.
     pub streams: [StreamCounts; LINKS.len()],
     /// The newest status of a session beside a KRC.
     pub krc: Option<Status<KrcStatus>>,
@@ -60,7 +60,7 @@ pub struct Telemetry {
     pub left: BTreeMap<usize, Recording>,
 }
 
-/// A recording of a board, assembled from the pieces in its telemetry.
+/// A recording of a board's engine up to a fallback or a reset, assembled from the pieces in the board's telemetry.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     bytes: Vec<Option<u8>>,

@@ -20,15 +20,16 @@ use outrigger_core::robot::Reason;
 use crate::machine_standstills::{self, TELLING, Window};
 use crate::priority::Priority;
 
-/// The highest number of tries of a test.
+/// The highest number of times that a test is tried.
 const ATTEMPTS: u32 = 3;
 /// The number of tests of a program that are tried at once: each waits most of its time, and needs to be woken when it
 /// is due.
 const AT_ONCE: usize = 3;
-/// The time by which a window is extended into the past, because a machine that stood still before a window is still
-/// behind in it.
+/// The time by which the window of a measurement is extended into the past, because a machine that stood still before
+/// the window is still behind in it.
 const BEFORE: Duration = Duration::from_millis(20);
-/// The environment variable with the path of the file that receives tries and excuses.
+/// The environment variable with the path of the file to which each second try of a test and each excused measurement
+/// is added.
 const FILE: &str = "OUTRIGGER_TRIES";
 
 /// The reasons of a fallback that a machine which stands still can cause in a device on it. All of them mean that
@@ -55,7 +56,7 @@ struct Late {
     told: String,
 }
 
-/// Checks that a condition holds; if it does not, reports that something arrived too late in `window`.
+/// Checks that a condition of a test holds; if it does not, reports that something arrived too late in `window`.
 pub fn in_time(window: Window, holds: bool, told: impl FnOnce() -> String) {
     if !holds {
         late(window, told());
@@ -200,13 +201,15 @@ thread_local! {
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Names the test that this thread runs, so that its excuses are attributed to it, and starts to measure standstills.
+/// Sets the name of the test that this thread runs, so that its excuses are attributed to it, and starts to measure
+/// standstills.
 pub fn runs(name: &str) {
     machine_standstills::watch();
     NAME.set(name.into());
 }
 
-/// Runs the body of a test in real time, together with at most two other tests of this program.
+/// Runs the body of a test in real time, together with at most two other tests of this program. If the body reports
+/// lateness and the machine stood still, runs it again, up to two times.
 ///
 /// # Panics
 /// If the body panics. If the body arrives too late without a standstill of a processor, or in each try.
@@ -252,7 +255,8 @@ pub fn attempt_first(body: fn()) {
     attempt(std::thread::current().name().unwrap_or_default(), body);
 }
 
-/// Repeats the body until it does not report lateness.
+/// Executes a try of a test until it does not report lateness, at most [`ATTEMPTS`] times, and only if the machine
+/// stood still. Calls `again` before each repetition.
 fn judge(
     mut each: impl FnMut() -> std::thread::Result<()>,
     stood: impl Fn(Window) -> Duration,
@@ -284,8 +288,8 @@ mod tests {
         clock.window(SimTime::from_micros(from * 1_000), SimTime::from_micros(until * 1_000))
     }
 
-    /// Returns the number of tries, whether the last one passes, and the number of second tries that were reported, on
-    /// a machine that stood still from 100 ms to 112 ms.
+    /// Runs `body` as a test on a machine that stood still from 100 ms to 112 ms. Returns the number of tries, whether
+    /// the last one passed, and the number of repetitions that were reported.
     fn tried(body: impl Fn(Clock, u32)) -> (u32, bool, usize) {
         let clock = Clock::start();
         let mut standstills = Standstills::default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
 
-/// The way in which the wire loses frames.
+/// The way in which a simulated network cable loses frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Loss {
     /// The wire loses no frames.
@@ -22,7 +22,7 @@ pub enum Loss {
     },
 }
 
-/// The conditions on the wire for frames that are sent from now on. The default is a perfect wire.
+/// The conditions on a simulated network cable for frames that are sent from now on. The default is a perfect cable.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
     /// The constant delay of every frame.
@@ -33,22 +33,22 @@ pub struct Conditions {
     pub loss: Loss,
     /// The share of frames that arrive twice (0 … 1).
     pub duplicate: f64,
-    /// The share of frames that are delayed by the given time, so that later frames overtake them.
+    /// The share of frames that are delayed further (0 … 1), and this delay; later frames overtake them.
     pub reorder: Option<(f64, Duration)>,
-    /// The share of frames that arrive with one bit flipped.
+    /// The share of frames that arrive with one bit flipped (0 … 1).
     pub corrupt: f64,
 }
 
-/// The effect of a disturbance on the frames sent while it lasts.
+/// The effect of a temporary disturbance of a simulated network cable on the frames sent while it lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
-    /// Frames arrive when the disturbance ends, all at once.
+    /// Frames that are sent during the disturbance do not arrive before its end.
     Hold,
     /// Frames that are sent during the disturbance are lost.
     Lose,
 }
 
-/// Numbers of frames by what happened to them on the wire.
+/// Numbers of frames by what happened to them on a simulated network cable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Number of frames given to the wire.
@@ -70,7 +70,7 @@ pub struct Wire {
     rng: Rng,
     windows: Vec<(SimTime, SimTime, Trouble)>,
     in_burst: bool,
-    /// The frames in transit with arrival time and number, unordered.
+    /// The frames in transit with arrival time and running number, unordered.
     on_the_way: Vec<(SimTime, u64, Vec<u8>)>,
     last_arrival: SimTime,
     number: u64,
@@ -93,7 +93,7 @@ impl Wire {
         }
     }
 
-    /// Creates a wire under these conditions.
+    /// Creates a wire under these conditions; `seed` determines all random decisions.
     #[must_use]
     pub fn under(seed: u64, conditions: Conditions) -> Self {
         Self { conditions, ..Self::new(seed) }
@@ -105,7 +105,7 @@ impl Wire {
         self.in_burst = false;
     }
 
-    /// Delays frames sent from `from` until `until` so that they all arrive at `until`.
+    /// Holds frames back that are sent from `from` until `until`: they do not arrive before `until`.
     pub fn stall(&mut self, from: SimTime, until: SimTime) {
         self.windows.push((from, until, Trouble::Hold));
     }
@@ -211,7 +211,7 @@ mod tests {
         SimTime::from_millis(millis)
     }
 
-    /// Sends frames 0, 1, … one per ms and returns when each arrives, as (ms, frame).
+    /// Sends frames 0, 1, … one per ms on the tested `wire` and returns when each arrives, as (ms, frame).
     fn arrivals(wire: &mut Wire, count: u8) -> Vec<(u64, u8)> {
         let mut seen = vec![];
         for millis in 0..1000 {

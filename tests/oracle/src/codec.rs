@@ -2,7 +2,7 @@
 
 use super::{Row, Table};
 
-/// A decoded scalar or text.
+/// A value that was decoded from a message: an integer, a float or a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// An integer or flag.
@@ -15,31 +15,34 @@ pub enum Value {
     Text(Vec<u8>),
 }
 
-/// A value with its position and its name in the specification. The elements of an array are consecutive cells.
+/// A value that was decoded from a message, with its position there and its name in the protocol's specification. The
+/// elements of an array are consecutive cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// The offset of its first byte, from the start of the message or sub-package.
+    /// The offset of the value's first byte \[B\], from the start of the message or sub-package.
     pub at: usize,
-    /// The offset behind its last byte.
+    /// The offset behind the value's last byte \[B\].
     pub end: usize,
-    /// The name in the specification.
+    /// The name of the value in the protocol's specification.
     pub name: String,
-    /// The value.
+    /// The decoded value itself.
     pub value: Value,
 }
 
-/// The error for bytes that end inside the row with this name, or contain a type number that no table has.
+/// The error for bytes that do not fit the tables of the protocol's specification. The text names the table's row, or
+/// the part of the message, at which decoding failed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
-/// Reads `bytes` by `table`. `values` is the numbering of typed values, for the one message that has them.
+/// Decodes the message or sub-package `bytes` by the rows of `table`. `values` is the table of types for typed values,
+/// which are sent with a type number, in message `25/1` only.
 pub fn decode(table: &Table, values: Option<&Table>, bytes: &[u8]) -> Result<Vec<Cell>, Malformed> {
     let mut reader = Reader { bytes, at: 0, cells: Vec::new(), values };
     reader.rows(&table.rows)?;
     Ok(reader.cells)
 }
 
-/// Reads a real-time packet: all fields that end within `bytes`.
+/// Decodes a packet of the real-time port 30003 by the rows of `table`: all fields that end within `bytes`.
 pub fn decode_realtime(table: &Table, bytes: &[u8]) -> Vec<Cell> {
     let mut reader = Reader { bytes, at: 0, cells: Vec::new(), values: None };
     for row in &table.rows {

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use super::{Cell, Malformed, Table, Value, read};
 
-/// Returns the tables `measurement` and `command` with the layouts of the specification.
+/// Returns the tables of the FRI datagrams `measurement` and `command`, with the layouts of KUKA's specification.
 pub fn tables() -> &'static BTreeMap<&'static str, Table> {
     static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("../fri.tsv")));
     &TABLES
 }
 
-/// Reads a datagram by the table of this name.
+/// Decodes an FRI datagram by the table of this name, `measurement` or `command`.
 pub fn decode(name: &str, bytes: &[u8]) -> Result<Vec<Cell>, Malformed> {
     let table = &tables()[name];
     let mut cells = Vec::new();
@@ -34,7 +34,7 @@ pub fn decode(name: &str, bytes: &[u8]) -> Result<Vec<Cell>, Malformed> {
     if at == bytes.len() { Ok(cells) } else { Err(Malformed("length".into())) }
 }
 
-/// Returns the datagram of these cells.
+/// Returns the FRI datagram that consists of the values `cells`, which must be consecutive.
 pub fn encode(cells: &[Cell]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for cell in cells {

@@ -4,10 +4,11 @@
 use super::{Row, Table, tables};
 use crate::noise::Noise;
 
-/// The greatest depth of nested lists that is generated.
+/// The greatest depth of nested lists of values in a generated message.
 const DEPTH: usize = 3;
 
-/// Returns a complete message of the table with this key (`20/6 3`, `25/1`), with its size in front.
+/// Returns a random message of port 30001, with its size in front. `key` names its table, such as `20/6 3` or `25/1`;
+/// `values` is the table of types for typed values, which are sent with a type number.
 pub fn message(key: &str, values: Option<&Table>, noise: &mut Noise) -> Vec<u8> {
     let mut writer = Writer { bytes: Vec::new(), integers: Vec::new(), values, noise };
     writer.rows(&tables()[key].rows);
@@ -20,7 +21,7 @@ pub fn message(key: &str, values: Option<&Table>, noise: &mut Noise) -> Vec<u8> 
     sized(bytes)
 }
 
-/// Returns the bytes with the size in front corrected.
+/// Returns the message `bytes` with the size in its first 4 bytes set to its true length.
 pub fn sized(mut bytes: Vec<u8>) -> Vec<u8> {
     let size = i32::try_from(bytes.len()).expect("a small message");
     bytes[..4].copy_from_slice(&size.to_be_bytes());
@@ -29,7 +30,7 @@ pub fn sized(mut bytes: Vec<u8>) -> Vec<u8> {
 
 struct Writer<'a> {
     bytes: Vec<u8>,
-    /// The integers written so far, by name.
+    /// The fields of the generated message that were given the value which the condition of a later row demands.
     integers: Vec<(String, i64)>,
     values: Option<&'a Table>,
     noise: &'a mut Noise,

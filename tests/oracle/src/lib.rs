@@ -19,18 +19,18 @@ use std::sync::LazyLock;
 pub use codec::{Cell, Malformed, Value, decode, decode_realtime};
 pub use seen::{Collector, Kind, Seen, common_name, difference};
 
-/// The rows of one message or sub-package.
+/// A table of a protocol's specification: the rows of one message, sub-package or datagram, or of a list of types.
 #[derive(Debug)]
 pub struct Table {
-    /// The total size if it is fixed \[B\].
+    /// The total size \[B\], of real-time packets the largest one; `None` if it varies.
     pub bytes: Option<usize>,
-    /// The software that sends it.
+    /// The versions of software or protocol that have this message, as text.
     pub software: String,
-    /// The fields in order.
+    /// The rows of the table, in order.
     pub rows: Vec<Row>,
 }
 
-/// One row, as described at the head of `tables.tsv`.
+/// A row of a specification's table, such as one field of a message, as described at the head of `tables.tsv`.
 #[derive(Debug)]
 pub struct Row {
     offset: String,
@@ -40,7 +40,7 @@ pub struct Row {
     condition: Option<(String, i64)>,
 }
 
-/// Returns the specification's tables by key.
+/// Returns the specification's tables for ports 30001, 30002 and 30003, by key (`realtime_cb3`, `3/75`, `20/6`).
 pub fn tables() -> &'static BTreeMap<&'static str, Table> {
     static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("../tables.tsv")));
     &TABLES
@@ -88,7 +88,7 @@ fn sized(mut bytes: &[u8], least: usize) -> Result<Vec<&[u8]>, Malformed> {
     Ok(parts)
 }
 
-/// Returns the key of the table for a sub-package of this type and size, for example `3/75`.
+/// Returns the key of the specification's table for a sub-package of this type and size, for example `3/75`.
 pub fn key_of(sub_package: &[u8]) -> String {
     format!("{}/{}", sub_package[4], sub_package.len())
 }

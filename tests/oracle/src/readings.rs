@@ -6,34 +6,36 @@ use serde::{Deserialize, Serialize};
 
 const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
-/// The lengths of the longest line and of the longest frame without its zero \[B\].
+/// The lengths \[B\] of the longest valid line, and of the longest valid frame without its final zero byte, in a stream
+/// of sensor readings.
 const LONGEST: [usize; 2] = [256, 35];
 
-/// One reading, as `postcard` writes and reads it.
+/// A sensor reading, in the form that the third-party codec `postcard` writes and reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// The sequence number.
+    /// The sequence number of the reading.
     pub seq: u32,
-    /// One to six numbers.
+    /// The one to six measured values of the reading.
     pub values: heapless::Vec<f32, 6>,
 }
 
 impl Reading {
-    /// Returns whether the reading has the same bits. Compares bits because NaN is a possible measurement.
+    /// Returns whether `seq` and `values` are those of this reading, to the bit. Compares bits because NaN is a
+    /// possible measurement.
     #[must_use]
     pub fn same(&self, seq: u32, values: &[f32]) -> bool {
         self.seq == seq && self.values.iter().map(|v| v.to_bits()).eq(values.iter().map(|v| v.to_bits()))
     }
 
-    /// Returns whether the sequence number is the same and the values differ at most by one unit in the last place,
-    /// because numbers in text may be rounded in either direction.
+    /// Returns whether `seq` is that of this reading and `values` differ from the reading's by at most one unit in the
+    /// last place, because numbers in text may be rounded in either direction.
     #[must_use]
     pub fn close(&self, seq: u32, values: &[f32]) -> bool {
         let near = |(a, b): (&f32, &f32)| a.is_nan() && b.is_nan() || a.to_bits().abs_diff(b.to_bits()) <= 1;
         self.seq == seq && self.values.len() == values.len() && self.values.iter().zip(values).all(near)
     }
 
-    /// Returns the datagram.
+    /// Returns the reading as a binary datagram, which `postcard` encodes.
     ///
     /// # Panics
     /// Never, because there is room for any reading.
@@ -42,7 +44,7 @@ impl Reading {
         postcard::to_slice(self, &mut [0; 64]).expect("room").to_vec()
     }
 
-    /// Returns the frame with its zero.
+    /// Returns the reading as a frame for a serial line: datagram and checksum, encoded with COBS, and a zero byte.
     #[must_use]
     pub fn frame(&self) -> Vec<u8> {
         let mut content = self.datagram();
@@ -55,14 +57,15 @@ impl Reading {
     }
 }
 
-/// Returns the reading of a datagram.
+/// Decodes a binary datagram to the sensor reading in it; `None` if the datagram is invalid.
 #[must_use]
 pub fn datagram(bytes: &[u8]) -> Option<Reading> {
     let (reading, rest) = postcard::take_from_bytes::<Reading>(bytes).ok()?;
     (rest.is_empty() && !reading.values.is_empty()).then_some(reading)
 }
 
-/// Returns the reading of a frame without its zero.
+/// Decodes a frame of a serial line, without its zero byte, to the sensor reading in it; `None` if the frame is
+/// invalid.
 #[must_use]
 pub fn frame(bytes: &[u8]) -> Option<Reading> {
     let mut content = vec![0; bytes.len() + 1];
@@ -72,10 +75,10 @@ pub fn frame(bytes: &[u8]) -> Option<Reading> {
     datagram(bytes)
 }
 
-/// The content of a message.
+/// The content of one message, a line or a frame, in a stream of sensor readings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// A reading.
+    /// A valid sensor reading.
     Reading(Reading),
     /// No content: blank, or a comment.
     Nothing,
@@ -83,7 +86,8 @@ pub enum Content {
     Wrong,
 }
 
-/// Returns the content of a line without its end.
+/// Returns the content of one line of text with a sensor reading, without the line's end. `next` is the sequence number
+/// of a reading that has none.
 #[must_use]
 pub fn line(bytes: &[u8], next: u32) -> Content {
     let bytes = bytes.trim_ascii();
@@ -110,8 +114,8 @@ fn numbers(bytes: &[u8], next: u32) -> Option<Reading> {
     (!reading.values.is_empty()).then_some(reading)
 }
 
-/// Returns the content of a stream in order: readings, and `None` for each invalid message. The beginning up to the
-/// first delimiter and the unfinished end are ignored.
+/// Returns the content of a stream of sensor readings in order: readings, and `None` for each invalid message. The
+/// beginning up to the first delimiter and the unfinished end are ignored.
 #[must_use]
 pub fn stream(is_frames: bool, bytes: &[u8]) -> Vec<Option<Reading>> {
     let ends = |byte: &u8| if is_frames { *byte == 0 } else { matches!(byte, b'\n' | b'\r') };

@@ -5,25 +5,25 @@ use std::sync::LazyLock;
 
 use super::{Cell, Malformed, Row, Table, decode, read};
 
-/// One variable; each register is a separate one.
+/// An RTDE variable of the protocol's specification; each register is a separate one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The variable's name.
+    /// The name of the RTDE variable.
     pub name: String,
-    /// `true` if clients write it.
+    /// `true` if clients can write the variable.
     pub input: bool,
-    /// `true` if controllers send it.
+    /// `true` if controllers can send the variable.
     pub output: bool,
-    /// The word for its type.
+    /// The name of the variable's RTDE type, such as `VECTOR6D`.
     pub word: &'static str,
-    /// The unit.
+    /// The unit of the variable, as text.
     pub unit: &'static str,
-    /// The first software, as in the table.
+    /// The first software versions that have the variable, in the form described at the head of `rtde_variables.tsv`.
     pub since: &'static str,
 }
 
 impl Variable {
-    /// Returns whether software `major.minor.bugfix` has it; `None` if the specification does not confirm it.
+    /// Returns whether software `major.minor.bugfix` has the variable; `None` if the specification does not confirm it.
     pub fn in_software(&self, software: (u8, u8, u32)) -> Option<bool> {
         if software < (3, 4, 0) {
             return Some(false);
@@ -42,7 +42,7 @@ impl Variable {
     }
 }
 
-/// Returns all variables, in the order of the specification.
+/// Returns all RTDE variables, in the order of the specification.
 pub fn variables() -> &'static [Variable] {
     static VARIABLES: LazyLock<Vec<Variable>> = LazyLock::new(|| {
         let lines = include_str!("../rtde_variables.tsv").lines().filter(|line| !line.starts_with('#'));
@@ -51,7 +51,7 @@ pub fn variables() -> &'static [Variable] {
     &VARIABLES
 }
 
-/// Returns the variables of one line.
+/// Returns the RTDE variables of one line of `rtde_variables.tsv`, which may stand for a range of registers.
 fn registers(line: &'static str) -> Vec<Variable> {
     let columns: Vec<&'static str> = line.split('\t').collect();
     let [direction, name, first, last, word, unit, since] = columns[..] else { panic!("seven columns: {line}") };
@@ -68,14 +68,15 @@ fn registers(line: &'static str) -> Vec<Variable> {
     (first..=last).map(|number| variable(format!("{name}{number}"))).collect()
 }
 
-/// Returns the tables of packages by `request` or `reply`, letter and version; `types` has the type words.
+/// Returns the tables of RTDE packages. A key has `request` or `reply`, the package's letter and the protocol version
+/// (`reply U 2`); the key `types` has the RTDE types.
 fn packages() -> &'static BTreeMap<&'static str, Table> {
     static PACKAGES: LazyLock<BTreeMap<&'static str, Table>> =
         LazyLock::new(|| read(include_str!("../rtde_packages.tsv")));
     &PACKAGES
 }
 
-/// Reads one package of `side` (`request` or `reply`) on a connection with this protocol version.
+/// Decodes one RTDE package of `side` (`request` or `reply`) on a connection with this protocol version.
 pub fn decode_package(side: &str, version: u8, bytes: &[u8]) -> Result<Vec<Cell>, Malformed> {
     let letter = char::from(*bytes.get(2).ok_or(Malformed("header".into()))?);
     // A form without a version is that of version 1.
@@ -84,7 +85,7 @@ pub fn decode_package(side: &str, version: u8, bytes: &[u8]) -> Result<Vec<Cell>
     decode(table, None, bytes)
 }
 
-/// Reads the values of a recipe, given as names with their type words.
+/// Decodes the values in an RTDE data package. `recipe` has the names of the variables with those of their types.
 pub fn decode_values(recipe: &[(&str, &str)], bytes: &[u8]) -> Result<Vec<Cell>, Malformed> {
     let row = |(name, word): &(&str, &str)| {
         let of_type = packages()["types"].rows.iter().find(|row| row.name == *word).ok_or(Malformed((*word).into()))?;

@@ -6,32 +6,32 @@ use outrigger_wire::fields::{FieldVisitor, Group, Value as Shown};
 
 use super::{Cell, Value};
 
-/// One scalar or text that the core showed, with the path of its groups.
+/// A scalar or text that `outrigger_wire` decoded, with the path of its groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// The names of the groups and of the field, as the core writes them.
+    /// The names of the groups that contain the field, and of the field itself, as `outrigger_wire` writes them.
     pub path: Vec<String>,
-    /// The value.
+    /// The decoded value of the field.
     pub value: Value,
-    /// The kind of value that the core showed.
+    /// The permitted difference between this value and the one of the tests' own decoder.
     pub kind: Kind,
 }
 
 impl Seen {
-    /// Returns the name of the field; an element of a list has the list's name.
+    /// Returns the name of the decoded field; an element of a list has the list's name.
     pub fn name(&self) -> &str {
         self.path.iter().rfind(|name| !name.is_empty()).map_or("", String::as_str)
     }
 }
 
-/// A permitted difference between the core's value and the bytes.
+/// The permitted difference between a value that `outrigger_wire` decoded and the one of the tests' own decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No difference.
+    /// No difference is permitted.
     Plain,
-    /// A bit mask, which may be sent as a double.
+    /// The value is a bit mask, which may be sent as a double.
     Mask,
-    /// A truth value: every number except 0 is true.
+    /// The value is a truth value: every number except 0 is true.
     Flag,
 }
 
@@ -40,7 +40,7 @@ pub enum Kind {
 #[derive(Debug, Default)]
 pub struct Collector {
     groups: Vec<String>,
-    /// The fields shown so far.
+    /// The fields collected so far.
     pub seen: Vec<Seen>,
 }
 
@@ -81,8 +81,9 @@ impl FieldVisitor for Collector {
     }
 }
 
-/// Returns the first difference between the core and the oracle, as a sentence. Fields of the same name are compared in
-/// wire order, because the core shows fields that the specification repeats for each joint as one array.
+/// Returns the first difference between the fields that `outrigger_wire` (`core`) and the tests' own decoder (`oracle`)
+/// found in a message, as a sentence. Fields of the same name are compared in wire order, because `outrigger_wire`
+/// shows fields that the specification repeats for each joint as one array.
 pub fn difference(core: &[Seen], oracle: &[Cell]) -> Option<String> {
     let mut ours = BTreeMap::<String, Vec<&Seen>>::new();
     for seen in core {
@@ -107,8 +108,8 @@ pub fn difference(core: &[Seen], oracle: &[Cell]) -> Option<String> {
     None
 }
 
-/// Returns the letters and digits of a name, in lower case, without the number that distinguishes elements. This is the
-/// common part of the specification's `robotVoltage48V`, `q target` and `analogInput1` and of the core's names.
+/// Returns the form of a field's name in which the specification (`robotVoltage48V`, `q target`, `analogInput1`) and
+/// `outrigger_wire` agree: letters and digits in lower case, without the number that distinguishes elements.
 pub fn common_name(name: &str) -> String {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     plain.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()

@@ -4,7 +4,7 @@ use outrigger_oracle::noise::Noise;
 use outrigger_oracle::{self as oracle, Cell, Collector, difference};
 use outrigger_wire::realtime;
 
-/// Returns every possible length of a real-time packet.
+/// Returns every size of a real-time packet that `outrigger_wire` accepts \[B\].
 fn realtime_sizes() -> impl Iterator<Item = usize> {
     (756..=812).chain(1044..=2048)
 }

@@ -22,7 +22,7 @@ fn kind(words: &str) -> RequestKind {
     RequestKind::ALL.iter().copied().find(|kind| kind.words() == words).unwrap_or_else(|| panic!("no '{words}'"))
 }
 
-/// Returns a request of this kind with the table's argument.
+/// Returns the dashboard request of this kind, with the argument that stands in `dashboard_requests.tsv`.
 fn request(kind: RequestKind, argument: &'static str) -> Request<'static> {
     let text = || Argument::new(argument).expect("an argument");
     match kind {
@@ -69,7 +69,7 @@ fn request(kind: RequestKind, argument: &'static str) -> Request<'static> {
     }
 }
 
-/// Returns a reply in the words of the table.
+/// Returns the meaning of a dashboard reply, in the words of `dashboard_replies.tsv`.
 fn meaning(reply: &Reply<'_>) -> String {
     match reply {
         Reply::Done(added) => format!("done {added}").trim_end().to_owned(),

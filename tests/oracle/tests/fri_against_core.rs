@@ -8,7 +8,7 @@ use outrigger_wire::fri::{Command, Measurement};
 
 const ROUNDS: u64 = 500;
 
-/// Returns noise with the size and the number of this datagram.
+/// Returns an FRI datagram of random bytes, except its size and the number `id` of its kind in the header.
 fn datagram(name: &str, size: u16, id: u16, seed: u64) -> Vec<u8> {
     let mut bytes = Noise::seeded(seed).bytes(size.into());
     bytes[4..6].copy_from_slice(&size.to_le_bytes());
@@ -21,7 +21,7 @@ fn measurements() -> impl Iterator<Item = Vec<u8>> {
     (0..ROUNDS).map(|seed| datagram("measurement", 916, 0x2006, seed))
 }
 
-/// Returns commands with finite numbers; others cannot be written.
+/// Returns random FRI commands with finite numbers, because `outrigger_wire` writes no others.
 fn commands() -> impl Iterator<Item = Vec<u8>> {
     (0..ROUNDS).map(|seed| {
         let mut cells = fri::decode("command", &datagram("command", 376, 0x1005, seed)).expect("whole");
@@ -84,7 +84,8 @@ fn any_command_reads_the_same_and_is_written_to_the_same_bytes() {
     }
 }
 
-/// Tests the values by axis separately, because the getters are otherwise made from the same table as the visitor.
+/// Compares the getters of an FRI measurement that sort values by axis with the datagram. The other tests use the
+/// visitor of the fields, which shows these values in the order of the datagram.
 #[test]
 fn values_by_axis_are_the_ones_the_specification_numbers() {
     let bits = |cells: &[Cell], name: &str| -> Vec<u32> {
@@ -108,7 +109,7 @@ fn values_by_axis_are_the_ones_the_specification_numbers() {
     }
 }
 
-/// The oracle alone reads from a simulated KRC's measurement what its arm does.
+/// Compares the measurements of a simulated KRC, read by the tests' own decoder alone, with its arm's true state.
 #[test]
 fn a_simulated_measurement_says_where_the_arm_is() {
     let options = Options { first_counter: 65_535, ..Options::default() };

@@ -7,7 +7,7 @@ use outrigger_wire::WireError;
 use outrigger_wire::primary::{Message, SubPackage, SubPackageRepr};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// Returns every sub-package with a table, as type and size.
+/// Returns every sub-package of fixed size that has a table in the specification, as key, type and size \[B\].
 fn sub_packages() -> impl Iterator<Item = (&'static str, u8, usize)> {
     oracle::tables().iter().filter_map(|(key, table)| {
         let (package_type, size) = key.split_once('/')?;
@@ -15,7 +15,7 @@ fn sub_packages() -> impl Iterator<Item = (&'static str, u8, usize)> {
     })
 }
 
-/// Returns noise in the form of a sub-package: with the header, and the flag for the Euromap block.
+/// Returns random bytes in the form of a sub-package: with its header, and the flag for the Euromap block.
 fn sub_package(package_type: u8, size: usize, noise: &mut Noise) -> Vec<u8> {
     let mut bytes = u32::try_from(size).expect("a size").to_be_bytes().to_vec();
     bytes.push(package_type);
@@ -52,7 +52,8 @@ fn every_sub_package_reads_the_same_in_every_size() {
     assert_eq!(tables, 35);
 }
 
-/// All forms of messages, each with a software that sends it, and for typed values also with their numbering.
+/// All forms of messages of ports 30001 and 30002: the key of the table, major and minor version of a software that
+/// sends it, and for a message with typed values the key of the table of types.
 const MESSAGES: &[(&str, u8, u8, Option<&str>)] = &[
     ("20/0", 5, 15, None),
     ("20/1", 3, 2, None),
@@ -90,7 +91,8 @@ fn message_by_the_core(bytes: &[u8], software: SoftwareVersion) -> Result<Collec
     Ok(collector)
 }
 
-/// Renames cells as the core does: one list of all names, one of all values. The end of a line is no field in the core.
+/// Renames the decoded values of messages `25/0` and `25/1` as `outrigger_wire` does: one list of all names, one of all
+/// values. Omits the ends of lines, which are no fields there.
 fn lists(key: &str, cells: Vec<Cell>) -> Vec<Cell> {
     let fixed = if key == "25/1" || key == "25/0" { 5 } else { usize::MAX };
     let renamed = cells.into_iter().enumerate().map(|(i, mut cell)| {
@@ -138,7 +140,7 @@ fn a_message_cut_short_is_refused_by_both_or_by_none() {
     assert!(refused > 500, "most cuts hurt: {refused}");
 }
 
-/// Writes a sub-package again in its size after reading it.
+/// Decodes a sub-package by `outrigger_wire` and returns it encoded again, in its original size.
 fn written_again(bytes: &[u8]) -> Vec<u8> {
     macro_rules! write_each {
         ($package:expr, $($variant:ident)+) => {
@@ -172,8 +174,8 @@ fn a_sub_package_the_core_writes_is_read_by_the_oracle() {
     }
 }
 
-/// The newest layout of each sub-package, and the least number of additional bytes with which it does not look like an
-/// older one.
+/// The key of the newest layout of each sub-package, and the least number of additional bytes with which its size is
+/// not that of an older layout.
 const NEWEST: &[(&str, usize)] = &[
     ("0/47", 1),
     ("1/251", 1),
@@ -192,7 +194,7 @@ const NEWEST: &[(&str, usize)] = &[
     ("13/7", 1),
 ];
 
-/// Controllers append fields between releases; the known fields are read as before.
+/// Tests that bytes after the known fields, as later software may append them, do not change the known fields.
 #[test]
 fn bytes_after_the_last_known_field_change_nothing_but_the_size() {
     let mut noise = Noise::seeded(5);

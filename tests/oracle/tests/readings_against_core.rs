@@ -18,7 +18,7 @@ fn foreign(reading: &Reading) -> oracle::Reading {
     oracle::Reading { seq: reading.seq, values }
 }
 
-/// Generates parts of a stream, which may or may not be readings.
+/// Generates parts of a stream of sensor readings: valid messages, damaged ones and random bytes.
 fn any_part(form: Form) -> impl Strategy<Value = Vec<u8>> {
     let whole = any_reading().prop_map(move |reading| match form {
         Form::Frames => reading.to_frame(&mut [0; FRAME_MAX]).to_vec(),
@@ -46,7 +46,8 @@ fn any_stream() -> impl Strategy<Value = (Form, Vec<u8>)> {
         .prop_flat_map(|form| (Just(form), vec(any_part(form), 0..12).prop_map(|parts| parts.concat())))
 }
 
-/// Returns the decoder's results: readings, and `None` for rejected messages.
+/// Returns the results of `outrigger_wire`'s decoder for a stream of sensor readings: readings, `None` for rejected
+/// messages, and the decoder's counts.
 fn found(form: Form, bytes: &[u8]) -> (Vec<Option<Reading>>, Figures) {
     let mut decoder = Decoder::new(form);
     let found = bytes.iter().filter_map(|byte| decoder.push(*byte).map(Result::ok)).collect();
@@ -97,8 +98,8 @@ proptest! {
         prop_assert!(figures.garbage as usize <= bytes.len());
     }
 
-    /// Cuts a stream at every position, and into pieces of every length; the last reading must be that of the whole
-    /// stream.
+    /// Cuts a stream of sensor readings in two at every position, and into pieces of 1 … 63 bytes. The decoder's counts
+    /// must be those of the whole stream; after a cut in two, the last reading as well.
     #[test]
     fn any_stream_says_the_same_however_it_is_cut((form, bytes) in any_stream()) {
         let (whole, figures) = found(form, &bytes);

@@ -43,7 +43,7 @@ fn the_registry_is_the_table_of_the_specification() {
     }
 }
 
-/// Returns a recipe of some variables: names, and their type words.
+/// Returns random RTDE variables for a recipe of this direction: their names, and those of their types.
 fn some_recipe(direction: Direction, noise: &mut Noise) -> Vec<(&'static str, &'static str)> {
     let all: Vec<_> =
         variables().iter().filter(|v| if direction == Direction::Input { v.input } else { v.output }).collect();
@@ -83,7 +83,7 @@ fn any_values_of_any_recipe_read_the_same() {
 }
 
 rtde_recipe! {
-    /// One variable of each type.
+    /// A recipe with one RTDE variable of each type.
     struct EachType, view EachTypeView: outputs {
         output_bit_register_64, tool_output_mode, runtime_state, actual_digital_input_bits, robot_mode, timestamp,
         elbow_position, actual_TCP_pose, joint_mode,
@@ -124,13 +124,14 @@ fn text(most: usize, noise: &mut Noise) -> Vec<u8> {
     noise.bytes(count)
 }
 
-/// Returns a list in the form of names and types, without an empty item.
+/// Returns random words as a comma-separated list, as RTDE sends names and types, without an empty item.
 fn list(noise: &mut Noise) -> Vec<u8> {
     let words = ["DOUBLE", "NOT_FOUND", "IN_USE", "VECTOR6D", "timestamp", "x"];
     joined((0..noise.below(9)).map(|_| words[noise.below(words.len())])).into_bytes()
 }
 
-/// Returns the fields that the core shows of a reply, with its list in one piece as on the wire.
+/// Returns the fields of an RTDE reply that `outrigger_wire` decoded, with the list of types as one text, as it is
+/// sent.
 fn shown(reply: &Reply<'_>, package: &Package<'_>) -> Vec<outrigger_oracle::Seen> {
     let mut collector = Collector::default();
     reply.visit(package, &mut collector);

@@ -28,7 +28,7 @@ const SOFTWARE: [(u8, u8, u32); 16] = [
     (5, 25, 0),
 ];
 
-/// The number of names in one request, because a list of names has at most 2048 bytes.
+/// The number of variables' names in one RTDE request, because a list of names has at most 2048 bytes.
 const NAMES_AT_ONCE: usize = 40;
 
 fn controller((major, minor, bugfix): (u8, u8, u32), unconfirmed: bool) -> Controller {
@@ -51,7 +51,7 @@ fn read(controller: &mut Controller, conn: Conn) -> Vec<Vec<u8>> {
     packages
 }
 
-/// Returns the answer to a request, as the oracle reads it.
+/// Sends an RTDE request to the simulated controller and returns the answer, read by the tests' own decoder.
 fn ask(controller: &mut Controller, conn: Conn, request: &[u8]) -> Vec<Cell> {
     assert_eq!(controller.write(conn, request), request.len());
     let answers = read(controller, conn);

@@ -10,7 +10,8 @@ use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// All generations of the packet: software, size in bytes, period in milliseconds (client interfaces, 2.1 and 2.6).
+/// The real-time packet (port 30003) by software: major and minor version, size \[B\], period \[ms\]
+/// (`core/docs/protocol/ur-client-interfaces.md 2.1, 2.6`).
 const GENERATIONS: &[(u8, u8, usize, u64)] = &[
     (1, 6, 756, 8),
     (1, 7, 764, 8),
@@ -40,7 +41,7 @@ fn read(controller: &mut Controller, conn: Conn) -> Vec<u8> {
     bytes
 }
 
-/// Returns the doubles of the field with this name.
+/// Returns the decoded doubles of the field with this name.
 fn numbers(cells: &[Cell], name: &str) -> Vec<f64> {
     let named = cells.iter().filter(|c| c.name == name);
     named
@@ -112,8 +113,8 @@ fn every_real_time_packet_shows_the_arm_as_it_is() {
     }
 }
 
-/// The sizes of the first and of the periodic state message \[B\], observed on a controller or calculated from the
-/// documented sizes (client interfaces, 3.1).
+/// The sizes of the first (if known) and of the periodic robot-state message \[B\] by software version, observed on a
+/// controller or calculated from the documented sizes (`core/docs/protocol/ur-client-interfaces.md 3.1`).
 const STATE_SIZES: &[(u8, u8, Option<usize>, usize)] = &[
     (1, 5, None, 465),
     (1, 7, None, 510),
@@ -129,7 +130,8 @@ const STATE_SIZES: &[(u8, u8, Option<usize>, usize)] = &[
     (5, 25, None, 723),
 ];
 
-/// The recorded orders of sub-packages (client interfaces, 3.1).
+/// The types of the sub-packages in recorded robot-state messages, in their order, by software version
+/// (`core/docs/protocol/ur-client-interfaces.md 3.1`).
 const RECORDED_ORDERS: &[(u8, u8, &[u8])] = &[
     (1, 5, &[0, 1, 4, 5, 3, 2]),
     (1, 7, &[0, 1, 4, 3, 2, 7, 8]),
@@ -137,8 +139,8 @@ const RECORDED_ORDERS: &[(u8, u8, &[u8])] = &[
     (5, 8, &[0, 1, 4, 9, 3, 2, 7, 8, 10, 11, 12]),
 ];
 
-/// Returns all messages of a fresh connection to 30001 in the first `millis` ms, with the arm's state in the same
-/// cycle.
+/// Returns all messages that the simulated controller sends on a new connection to 30001 in the first `millis` ms, each
+/// with the state of the arm at its arrival.
 fn primary_messages(controller: &mut Controller, millis: u64) -> Vec<(Vec<u8>, Arm)> {
     let conn = controller.connect(Port::Primary).expect("a port that is open");
     let mut messages = Vec::new();

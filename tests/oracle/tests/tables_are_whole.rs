@@ -37,7 +37,8 @@ fn a_real_time_packet_of_each_published_size_ends_on_a_field() {
     }
 }
 
-/// Reads the vendor's worked example, in the numbering of 3.3 to 5.8: BOOL true, STRING "aaaa".
+/// Decodes the vendor's worked example of typed values, with the type numbers of software 3.3 to 5.8: BOOL true, STRING
+/// "aaaa".
 #[test]
 fn typed_values_follow_the_vendors_worked_example() {
     let tables = oracle::tables();

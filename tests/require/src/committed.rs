@@ -4,16 +4,17 @@ use std::path::Path;
 
 use super::workspace;
 
-/// The variable whose value `1` makes files be written instead of compared.
+/// The environment variable that with the value `1` makes tests write committed files anew instead of comparing them.
 const BLESS: &str = "OUTRIGGER_BLESS";
-/// The number of lines shown before and after the first difference.
+/// The number of lines that the report of a difference shows before and after the first differing line.
 const CONTEXT: usize = 2;
-/// The greatest number of characters shown of a line.
+/// The greatest number of characters that the report of a difference shows of a line.
 const WIDTH: usize = 300;
-/// The number of characters shown before the first difference in a longer line.
+/// The number of characters that the report of a difference shows of a longer line before the first one that differs.
 const AROUND: usize = 100;
 
-/// Compares `made` with the file at `path` from the root of the workspace, or writes it with `OUTRIGGER_BLESS=1`.
+/// Compares the generated text `made` with the committed file at `path` from the root of the workspace, or writes it
+/// there with `OUTRIGGER_BLESS=1`.
 ///
 /// # Panics
 /// If they differ, with the first differing line and a few lines around it.
@@ -24,8 +25,8 @@ pub fn hold(path: impl AsRef<Path>, made: &str) {
     }
 }
 
-/// Compares `made` with the part of the page at `path` between `<!-- name -->` and `<!-- end -->`, or writes it there
-/// with `OUTRIGGER_BLESS=1`.
+/// Compares the generated text `made` with the part between `<!-- name -->` and `<!-- end -->` of the committed page at
+/// `path`, or writes it there with `OUTRIGGER_BLESS=1`.
 ///
 /// # Panics
 /// If they differ, or if the page has no such part.
@@ -40,8 +41,8 @@ pub fn hold_part(path: impl AsRef<Path>, name: &str, made: &str) {
     hold(path, &page);
 }
 
-/// Returns the text of the file at `path` from the root of the workspace, or `None` if `OUTRIGGER_BLESS=1` has written
-/// `made` to it.
+/// Returns the text of the committed file at `path` from the root of the workspace. With `OUTRIGGER_BLESS=1`, writes
+/// the generated text `made` to the file instead and returns `None`.
 ///
 /// # Panics
 /// If it cannot be read or written.
@@ -88,7 +89,8 @@ pub fn difference(old: &str, new: &str) -> Option<String> {
     ))
 }
 
-/// Returns a line; of a long one the part that begins with the character `left`.
+/// Returns a line of the report of a difference, after its `sign`; of a long line the part that begins with the
+/// character `left`.
 fn shown(sign: char, line: &str, left: usize) -> String {
     let begins = if left > 0 { "… " } else { "" };
     let ends = if line.chars().nth(left + WIDTH).is_some() { " …" } else { "" };

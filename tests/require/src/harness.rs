@@ -6,7 +6,8 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use super::Need;
 
-/// Returns a test whose name is a sentence about behaviour. It runs if every need is met, and fails by panicking.
+/// Returns a test with a sentence about behaviour as its name. If every need is met it runs `body`, which panics to
+/// fail. If not, it is ignored, or fails if `OUTRIGGER_REQUIRE` has the need.
 pub fn test(name: &str, needs: &'static [Need], body: impl FnOnce() + Send + 'static) -> Trial {
     Trial::ignorable_test(name, move || {
         for need in needs {
@@ -22,19 +23,19 @@ pub fn test(name: &str, needs: &'static [Need], body: impl FnOnce() + Send + 'st
     })
 }
 
-/// Runs the tests of a target with the arguments of the built-in harness.
+/// Runs the tests of a test target, with the command-line arguments that Rust's own test harness takes.
 #[must_use]
 pub fn main(tests: Vec<Trial>) -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }
 
-/// Runs the tests one after the other, unless `--test-threads` gives another number.
+/// Runs the tests of a test target one after the other, unless `--test-threads` gives another number.
 #[must_use]
 pub fn main_one_by_one(tests: Vec<Trial>) -> ExitCode {
     main_at_once(1, tests)
 }
 
-/// Runs at most `threads` tests at once, unless `--test-threads` gives another number.
+/// Runs at most `threads` tests of a test target at once, unless `--test-threads` gives another number.
 #[must_use]
 pub fn main_at_once(threads: usize, tests: Vec<Trial>) -> ExitCode {
     let mut arguments = Arguments::from_args();

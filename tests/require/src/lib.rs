@@ -8,10 +8,11 @@ pub mod committed;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A requirement that a plain machine may lack.
+/// A requirement of a test that a plain machine may lack: a program, a toolchain, recordings or a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Recorded traffic: `OUTRIGGER_CAPTURES`, else `../shared/captures` beside the repository.
+    /// Recorded network traffic, in the folder `OUTRIGGER_CAPTURES`, else in `../shared/captures` beside the
+    /// repository.
     Captures,
     /// The pinned nightly toolchain.
     Nightly,
@@ -36,7 +37,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// Returns the name used in `OUTRIGGER_REQUIRE`.
+    /// Returns the name of the requirement in the list `OUTRIGGER_REQUIRE`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -132,13 +133,13 @@ impl Need {
     }
 }
 
-/// The targets of emulated boards.
+/// The compiler's targets for the emulated boards.
 const THUMB: [&str; 2] = ["thumbv7em-none-eabihf", "thumbv8m.main-none-eabihf"];
 
 /// The nightly toolchain to which fuzzing is pinned; `.ci/versions` has the same name.
 pub const NIGHTLY: &str = "nightly-2026-05-20";
 
-/// The third-party clients; `.ci/versions` has the same name.
+/// The name of the Python environment with the third-party clients; `.ci/versions` has the same name.
 const CLIENTS: &str = "urx-0.11.0+ur_rtde-1.6.5+mcap-1.6.0+cyclonedds-11.0.1+rosbags-0.11.9";
 
 /// Returns the root of the workspace.
@@ -147,7 +148,7 @@ pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Returns the folder of recorded traffic, whether or not it exists.
+/// Returns the path of the folder with recorded network traffic, whether or not it exists.
 #[must_use]
 pub fn captures() -> PathBuf {
     std::env::var_os("OUTRIGGER_CAPTURES").map_or_else(|| workspace().join("../shared/captures"), PathBuf::from)
@@ -165,19 +166,19 @@ pub fn python() -> PathBuf {
     cache.join("outrigger/python").join(CLIENTS).join("bin/python")
 }
 
-/// Returns a Python program that reads FRI measurements and answers none: `OUTRIGGER_FRI_CLIENT`.
+/// Returns the path of a Python program that reads FRI measurements and answers none: `OUTRIGGER_FRI_CLIENT`.
 #[must_use]
 pub fn fri_client() -> Option<PathBuf> {
     std::env::var_os("OUTRIGGER_FRI_CLIENT").map(PathBuf::from)
 }
 
-/// Returns a copy of UR's own RTDE client: `OUTRIGGER_VENDOR_CLIENT`.
+/// Returns the path of a copy of UR's own RTDE client: `OUTRIGGER_VENDOR_CLIENT`.
 #[must_use]
 pub fn vendor_client() -> Option<PathBuf> {
     std::env::var_os("OUTRIGGER_VENDOR_CLIENT").map(PathBuf::from)
 }
 
-/// Returns a copy of UR's client library, compiled in its folder `build`: `OUTRIGGER_CLIENT_LIBRARY`.
+/// Returns the path of a copy of UR's client library, compiled in its folder `build`: `OUTRIGGER_CLIENT_LIBRARY`.
 #[must_use]
 pub fn client_library() -> Option<PathBuf> {
     std::env::var_os("OUTRIGGER_CLIENT_LIBRARY").map(PathBuf::from)

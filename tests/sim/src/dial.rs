@@ -13,7 +13,8 @@ use crate::net::{Conditions, Link};
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// A request to the driver of the simulation to open a connection for the controller.
+/// A request of the simulated controller to open a TCP connection to a server. The code that owns the real sockets, the
+/// driver of the simulation, carries it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dial {
     /// The identifier of the connection in all later calls. [`is_open`](crate::controller::Controller::is_open)
@@ -57,7 +58,7 @@ const FIRST: u64 = 1 << 63;
 /// The state of a connection that the controller opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The driver of the simulation is establishing the connection.
+    /// The code that owns the real sockets is establishing the connection.
     Dialling,
     /// The connection to the server is established.
     Open,
@@ -81,7 +82,7 @@ struct Line {
 }
 
 impl Line {
-    /// Returns whether the peer has received everything and the network is not stalled.
+    /// Returns whether the peer of this connection has received everything and the network is not stalled.
     fn is_drained(&self) -> bool {
         self.down.queued() == 0 && !self.stalled
     }
@@ -93,10 +94,10 @@ pub(crate) struct Dials {
     asked: VecDeque<Dial>,
     lines: BTreeMap<Conn, Line>,
     count: u64,
-    /// The seed of the random effects of these connections' networks.
+    /// The seed of the random effects of the simulated network on the connections to servers.
     seed: u64,
     now: SimTime,
-    /// The network conditions of all these connections: to the controller, and from it.
+    /// The network conditions of all connections to servers: first to the controller, then from it.
     conditions: [Conditions; 2],
 }
 
@@ -105,8 +106,8 @@ impl Dials {
         Self { seed, ..Self::default() }
     }
 
-    /// Sets the network conditions of all connections that the controller opens, from `now` on: to the controller, and
-    /// from it.
+    /// Sets the network conditions of all connections that the controller opens, from `now` on: first to the
+    /// controller, then from it.
     pub(crate) fn set_conditions(&mut self, now: SimTime, conditions: [Conditions; 2]) {
         let [up, down] = &conditions;
         for line in self.lines.values_mut() {
@@ -118,13 +119,14 @@ impl Dials {
         self.advance_to(now);
     }
 
-    /// Returns the time at which the next bytes in transit on these connections arrive.
+    /// Returns the next time at which bytes in transit on a connection to a server arrive, or at which a TCP
+    /// acknowledgement releases bytes; [`SimTime::MAX`] if there is none.
     pub(crate) fn next_event(&self, now: SimTime) -> SimTime {
         let of_line = |line: &Line| line.up.next_event(now).min(line.down.next_event(now));
         self.lines.values().map(of_line).min().unwrap_or(SimTime::MAX)
     }
 
-    /// Makes the bytes that have arrived from servers by `now` readable.
+    /// Makes the bytes that have arrived from servers by `now` readable, and ends the connections whose peer has left.
     pub(crate) fn advance_to(&mut self, now: SimTime) {
         self.now = now;
         let mut over = vec![];
@@ -140,7 +142,8 @@ impl Dials {
         over.into_iter().for_each(|conn| self.end(conn));
     }
 
-    /// Requests that the driver of the simulation connects to a server. Returns the identifier of the connection.
+    /// Requests a connection to a server from the code that owns the real sockets. Returns the identifier of the
+    /// connection.
     pub(crate) fn dial(&mut self, host: &str, port: u16) -> Conn {
         let conn = Conn(FIRST + self.count);
         self.count += 1;
@@ -157,8 +160,8 @@ impl Dials {
         conn
     }
 
-    /// Returns the next connection that the driver of the simulation shall open and that is still needed; `None` if
-    /// there is none.
+    /// Returns the next requested connection that the code that owns the real sockets shall open; skips those that are
+    /// no longer needed. `None` if there is none.
     pub(crate) fn poll(&mut self) -> Option<Dial> {
         while let Some(dial) = self.asked.pop_front() {
             if self.wanted(dial.conn) {
@@ -168,19 +171,19 @@ impl Dials {
         None
     }
 
-    /// Processes the result of a connection attempt; `answered` is `true` if the peer accepted.
+    /// Processes the result of an attempt to connect to a server; `answered` is `true` if the server accepted.
     pub(crate) fn dialled(&mut self, conn: Conn, answered: bool) {
         if let Some(line) = self.lines.get_mut(&conn).filter(|line| line.phase == Phase::Dialling) {
             line.phase = if answered { Phase::Open } else { Phase::Over };
         }
     }
 
-    /// Returns the state of a connection to a server; [`Phase::Over`] after it was closed.
+    /// Returns the state of a connection to a server; [`Phase::Over`] if the connection no longer exists.
     pub(crate) fn phase(&self, conn: Conn) -> Phase {
         self.lines.get(&conn).map_or(Phase::Over, |line| line.phase)
     }
 
-    /// Returns whether the driver of the simulation must still serve the connection.
+    /// Returns whether the code that owns the real sockets must still keep this connection to a server open.
     pub(crate) fn wanted(&self, conn: Conn) -> bool {
         self.lines
             .get(&conn)
@@ -260,7 +263,7 @@ impl Dials {
         }
     }
 
-    /// Processes the end of a connection to a server by the peer or by a cut: bytes that the peer sent before still
+    /// Processes the end of a connection to a server that closed or reset it: bytes that the server sent before still
     /// arrive.
     pub(crate) fn hung_up(&mut self, conn: Conn) {
         if let Some(line) = self.lines.get_mut(&conn) {

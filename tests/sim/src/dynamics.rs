@@ -18,7 +18,8 @@ struct Link {
     centre: Vec3,
     /// The unit vector along the axis of the cylinder that models a link.
     along: Vec3,
-    /// The moments of inertia of the link about its length and across it \[kg·m²\].
+    /// The moment of inertia of the link about the axis of its cylinder \[kg·m²\]; `across` is the one about a
+    /// perpendicular axis through its centre.
     about: f64,
     across: f64,
 }
@@ -45,8 +46,8 @@ pub struct Masses {
 }
 
 impl Masses {
-    /// Returns the masses of an arm with these lengths, scaled by its reach: an arm of 0.82 m weighs 18 kg without
-    /// its base.
+    /// Returns the masses of an arm with these lengths, scaled by the length of upper arm and forearm together: an arm
+    /// with 0.82 m of that weighs 18 kg without its base.
     #[must_use]
     pub fn of(lengths: &Lengths) -> Self {
         let size = (lengths.a2 + lengths.a3).abs() / 0.8172;
@@ -190,8 +191,8 @@ impl Dynamics {
     }
 }
 
-/// Returns the acceleration of a point at `arm` from the origin of a body that turns with the angular speed `spin`
-/// and the angular acceleration `spin_up`.
+/// Returns the acceleration, relative to the origin of a rigid body, of the body's point at `arm` from that origin. The
+/// body turns with the angular speed `spin` and the angular acceleration `spin_up`.
 fn carried(spin: Vec3, spin_up: Vec3, arm: Vec3) -> Vec3 {
     add(cross(spin_up, arm), cross(spin, cross(spin, arm)))
 }

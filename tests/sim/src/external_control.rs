@@ -55,7 +55,8 @@ impl FromStr for ExternalControl {
 const REQUEST: &[u8] = b"request_program\n";
 /// The URCap's timeout for connecting to the computer.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The URCap's timeout for a line of the computer's answer.
+/// The time without a new byte of the computer's answer after which the URCap gives up, if the answer does not end with
+/// a complete line.
 const READ: Duration = Duration::from_millis(500);
 /// The largest length of the text from the computer \[bytes\]; assumed to be the limit of a program.
 const TEXT: usize = 1 << 20;

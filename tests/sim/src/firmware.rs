@@ -7,8 +7,8 @@ use std::time::Duration;
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::rtde;
 
-/// The behaviour after a `speedj` whose time has passed and whose program has ended
-/// (core/docs/protocol/ur-client-interfaces.md 5.4).
+/// The motion of the arm after the end of a program that moved it by `speedj`
+/// (core/docs/protocol/ur-client-interfaces.md 5.4). From software 3.3 on, it applies only if the call had a time `t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterT {
     /// The arm keeps its velocity until the next command or a limit (reported for CB2, 3.0 and 3.1).
@@ -88,8 +88,8 @@ impl Firmware {
         self.at_least(3, 4)
     }
 
-    /// Returns the largest length of the variable names of one recipe \[bytes\] (`core/docs/protocol/ur-rtde.md 2`):
-    /// the guide's 2048, from 5.10 as much as one package holds.
+    /// Returns the largest length of the variable names of one RTDE recipe \[bytes\]: 2048 by the vendor's RTDE guide;
+    /// from 5.10 on, as much as one package holds (`core/docs/protocol/ur-rtde.md 2`).
     #[must_use]
     pub fn rtde_names(self) -> usize {
         if self.at_least(5, 10) { rtde::MAX_SIZE } else { rtde::MAX_NAMES }
@@ -101,7 +101,8 @@ impl Firmware {
         self.at_least(3, 1)
     }
 
-    /// Returns whether the version message contains a build number (documents: not up to 3.2; seen from 3.5).
+    /// Returns whether the version message contains a build number: by the vendor's documents not up to 3.2, seen from
+    /// 3.5 on.
     #[must_use]
     pub fn build_number(self) -> bool {
         self.at_least(3, 5)
@@ -142,8 +143,8 @@ impl Firmware {
         }
     }
 
-    /// Returns whether configuration data have the two additional fields that some releases of the newest e-Series
-    /// and of PolyScope X send; only PolyScope X is assumed to.
+    /// Returns whether configuration data have the two additional fields that some releases of the newest e-Series and
+    /// of PolyScope X send. Here all of PolyScope X is assumed to send them, and no e-Series.
     #[must_use]
     pub fn long_configuration(self) -> bool {
         self.generation() == Generation::PolyScopeX
@@ -171,8 +172,8 @@ impl Firmware {
         self.generation() >= Generation::ESeries
     }
 
-    /// Returns the default reaction to text in local mode. Release 5.10, which introduced switchable services, is
-    /// assumed to be the change.
+    /// Returns the default reaction to text from a client in local mode. Error code 210 is assumed from 5.10 on, the
+    /// release that introduced switchable services.
     #[must_use]
     pub fn local_mode(self) -> LocalMode {
         if self.at_least(5, 10) { LocalMode::Code210 } else { LocalMode::Silent }
@@ -202,21 +203,21 @@ impl Firmware {
         self.at_least(5, 10)
     }
 
-    /// Returns whether the dashboard answers an operation after it has finished (from 3.3); older software answers at
-    /// once.
+    /// Returns whether the dashboard answers a request such as `load` or `play` only after the operation has finished
+    /// (from 3.3); older software answers at once.
     #[must_use]
     pub fn dashboard_waits(self) -> bool {
         self.at_least(3, 3)
     }
 
-    /// Returns whether loading a program waits for its installation, and the reply to `play` reports a failure (from
-    /// 3.4).
+    /// Returns whether `load` fails for a program whose installation needs a confirmation at the pendant, and the reply
+    /// to `play` reports a failure (from 3.4).
     #[must_use]
     pub fn dashboard_tells_failures(self) -> bool {
         self.at_least(3, 4)
     }
 
-    /// Returns the default behaviour after the end of a `speedj` program whose call had a time.
+    /// Returns the default motion of the arm after the end of a program that moved it by `speedj`.
     #[must_use]
     pub fn after_t(self) -> AfterT {
         if self.at_least(3, 5) { AfterT::Stops } else { AfterT::KeepsMoving }

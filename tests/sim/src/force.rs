@@ -11,7 +11,7 @@ use crate::surface::Surface;
 
 /// The number of past control cycles that are searched for the beginning of a contact (assumed).
 const HISTORY: usize = 5000;
-/// The share of a contact's force at which the contact counts as begun (assumed).
+/// The share of the least force of a contact at which the contact counts as begun (assumed).
 const BEGINNING: f64 = 0.2;
 
 /// The force at the tool as the controller measures it. Wrenches are force and torque \[N, Nm\].

@@ -116,14 +116,15 @@ impl Link {
         }
     }
 
-    /// Processes data from the peer, which contain its TCP acknowledgement.
+    /// Processes the arrival of data from the peer. They contain its TCP acknowledgement, which releases the data that
+    /// Nagle's algorithm holds.
     pub fn peer_sent(&mut self, now: SimTime) {
         if self.acknowledged_at.take().is_some() {
             self.flush(now);
         }
     }
 
-    /// Sends the held data whose TCP acknowledgement is due by `now`.
+    /// Sends the data that wait for a TCP acknowledgement of earlier data (Nagle), if the peer acknowledges by `now`.
     pub fn advance(&mut self, now: SimTime) {
         while let Some(at) = self.acknowledged_at.filter(|at| *at <= now) {
             self.acknowledged_at = None;

@@ -27,11 +27,11 @@ pub enum Port {
     ToolLine,
 }
 
-/// The number that is added to a port base to get the port of the Robot API, because its own number cannot be moved
-/// with the other ports.
+/// The number that is added to a port base to get the port of the Robot API. Its real number 80 is below 29999, so that
+/// it cannot keep its distance from 29999 as the other ports do.
 const ROBOT_API: u16 = 16;
-/// The number that is added to a port base to get the port of the tool's serial line: the real distance from 29999
-/// would leave no room for most bases.
+/// The number that is added to a port base to get the port of the tool's serial line. With the real distance from
+/// 29999 to 54321, the port would exceed 65535 for bases above 41213.
 const TOOL_LINE: u16 = 17;
 
 impl Port {
@@ -87,7 +87,7 @@ impl Port {
         }
     }
 
-    /// Returns whether the controller runs text that is sent to this port.
+    /// Returns whether the controller runs the URScript programs whose text clients send to this port.
     #[must_use]
     pub const fn takes_text(self) -> bool {
         matches!(self, Self::Primary | Self::Secondary | Self::Realtime)

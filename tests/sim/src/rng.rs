@@ -5,8 +5,8 @@
 pub struct Rng(u64);
 
 impl Rng {
-    /// Returns the sequence for `seed` and `stream`. Streams of one seed begin differently, but one can be a later part
-    /// of another.
+    /// Returns a generator for `seed`; `stream` distinguishes several generators of one seed. Their sequences begin
+    /// differently, but one can be a later part of another.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut rng = Self(seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15));

@@ -22,7 +22,7 @@ use crate::time::SimTime;
 pub struct PowerTiming {
     /// Time from switching on the arm until its joints have power.
     pub boot: Duration,
-    /// Time from power on the joints until the joints are ready.
+    /// Time from the start of power at the joints until they are ready.
     pub initialise: Duration,
     /// Time from the release of the brakes until they are open.
     pub release: Duration,
@@ -38,8 +38,7 @@ impl Default for PowerTiming {
     }
 }
 
-/// The shortest time after which the dashboard and a person can unlock a protective stop
-/// (`core/docs/protocol/ur-dashboard.md 3`).
+/// The shortest time between a protective stop and its unlocking (`core/docs/protocol/ur-dashboard.md 3`).
 pub const UNLOCK_AFTER: Duration = Duration::from_secs(5);
 
 /// The power state of the arm.
@@ -196,7 +195,7 @@ impl Robot {
         occurs
     }
 
-    /// Returns the time until the joints are ready or, with `brakes`, until the brakes are open too, if no other
+    /// Returns the time until the arm's joints are ready or, with `brakes`, until its brakes are open too, if no other
     /// event interferes. Zero if power is off.
     pub(crate) fn time_to(&self, brakes: bool, now: SimTime) -> Duration {
         let PowerTiming { boot, initialise, release } = self.timing;

@@ -24,7 +24,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Every network service of the controller with its name in options.
+    /// Every network service of the controller with its name in command-line options.
     pub const NAMED: [(Self, &'static str); 7] = [
         (Self::Dashboard, "dashboard"),
         (Self::Primary, "primary"),
@@ -35,7 +35,7 @@ impl Service {
         (Self::RobotApi, "robot-api"),
     ];
 
-    /// Returns the network service that has this name in options.
+    /// Returns the network service that has this name in command-line options.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(service, _)| service)

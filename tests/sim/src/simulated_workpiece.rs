@@ -92,7 +92,7 @@ impl Surface {
 /// A distance sensor at the tool centre point, looking along the tool's z axis.
 #[derive(Clone, Debug)]
 pub struct DistanceSensor {
-    /// The nearest and the farthest distance that it can measure \[m\].
+    /// The nearest and the farthest distance that the sensor can measure \[m\].
     pub range: (f64, f64),
     /// The standard deviation of the noise of the measured distance \[m\].
     pub noise: f64,

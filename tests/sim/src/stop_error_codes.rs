@@ -25,8 +25,8 @@ impl StopCode {
 pub struct StopCodes {
     /// The code of the stop when a program called `protective_stop()`: C209.
     pub called: Option<StopCode>,
-    /// The code of the stop when a joint leaves its range, or a move would have it do so: C150, position close to
-    /// joint limits. Assumed.
+    /// The code of the stop when a joint leaves its range, and of the error when a move has a goal of joints beyond it:
+    /// C150, position close to joint limits. Assumed.
     pub joint_limit: Option<StopCode>,
     /// The code of the stop when the tool cannot follow its path or reach its end: C154, position in singularity.
     /// Assumed.
@@ -46,7 +46,7 @@ pub struct StopCodes {
 }
 
 impl StopCodes {
-    /// Returns the error code of the stop that follows when this limit was exceeded.
+    /// Returns the error code of the stop after the arm's motion exceeded this limit; `None` for a stop without a code.
     pub(crate) fn of(&self, exceeded: Exceeded) -> Option<StopCode> {
         match exceeded {
             Exceeded::Position { .. } => self.joint_limit,

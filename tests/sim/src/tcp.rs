@@ -30,7 +30,8 @@ pub const REAL_PORTS: u16 = 29_999;
 /// The number of bytes that are read from or written to a socket at once.
 const CHUNK: usize = 4096;
 
-/// The highest number of connections that a program of the controller has closed and whose peers may still read.
+/// The highest number of connections that programs of the controller have closed and that stay open until their peers
+/// have read the last bytes. Older ones are dropped.
 const LEFT: usize = 32;
 
 /// The listen backlog of a port that is opened again after it was closed for a while.
@@ -143,7 +144,8 @@ impl Server {
         Self::bind_at(controller, Addresses { listen: address, base: port_base, robot_api: None })
     }
 
-    /// Opens every port, with a choice of the port of the Robot API, whose own port needs privileges.
+    /// Opens every port that the controller has at `addresses`, which can select another port for the Robot API, whose
+    /// real port needs privileges.
     ///
     /// # Errors
     /// Returns the first port that could not be opened.
@@ -186,7 +188,8 @@ impl Server {
         self.addresses.socket(port)
     }
 
-    /// Returns the port base in use: port p of the controller is at base + p − 29999.
+    /// Returns the port base in use: port p of the controller is at base + p − 29999, with two exceptions; see
+    /// [`Port::at_base`] and [`Addresses::robot_api`].
     #[must_use]
     pub fn port_base(&self) -> u16 {
         self.addresses.base
@@ -257,7 +260,8 @@ impl Running {
         self.addresses.socket(port)
     }
 
-    /// Returns the port base in use: port p of the controller is at base + p − 29999.
+    /// Returns the port base in use: port p of the controller is at base + p − 29999, with two exceptions; see
+    /// [`Port::at_base`] and [`Addresses::robot_api`].
     #[must_use]
     pub fn port_base(&self) -> u16 {
         self.addresses.base

@@ -6,19 +6,20 @@ use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, NUMBERS,
 
 use crate::plot::{ChartMedium, Line, Mark, SCRIPT, STYLE as SHARED, Span, TimeChart, escape};
 
-/// The contents of the comparison's HTML page.
+/// The contents of the HTML page that compares methods of commanding an arm.
 pub(crate) struct Page<'a> {
-    /// All compared modes, with their figures.
+    /// The compared methods of commanding (modes), with the figures of their runs.
     pub(crate) rows: &'a [Row],
-    /// Some modes, each with the changes of its reaction \[ms\] if one mechanism is switched off.
+    /// The change of the arm's reaction time \[ms\] if one mechanism is switched off, for some modes and each
+    /// mechanism.
     pub(crate) without: Vec<(Mode, Vec<f64>)>,
-    /// The mechanisms that act in the runs.
+    /// The mechanisms that make the simulated arm late or inexact in the runs.
     pub(crate) mechanisms: Mechanisms,
     /// The number of runs of each mode.
     pub(crate) runs: u64,
 }
 
-/// The classes of strokes, in the order of the curves.
+/// The CSS classes of the strokes of a chart's curves, in the order of the curves.
 const CLASSES: [&str; 6] = ["j0", "j1", "j2", "j3", "j4", "j5"];
 
 const STYLE: &str = "

@@ -15,9 +15,9 @@ use outrigger_tests::cosim::Setup;
 use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
 use outrigger_wire::time;
 
-/// A port under test, with a simulated robot.
+/// A driver port under test (Linux or Embassy), with a simulated robot.
 pub(crate) trait Bench {
-    /// Starts the port, which connects or tries to. The controller keeps all texts.
+    /// Starts the port, which connects or tries to. The simulated controller keeps all texts that it receives.
     fn start(setup: Setup) -> Self;
 
     /// Passes an input of an operator or a sensor to the port.
@@ -32,10 +32,11 @@ pub(crate) trait Bench {
     /// Resets every connection of the port from the controller's side.
     fn reset(&mut self);
 
-    /// From now on, makes the controller's stack accept no more bytes from the port. It continues to send.
+    /// Makes the TCP stack of the simulated controller accept no more bytes from the port from now on. It continues to
+    /// send.
     fn take_nothing(&mut self);
 
-    /// Runs until `done` returns `true`.
+    /// Runs the port and the robot until `done` returns `true`.
     ///
     /// # Panics
     /// If that does not happen within the time limit; the message has the log so far.
@@ -44,7 +45,7 @@ pub(crate) trait Bench {
     /// Returns the result of `at` for the present state of port and robot.
     fn look<R>(&mut self, at: impl FnOnce(&Look<'_>) -> R) -> R;
 
-    /// Connects, and runs until no precondition of a request is unmet.
+    /// Connects, and runs until a request to command the arm would be accepted.
     fn ready(&mut self) {
         self.wait("nothing speaks against a request", |look| look.mode == Mode::Monitor && look.unmet.is_empty());
     }
@@ -54,7 +55,7 @@ pub(crate) trait Bench {
         self.command_by(Input::Request);
     }
 
-    /// Resumes from where the motion was ended, and runs until the arm is commanded to move.
+    /// Resumes the motion from where it was ended, and runs until the arm is commanded to move.
     fn resume(&mut self) {
         self.command_by(Input::Resume);
     }
@@ -65,8 +66,8 @@ pub(crate) trait Bench {
         self.tell(edge(epoch));
     }
 
-    /// Waits until no precondition is unmet, passes the input that `edge` makes for the current epoch, and runs until
-    /// the arm is commanded to move.
+    /// Waits until a request would be accepted, passes the input that `edge` makes for the current epoch, and runs
+    /// until the arm is commanded to move.
     fn command_by(&mut self, edge: fn(Epoch) -> Input) {
         self.ready();
         let before = self.look(|look| look.said(TextKind::Move));
@@ -84,7 +85,7 @@ pub(crate) struct Look<'a> {
     pub(crate) epoch: Epoch,
     pub(crate) latch: Option<Reason>,
     pub(crate) unmet: ReasonSet,
-    /// The number of states with which the engine was in mode `Command`, each counted once.
+    /// The number of robot states that the engine received in [`Mode::Command`], each counted once.
     pub(crate) commanded: u64,
     /// `true` if the port has ended.
     pub(crate) over: bool,
@@ -104,7 +105,7 @@ pub(crate) enum TextKind {
 }
 
 impl TextKind {
-    /// Adds the kinds of those texts that are not in `known` yet.
+    /// Adds the kinds of the texts that the controller has received since the last call. `known` has the kinds so far.
     pub(crate) fn learn(known: &mut Vec<Self>, controller: &Controller) {
         known.extend(controller.texts().iter().skip(known.len()).map(Self::of));
     }
@@ -133,7 +134,7 @@ impl Look<'_> {
         self.events.iter().filter_map(to).collect()
     }
 
-    /// Returns the reason for each exit of the engine from `Command`, in order.
+    /// Returns the reason for each exit of the engine from [`Mode::Command`], in order.
     pub(crate) fn fallbacks(&self) -> Vec<Reason> {
         let reason = |event: &Event<UrEvent>| match event {
             Event::Transition(transition) if transition.from == Mode::Command => transition.reason,
@@ -156,7 +157,7 @@ impl Look<'_> {
         self.events.iter().filter(|event| matches!(event, Event::Peer(UrEvent::Established(_)))).count()
     }
 
-    /// Returns the log as text, for the panic message of a test that waits in vain.
+    /// Returns the state and the last events as text, for the panic message of a test that waits in vain.
     pub(crate) fn story(&self) -> String {
         let last = self.events.len().saturating_sub(40);
         let events: Vec<String> = self.events[last..].iter().map(|event| format!("{event:?}")).collect();
@@ -191,5 +192,5 @@ pub(crate) fn slow_turn(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// The software with which most scenarios run: the fastest to arm.
+/// The software with which most scenarios run. Its control cycle is the shortest, so that arming takes the least time.
 pub(crate) const E_SERIES: SoftwareVersion = SoftwareVersion::new(5, 15);

@@ -13,7 +13,7 @@ use crate::bench::{Bench, Look, TextKind};
 
 pub(crate) struct EmbassyBench {
     rig: UrRig,
-    /// The events that the rig has recorded up to the last call, without their times.
+    /// The engine's events up to the last call of `seen`, without their times.
     events: Vec<Event<UrEvent>>,
     texts: Vec<TextKind>,
 }

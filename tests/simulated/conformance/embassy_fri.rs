@@ -161,7 +161,8 @@ fn a_shutdown_rests_the_arm_and_hands_it_back_before_the_task_ends() {
 /// An operator's input, with its time.
 type Edge = (SimTime, Input);
 
-/// Runs over a bad wire with an operator who requests motion repeatedly. Returns the rig, and the operator's inputs.
+/// Runs a board with a KRC over a bad network, with an operator who requests motion repeatedly. Returns the board, and
+/// the operator's inputs.
 fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
     let conditions = Conditions {
         jitter: Duration::from_micros(50),

@@ -17,7 +17,7 @@ const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVer
 /// The smallest buffer for RTDE \[B\]: the answers to its requests, and four states.
 const LEAST: usize = 512 + 4 * 432;
 
-/// Returns a board in motion, with states by RTDE.
+/// Returns a simulated board that commands a moving arm and receives states over RTDE.
 fn in_motion<const REALTIME: usize, const RTDE: usize>(
     software: SoftwareVersion,
     buffers: Buffers<REALTIME, RTDE>,
@@ -25,7 +25,7 @@ fn in_motion<const REALTIME: usize, const RTDE: usize>(
     moving(Setup::to_and_fro(software, 0.5), buffers, LinkId::RTDE)
 }
 
-/// Returns a board in motion, with states by `states`.
+/// Returns a simulated board that commands a moving arm and receives states over the link `states`.
 fn moving<const REALTIME: usize, const RTDE: usize>(
     setup: Setup,
     buffers: Buffers<REALTIME, RTDE>,
@@ -58,7 +58,8 @@ fn a_state_by_rtde_that_is_lost_is_sent_again_behind_three_more_and_commanding_g
     }
 }
 
-/// Checks the cost of one lost frame: four periods between two states.
+/// Loses one frame with RTDE data. Checks that no pause between two states is longer than four periods, and that
+/// commanding continues.
 fn one_is_lost(mut rig: UrRig) {
     let (at, period) = (rig.now() + Duration::from_millis(500), rig.controller().period());
     let mut lost = false;
@@ -90,7 +91,8 @@ fn after_a_stall_states_go_on_and_the_board_commands_again_when_asked() {
     }
 }
 
-/// Stalls the wire for so long; then all frames arrive at once, as far as the board's interface has room for them.
+/// Stalls the network for the time `stall`, then delivers all frames for which the board has room. Checks that
+/// commanding ends, that the arm rests, and that commanding begins again on request.
 fn stalls(mut rig: UrRig, stall: Duration, by: LinkId) {
     let (at, period) = (rig.now(), rig.controller().period());
     let (up, down) = rig.wires();

@@ -28,7 +28,7 @@ struct Board {
     device: Device<'static>,
     chip: Watch<'static>,
     now: SimTime,
-    /// The frames that the stack has received; `left` has those that the chip has sent.
+    /// The frames that the board's network stack has received. `left` has those that the chip has sent.
     received: Vec<Vec<u8>>,
     left: Vec<Vec<u8>>,
     watchdog: LinkWatchdog,
@@ -109,7 +109,8 @@ impl Board {
         panic!("the board does not come to rest at {}: {:?}", self.now, self.counts());
     }
 
-    /// Runs for so many seconds, or until the board is to be restarted.
+    /// Runs the board, which sends a frame every half second, for this number of seconds, or until the watchdog demands
+    /// a restart of the board.
     fn live(&mut self, seconds: u64) {
         for _ in 0..seconds {
             for _ in 0..2 {

@@ -56,7 +56,7 @@ fn beside<L: Law<7>>(control: Control, options: Options, law: L) -> Run<L> {
     Run { rig, seq: 0, reading: [0.0; 6] }
 }
 
-/// A run of the engine with a sensor.
+/// A run of the engine with a simulated KRC and a sensor.
 struct Run<L: Law<7>> {
     rig: Rig<L>,
     seq: u32,

@@ -42,7 +42,7 @@ fn swing(home: &[f64; 7], waypoints: u32) -> Vec<Waypoint<7>> {
     (0..=waypoints).map(at).collect()
 }
 
-/// A run of a motion through waypoints.
+/// A run in which the engine executes a motion through waypoints with a simulated KRC.
 struct Run {
     rig: Rig<JointServo<7>>,
     motion: Vec<Waypoint<7>>,
@@ -87,7 +87,7 @@ impl Run {
         }
     }
 
-    /// Runs until the motion has ended.
+    /// Runs until the motion is no longer executed, or commanding has ended.
     fn through(&mut self) {
         while self.progress() == Progress::Running && self.rig.session.mode() == Mode::Command {
             self.step();
@@ -98,7 +98,7 @@ impl Run {
         self.rig.session.motion_status().progress
     }
 
-    /// Returns the arm's distance from the end of the motion \[rad\].
+    /// Returns the largest distance of a joint from the end of the motion \[rad\].
     fn off_the_goal(&self) -> f64 {
         let goal = self.motion.last().expect("a goal").setpoint.positions.0;
         self.rig.krc.truth().q.iter().zip(goal).map(|(q, goal)| (q - f64::from(goal)).abs()).fold(0.0, f64::max)

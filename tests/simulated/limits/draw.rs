@@ -124,10 +124,10 @@ impl<const N: usize> Law<N> for Wild<N> {
     }
 }
 
-/// The law that moves the arm.
+/// The control law that moves the arm in a run.
 pub(crate) enum Mover<const N: usize> {
     Wild(Wild<N>),
-    /// Axes of the tool, with kinematics of their own: the limits hold for any kinematics.
+    /// A law that moves axes of the tool. Its kinematics may be those of another arm: limits hold for any kinematics.
     Axes(Box<ToolAxes<N>>),
 }
 
@@ -156,7 +156,8 @@ impl<const N: usize> Law<N> for Mover<N> {
     }
 }
 
-/// Draws settings of axes that one sensor moves, with one of its values for each. Some of the settings are rejected.
+/// Draws settings of a law that moves axes of the tool by one sensor, with one of its values for each axis. Some of the
+/// settings are rejected.
 pub(crate) fn axes(draw: &mut Draw, source: SourceId) -> ToolAxesConfig {
     let mut axis = |value: u8, name: ToolAxis| {
         let slope = draw.magnitude(1e-3, 1e5) as f32 * draw.of(&[-1.0, 1.0]);
@@ -199,8 +200,8 @@ pub(crate) fn senses(draw: &mut Draw, source: SourceId) -> SourceConfig {
     SourceConfig { max_age, stuck_after: None, ..SourceConfig::new(source, 6, -1e9, 1e9) }
 }
 
-/// Returns a law of these axes for an arm with these dimensions, and the readings of its sensor; `None` if the
-/// settings are rejected.
+/// Returns a law with these settings for an arm with these dimensions, and the sensor that moves its axes; `None` if
+/// the settings are rejected.
 pub(crate) fn sensed<const N: usize>(
     seed: u64,
     config: ToolAxesConfig,
@@ -214,7 +215,8 @@ pub(crate) fn sensed<const N: usize>(
     Some((Mover::Axes(Box::new(law)), Senses { draw: Draw::new(seed, 11), aims, ways: [0.0; 6], until: 0 }))
 }
 
-/// Readings with an error for each axis that mostly keeps its sign and changes at random moments.
+/// A simulated sensor for a law that moves axes of the tool. Its readings have an error for each axis that mostly keeps
+/// its sign and changes at random moments.
 pub(crate) struct Senses {
     draw: Draw,
     aims: PerAxis<(f32, f32)>,

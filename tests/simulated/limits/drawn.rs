@@ -7,7 +7,7 @@ use outrigger_core::robot::{Key, Range, Table};
 
 use super::draw::Draw;
 
-/// A table of a file in which each key is present with the same probability, with a value in its range.
+/// A random configuration file: each key is present with the same probability, with a value in its range.
 pub(crate) struct Drawn<'a> {
     draw: &'a mut Draw,
     /// The probability that a key is present in the file.
@@ -25,7 +25,7 @@ impl<'a> Drawn<'a> {
         Self { draw, share, section: String::new(), asked: BTreeSet::new(), stood: BTreeSet::new() }
     }
 
-    /// Reads a section of the random configuration file.
+    /// Calls `read` for the keys of the section `name` of the random configuration file.
     pub(crate) fn section<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.section.len();
         self.section.push_str(name);
@@ -34,7 +34,7 @@ impl<'a> Drawn<'a> {
         read
     }
 
-    /// Returns whether this key is present in the file.
+    /// Draws whether this key is present in the file, and records the key.
     pub(crate) fn stands(&mut self, key: &str) -> bool {
         let name = format!("{}{key}", self.section);
         let stands = self.draw.unit() < self.share;

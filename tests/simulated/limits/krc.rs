@@ -132,7 +132,7 @@ struct Plant {
     scale: f32,
     cycle: u64,
     state: State,
-    /// The number of cycles in which the KRL program received a request to start.
+    /// The number of consecutive cycles in which the KRL program received a request to start.
     asked: u32,
     setpoint: [f64; 7],
     /// The joint setpoint of the last command that the KRC received while it followed commands.
@@ -152,7 +152,7 @@ struct Plant {
     reflected: u16,
 }
 
-/// Draws every key of a file over this configuration, and records the keys.
+/// Replaces settings of this configuration by random values, as a file with these keys would. Adds the keys to `keys`.
 fn draw_keys(config: &mut KrcConfig, seed: u64, keys: &mut Keys) {
     let draw = &mut Draw::new(seed, 13);
     let mut file = Drawn::new(draw);
@@ -200,8 +200,8 @@ fn draw_keys(config: &mut KrcConfig, seed: u64, keys: &mut Keys) {
     }
 }
 
-/// Runs the configuration of this seed, with every key of a file drawn in every second run. Returns `None` if it is
-/// rejected.
+/// Runs an engine and the plant with the random configuration of this seed. In every second run with a permitted plant,
+/// keys of a random file change it. Returns `None` if the configuration is rejected.
 pub(crate) fn run(seed: u64, worse: Worse, keys: &mut Keys) -> Option<Run> {
     let draw = &mut Draw::new(seed, 2);
     let (mut config, period, scale) = configuration(draw);
@@ -292,8 +292,8 @@ impl Plant {
         Instant::from_micros(1_000_000_000 + self.cycle * self.period.as_micros())
     }
 
-    /// Drives the target into its limits and into a fault. Returns whether it moved, and the violation if there was
-    /// one.
+    /// Runs the engine and the plant until after a random fault; the law drives the arm into its limits. Returns
+    /// whether the setpoint moved, and the violation if there was one.
     fn prove(&mut self, draw: &mut Draw) -> (bool, Option<String>) {
         let fault = draw.of(&[
             Fault::Measurements,
@@ -491,8 +491,8 @@ impl Plant {
         None
     }
 
-    /// Returns a description of a joint that moved farther than the coasting distance that the program prints, if
-    /// there is one.
+    /// Returns a description of a joint that moved farther after the fault than the configuration's worst-case coasting
+    /// distance, if there is one.
     fn farther(&self, (setpoint, q): &([f64; 7], [f64; 7])) -> Option<String> {
         let coast = self.config.worst_coast(self.period);
         (0..7).find_map(|joint| {

@@ -26,7 +26,7 @@ use outrigger_tests::in_parallel;
 use self::ways::{Keys, Worst};
 use crate::tables::text;
 
-/// Returns the number of configurations to run.
+/// Returns the number of random configurations that each test runs.
 fn configurations() -> u64 {
     std::env::var("OUTRIGGER_CONFIGURATIONS").map_or(2_000, |count| count.parse().expect("a number of configurations"))
 }
@@ -151,7 +151,7 @@ fn on_each_way() -> u64 {
 /// The default number of configurations on each path.
 const ON_EACH_WAY: u64 = 120;
 
-/// Keys that no accepted configuration of the sweep needs to have, each with the reason.
+/// The configuration keys that need not occur in any accepted configuration of these tests, each with the reason.
 const NOT_SWEPT: &[(&str, &str)] = &[
     ("operator.request_input", "no input of the robot is wired in the sweep"),
     ("operator.acknowledge_input", "no input of the robot is wired in the sweep"),
@@ -160,7 +160,8 @@ const NOT_SWEPT: &[(&str, &str)] = &[
     ("robot.superpose", "the KRL program of the plant moves nothing by itself"),
 ];
 
-/// Fails if a key was present in no accepted configuration, or if one of the exceptions is not a key.
+/// Fails if a key was present in no accepted configuration and is no exception, or if an exception outside `[robot]` is
+/// not a key.
 fn none_forgotten(Keys { asked, stood }: &Keys) {
     let except: BTreeSet<_> = NOT_SWEPT.iter().map(|(key, _)| (*key).to_owned()).collect();
     let forgotten: Vec<_> = asked.difference(stood).filter(|key| !except.contains(*key)).collect();
@@ -169,8 +170,8 @@ fn none_forgotten(Keys { asked, stood }: &Keys) {
     assert!(unknown.is_empty(), "no keys: {unknown:?}");
 }
 
-/// Runs accepted configurations on one path. Returns the number drawn, the number in which the arm moved, the worst
-/// values, and the violations.
+/// Runs `count` accepted configurations on one command path. Returns the number drawn, the number in which the arm
+/// moved, the worst values, and the violations.
 fn sweep(way: Way, count: u64, keys: &Mutex<Keys>) -> (u64, u64, Worst, Vec<(u64, String)>) {
     let (mut seed, mut accepted, mut moved, mut worst, mut broken) = (0, 0, 0, Worst::NOTHING, vec![]);
     let mut own = Keys::default();

@@ -19,13 +19,13 @@ use outrigger_wire::time::Duration;
 use super::drawn::Drawn;
 use super::ways::{Readings, Strike, Worst};
 
-/// The fraction by which the programs may exceed a limit of the computer.
+/// The tolerance of the tested bounds: a fraction of a speed or a torque, and an angle \[rad\] for positions.
 const BEYOND: f64 = 0.02;
-/// The number of control cycles from one that is beyond a bound to the first without torque.
+/// The largest number of control cycles with torque after a cycle in which a joint is beyond a bound.
 const CYCLES: usize = 3;
 
-/// Draws a law of torques. A sensor demands speeds, some of them above a joint's limit. Torques accelerate the joints
-/// to them, mostly with the largest that are permitted.
+/// Draws a law that commands torques. A sensor demands speeds, some of them above a joint's limit. Torques accelerate
+/// the joints to them, mostly with the largest that are permitted.
 pub(super) fn pushes(file: &mut Drawn<'_>, limits: &Limits<6>) -> Option<(AnyLaw<6>, Sensor)> {
     let fastest = limits.velocity.0.map(f64::from);
     let (period, most) = (file.draw().span(0.001, 0.05), file.draw().of(&[0.5, 0.9, 0.99, 1.5]));
@@ -78,7 +78,8 @@ fn beyond(now: &Motion, from: &[f64; 6], config: &UrConfig) -> Option<String> {
     })
 }
 
-/// Returns whether the arm moved, its worst values, and the first violated bound.
+/// Checks the recorded motion of a run with torques. Returns whether the arm moved, its worst values, and the first
+/// violated bound.
 pub(super) fn judge(
     rig: &Rig<'_>,
     config: &UrConfig,
@@ -142,7 +143,7 @@ pub(super) fn judge(
     (moved, worst, broken)
 }
 
-/// Returns the longest time for which torques continue after this event.
+/// Returns the longest time for which torques may continue after `strike`, the cause for the end of commanding.
 fn silent_within(strike: Strike, config: &UrConfig, software: SoftwareVersion) -> Span {
     let period = Duration::from_micros(software.generation().period_micros());
     let path = config.path_timing(software, period);

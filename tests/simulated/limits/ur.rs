@@ -152,7 +152,8 @@ struct Plant {
     worse: Worse,
 }
 
-/// Runs the configuration of this seed. Returns `None` if it is rejected.
+/// Runs an engine and the plant with the random configuration of this seed. Returns `None` if the configuration is
+/// rejected.
 pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     let draw = &mut Draw::new(seed, 1);
     let (mut config, software) = configuration(draw);
@@ -274,7 +275,8 @@ impl Plant {
         self.fault == Some(Fault::Death)
     }
 
-    /// Drives the arm into its limits and into a fault. Returns whether it moved, and the violation if there was one.
+    /// Runs the engine and the plant until after a random fault; the law drives the arm into its limits. Returns
+    /// whether the arm moved, and the violation if there was one.
     fn prove(&mut self, draw: &mut Draw) -> (bool, Option<String>) {
         let fault = draw.of(&[
             Fault::Cable,
@@ -336,7 +338,8 @@ impl Plant {
         (moved, None)
     }
 
-    /// Returns a description of a motion beyond the coasting distance that the program prints, if there is one.
+    /// Returns a description of a joint that moved farther after the fault than the configuration's worst-case coasting
+    /// distance, if there is one.
     fn farther(&self, fault: Fault, from: &[f64; 6]) -> Option<String> {
         let coast: Coast<6> = match fault {
             Fault::Death => self.config.coast_without_us(self.software)?,

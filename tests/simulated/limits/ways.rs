@@ -43,12 +43,13 @@ const SOFTWARE: [SoftwareVersion; 9] = [
     SoftwareVersion::new(5, 15),
     SoftwareVersion::new(10, 11),
 ];
-/// The factor by which a speed may exceed its limit: the rounding of orders, and the filter of `servoj`.
+/// The factor by which a speed or an acceleration may exceed its limit, for the rounding of numbers in commands and the
+/// filter of `servoj`.
 const OVER: f64 = 1.02;
-/// The rounding error of a speed that is tolerated, relevant for very small speeds \[rad/s\].
+/// The speed that the checks take for zero, as it may be an error of rounding \[rad/s\].
 const NOTHING: f64 = 2e-3;
 
-/// The worst values of a run, each as a fraction of the permitted value.
+/// The worst values of a run, each as a fraction of the permitted value except `beyond`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worst {
     pub(crate) speed: f64,
@@ -103,7 +104,7 @@ struct Case {
     by_rtde: bool,
 }
 
-/// Draws a configuration. Returns `None` if it is rejected.
+/// Draws a configuration, its software and its law for this command path. Returns `None` if it is rejected.
 fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     let fits: Vec<_> = SOFTWARE.into_iter().filter(|software| way.fits(*software)).collect();
     let software = draw.of(&fits);
@@ -288,7 +289,8 @@ impl Readings {
     }
 }
 
-/// Returns a plant that is as late and as weak as the configuration permits.
+/// Returns the set-up of a run with a controller that is as late and as weak as the configuration permits, and whether
+/// the driver has memory for RTDE.
 fn plant(case: Case, draw: &mut Draw) -> (Setup, bool) {
     let Case { config, software, law, sensor, by_rtde } = case;
     let mut setup = Setup::new(software);
@@ -347,7 +349,8 @@ fn live(rig: &mut Rig<'_>, lasting: Span) {
     }
 }
 
-/// Runs the configuration of this seed. Returns `None` if it is rejected.
+/// Runs a controller on this command path with the random configuration of this seed. Returns `None` if the
+/// configuration is rejected.
 pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
     let place = Way::ALL.iter().position(|one| *one == way).unwrap_or(Way::ALL.len());
     let draw = &mut Draw::new(seed, 21 + place as u64);
@@ -415,7 +418,7 @@ pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
     })
 }
 
-/// Returns the largest distance of each joint from its position at the beginning, from this time on.
+/// Returns the largest distance of each joint from the position `from` after the time `since` \[rad\].
 fn farthest(rig: &Rig<'_>, since: outrigger_sim::time::SimTime, from: [f64; 6]) -> [f64; 6] {
     let after = rig.record().motion.iter().filter(|motion| motion.at >= since);
     after.fold([0.0; 6], |most, motion| {
@@ -423,7 +426,7 @@ fn farthest(rig: &Rig<'_>, since: outrigger_sim::time::SimTime, from: [f64; 6]) 
     })
 }
 
-/// Returns whether the arm moved, its worst values, and the first violation.
+/// Checks the recorded motion of a run. Returns whether the arm moved, its worst values, and the first violation.
 fn judge(rig: &Rig<'_>, config: &UrConfig, software: SoftwareVersion) -> (bool, Worst, Option<String>) {
     let Limits { velocity, acceleration, braking, position_min, position_max, .. } = &config.limits;
     let (mut worst, mut broken) = (Worst::NOTHING, None);

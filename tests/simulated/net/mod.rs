@@ -110,7 +110,7 @@ fn fault(kind: &str, place: &str, lasting: Option<u64>, argument: &str) -> Strin
     format!("{kind}{place}{lasting}{argument}")
 }
 
-/// Returns the marks of one class as `class name`, one for each name.
+/// Returns the marks (named occurrences in a run) of one class as `class name`, one for each name.
 fn marks(class: &str, names: &[&str]) -> Vec<String> {
     names.iter().map(|name| format!("{class} {name}")).collect()
 }
@@ -159,11 +159,12 @@ fn starts_within(config: &mut OperatorConfig, within: Option<Duration>) {
 pub(crate) struct Log {
     /// The subject of the run, as the data file names it.
     pub(crate) about: String,
-    /// The marks that occurred, as `class name`.
+    /// The marks of the run, as `class name`: the kinds of events, modes, reasons, faults and the like that occurred in
+    /// it.
     pub(crate) marks: BTreeSet<String>,
     pub(crate) transitions: Vec<String>,
     pub(crate) events: Vec<(SimTime, String)>,
-    /// `true` if the previous event was the figure by which the link's grade is too low.
+    /// `true` if the previous event was [`Event::GradeLow`], which explains a following fallback or rejected request.
     grade_low: bool,
     /// The bytes sent, each with its time and the name of the link, by which they are formatted for a person.
     pub(crate) written: Vec<(SimTime, &'static str, Vec<u8>)>,
@@ -174,7 +175,7 @@ impl Log {
         self.marks.insert(format!("{class} {name}"));
     }
 
-    /// Records an event, and its marks.
+    /// Records an event, and the marks (named occurrences) for it.
     pub(crate) fn note<E: words::PeerEvent>(&mut self, at: SimTime, event: &Event<E>) {
         // A grade that is too low is preceded by an event with the figure, which is not recorded.
         let is_for_grade = match event {
@@ -208,7 +209,7 @@ impl Log {
         self.events.push((at, text));
     }
 
-    /// Returns the run as three lines for the data file.
+    /// Returns the subject, the changes of mode and the digests of the run as three lines for the data file.
     fn text(&self, number: usize) -> String {
         let mut events = Fnv::new();
         for (at, text) in &self.events {
@@ -275,7 +276,7 @@ struct Net {
     name: &'static str,
     runs: usize,
     run: fn(&mut Draw, usize) -> Log,
-    /// Returns the marks that must occur in the runs.
+    /// Returns the marks (named occurrences) that must occur in the runs.
     required: fn() -> Vec<String>,
     read: fn(&'static str, &[u8]) -> String,
 }
@@ -303,7 +304,7 @@ impl Net {
         logs.into_iter().map(|(_, log)| log).collect()
     }
 
-    /// Executes the run with this number. Returns the panic message as an error if it broke a rule of its rig.
+    /// Executes the run with this number. Returns the panic message as an error if a check in it failed.
     fn one(&self, number: usize) -> Result<Log, String> {
         let vendor = self.name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
         let run = || (self.run)(&mut Draw::new(vendor, number), number);
@@ -315,7 +316,7 @@ impl Net {
         })
     }
 
-    /// Returns the head of the data file: the number of runs in which each mark occurred.
+    /// Returns the head of the data file: for each mark (named occurrence), the number of runs that have it.
     fn head(&self, counts: &BTreeMap<&str, usize>) -> String {
         let mut text =
             format!("# {} runs; made by OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs net\n", self.runs);
@@ -436,7 +437,7 @@ fn every_run_beside_a_krc_is_as_recorded() {
     KRC.hold();
 }
 
-/// Reasons that do not occur in any run with a simulated controller, each with its explanation.
+/// The reasons of the engine that do not occur in any regression run, each with its explanation.
 const NEVER: [(Reason, &str); 19] = [
     (
         Reason::NotFinite,

@@ -10,14 +10,14 @@ use outrigger_wire::frame::Found;
 use outrigger_wire::primary::{Report, ReportKind};
 use outrigger_wire::time::Duration;
 
-/// Returns the kind of an event: the first of its words.
+/// Returns the kind of an event from its text: the first word.
 pub(crate) fn kind(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(kind, _)| kind)
 }
 
 /// The events that only one kind of controller reports.
 pub(crate) trait PeerEvent: std::fmt::Debug {
-    /// Returns the event's kind, then its values.
+    /// Returns the event as text for the records of regression runs: its kind, then its values.
     fn words(&self) -> String;
 }
 
@@ -56,7 +56,7 @@ impl PeerEvent for KrcEvent {
     }
 }
 
-/// Returns an event in words: its kind, then its values.
+/// Returns an event as text for the records of regression runs: its kind, then its values.
 pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
     match event {
         Event::Transition(change) => transition(change),
@@ -91,7 +91,7 @@ pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
     }
 }
 
-/// Returns an event of a KRC in words.
+/// Returns an event of a KRC as text for the records of regression runs.
 fn of_krc(event: &KrcEvent) -> String {
     match event {
         KrcEvent::Found { period_micros } => format!("krc-found {period_micros} us"),
@@ -159,7 +159,7 @@ fn said(report: &Report) -> String {
     format!("report {kind} {} {} {}", report.code, report.argument, report.text)
 }
 
-/// Returns an output write in words: numbers and names of the terminals.
+/// Returns an output write as text for the records of regression runs: numbers and names of the terminals.
 pub(crate) fn set(write: &Write) -> String {
     match write {
         Write::Digital { output, high } => format!("digital {output:?} {high}"),
@@ -178,7 +178,7 @@ pub(crate) fn set(write: &Write) -> String {
     }
 }
 
-/// Returns the result of an output write in words.
+/// Returns the result of an output write as text for the records of regression runs.
 pub(crate) fn became(news: &WriteOutcome) -> String {
     match news {
         WriteOutcome::Sent => "sent".into(),
@@ -191,7 +191,8 @@ pub(crate) fn became(news: &WriteOutcome) -> String {
     }
 }
 
-/// Returns an input in words. A request passed as an input is an old one; a present request is a separate action.
+/// Returns an input as text for the records of regression runs. A request passed as an input is an old one; a present
+/// request is a separate action.
 pub(crate) const fn input(input: &Input) -> &'static str {
     match input {
         Input::Request(_) => "old-request",

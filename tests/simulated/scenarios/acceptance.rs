@@ -134,7 +134,8 @@ fn engine_accepts(rig: &mut Rig<'_>, way: Way, command: Command) -> bool {
     }
 }
 
-/// Checks that exactly those commands are accepted whose controllers are listed as active.
+/// Checks for each command that the ROS 2 node accepts it if and only if the engine does. By policy, the node rejects
+/// some that the engine accepts.
 fn compare(software: SoftwareVersion, way: Way, law: &Refusing, commands: bool) {
     for command in Command::ALL {
         let mut buffers = Buffers::with_rtde();

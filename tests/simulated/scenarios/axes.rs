@@ -17,7 +17,8 @@ use outrigger_wire::sensor::{SampleValue, SourceId};
 use super::{SOFTWARE, ms, secs};
 
 const EXAMPLE: &str = include_str!("../../../port-linux/cli/examples/axes.toml");
-/// The distance that the example's axis along z holds \[m\]; [`FORCE`] is the force that its axis along x holds \[N\].
+/// The distance that the z axis of `examples/axes.toml` holds \[m\]; [`FORCE`] is the force that its x axis holds
+/// \[N\].
 const GAP: f64 = 0.05;
 const FORCE: f64 = -10.0;
 /// The stiffness of the wall on which the tool presses, less than the example states \[N/m\]; [`WALL`] is its
@@ -56,8 +57,8 @@ fn table(start: Frame) -> Surface {
     Surface { heave: Some((0.002, 8.0)), ..Surface::plane(point, add(x.map(|part| 0.05 * part), ahead, -1.0)) }
 }
 
-/// Returns a set-up of the example with a controller of this software, and a flag that places a wall on which the
-/// tool presses.
+/// Returns a set-up of `examples/axes.toml` with a controller of this software, and a flag that places a wall on which
+/// the tool presses.
 pub(super) fn setup(software: SoftwareVersion) -> (Setup, Rc<Cell<bool>>) {
     let mut setup = Setup::new(software);
     let start = Rig::new(Setup::new(software), &mut Buffers::default()).controller.truth().tool();

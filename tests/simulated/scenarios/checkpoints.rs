@@ -24,7 +24,8 @@ use super::{axes, ms, secs};
 /// The length of the header before the payload of an entry \[B\].
 const HEADER_LEN: usize = 13;
 
-/// Records a session twice and replays it from every second of its calls.
+/// Records a session twice, each time with checkpoints before every other call of the engine. Checks that a replay from
+/// each checkpoint to the next reports the same events.
 fn recorded(what: &str, setup: impl Fn() -> Setup, by_rtde: bool, session: impl Fn(&mut Rig<'_>)) {
     for first in [0, 1] {
         let buffers = if by_rtde { Buffers::with_rtde() } else { Buffers::default() };
@@ -78,13 +79,14 @@ fn pieces(recorded: &[u8]) -> impl Iterator<Item = &[u8]> {
     (1..ends.len()).map(move |piece| &recorded[ends[piece - 1]..ends[piece]])
 }
 
-/// Runs a session from its request on, and disturbs it.
+/// Runs a session from the request to command the arm on, and disturbs it.
 fn eventful(rig: &mut Rig<'_>) {
     rig.command();
     disturbed(rig);
 }
 
-/// Disturbs a session in `Command`: a hold, a late cycle, a lost link and a second request.
+/// Disturbs a session in which the arm is commanded: a speed slider at 0, a late cycle, a cut cable, then an
+/// acknowledgement, resuming and a release.
 fn disturbed(rig: &mut Rig<'_>) {
     rig.run_for(ms(300));
     rig.controller.act(Action::Slider(0.0));

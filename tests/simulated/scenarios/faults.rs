@@ -53,7 +53,7 @@ pub(crate) const fn always_rides(_: SoftwareVersion) -> Outcome {
 pub(crate) const LATE: &[Reason] =
     &[Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::GradeLow];
 
-/// The version with the shortest packet of its generation.
+/// The CB3 version with the shortest packet on 30003.
 const FIRST_CB3: SoftwareVersion = SoftwareVersion::new(3, 1);
 
 pub(crate) fn eight_ms(software: SoftwareVersion) -> bool {
@@ -107,8 +107,8 @@ const STOPPED: &[Row] = &[
     row("safety-fault", "", |_| Falls(&[Reason::SafetyFault], ms(18))),
 ];
 
-/// The reasons for the end of commanding when text has no effect: the last text ends; with RTDE, its end is detected
-/// before that of the motion.
+/// The reasons for the end of commanding if the controller no longer executes text. With RTDE, the end of the last
+/// program is detected before that of the motion.
 pub(crate) const DEAFENED: &[Reason] = &[Reason::NotFollowing, Reason::NotRemote, Reason::ProgramStopped];
 
 /// Faults in which text is accepted but not executed. The text sent before stays in force for 40 ms, then the arm
@@ -121,7 +121,7 @@ const DEAF: &[Row] = &[
     row("local", "", |software| if eight_ms(software) { Rides } else { Falls(DEAFENED, ms(280)) }),
 ];
 
-/// Returns the outcome of a trajectory limiter: on CB2 the reduced speed is not reported.
+/// Returns the expected outcome of the fault `limiter`, which reduces the speed of the arm: CB2 does not report this.
 fn limiter(software: SoftwareVersion) -> Outcome {
     if software.at_least(3, 0) { Rides } else { Falls(&[Reason::NotFollowing], ms(280)) }
 }
@@ -165,7 +165,7 @@ fn hold(rows: &[Row]) {
     }
 }
 
-/// Executes the run with one fault to its end.
+/// Runs a motion with one fault. Checks that the outcome is that of its row.
 pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mut Buffers) -> Rig<'m> {
     let Row { kind, argument, outcome } = row;
     let mut rig = Rig::new(Setup::sweep(software, SPEED), buffers);
@@ -213,14 +213,14 @@ pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mu
     rig
 }
 
-/// Returns the fallbacks from `Command` after `begun`.
+/// Returns the time and the reason of each end of commanding after `begun`.
 fn falls(rig: &Rig<'_>, begun: SimTime) -> Vec<(SimTime, Reason)> {
     let fell = rig.record().transitions().filter(|t| t.from == Mode::Command);
     fell.map(|t| (sim_time(t.at), t.reason.unwrap())).filter(|(at, _)| *at >= begun).collect()
 }
 
-/// Checks that zero velocity is sent at once, or no text at all if text could move the arm, and that the arm is at
-/// rest within the bound.
+/// Checks that zero velocity is sent at once (no text to a stopped robot, only stops after a stopped program), and that
+/// the arm is at rest within the bound.
 fn at_rest_in_time(rig: &Rig<'_>, fell: SimTime, reason: Reason, what: &str) {
     let story = rig.record().story();
     let robot_stopped = [

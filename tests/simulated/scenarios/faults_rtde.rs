@@ -18,7 +18,7 @@ use super::{ms, secs};
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
-/// Faults whose outcome depends on the interface from which states are read.
+/// The faults whose outcome with states over RTDE differs from that with states from 30003.
 const OTHERWISE: &[Row] = &[
     // There is a third connection, so other segments are lost.
     row("quick-loss", "1%", |software| if eight_ms(software) { Falls(LATE, ms(3_100)) } else { Rides }),
@@ -107,7 +107,7 @@ fn downs(rig: &Rig<'_>) -> Vec<(DownCause, Next)> {
     rig.record().events.iter().filter_map(down).collect()
 }
 
-/// Returns a rig in the middle of a motion.
+/// Returns a simulation in the middle of a motion, with states over RTDE.
 fn in_motion(software: SoftwareVersion, buffers: &mut Buffers) -> Rig<'_> {
     let mut rig = Rig::new(Setup::sweep(software, 0.5), buffers);
     rig.command();

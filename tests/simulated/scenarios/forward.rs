@@ -28,7 +28,8 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// Calls `check` with each rig in `Command` and at rest, with states from 30003 and over RTDE.
+/// Calls `check` with a simulation of each software, with states from 30003 and over RTDE. The arm is commanded and at
+/// rest.
 fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for (states, mut buffers) in [("30003", Buffers::default()), ("RTDE", Buffers::with_rtde())] {
@@ -137,7 +138,8 @@ fn a_pause_holds_it_and_it_goes_on_with_the_program() {
     });
 }
 
-/// Runs until the middle of a swing. Returns the number of the next leg to be sent.
+/// Runs a trajectory to and fro (a swing) until its middle. Returns the number of the next leg, a part of it, to be
+/// sent.
 fn amid(rig: &mut Rig<'_>, swing: &Swing) -> u32 {
     swing.begin(rig);
     let mut next = 1;
@@ -235,7 +237,8 @@ fn a_move_to_one_place_is_made_too() {
     });
 }
 
-/// Parts of a spline take whole cycles, so that legs of 41.2 ms take longer than planned.
+/// Checks that a trajectory beyond its time tolerance ends for that reason, and is made if the tolerance is large. Its
+/// legs of 41.2 ms take longer than planned, because parts of a spline take whole cycles.
 #[test]
 fn what_is_not_over_in_its_time_ends_by_that_name_and_is_told_of_where_that_is_much() {
     let timed = |millis| Tolerances { goal_time: Some(Duration::from_millis(millis)), ..Tolerances::DEFAULT };
@@ -287,8 +290,8 @@ fn a_second_commander_ends_it_by_name() {
     });
 }
 
-/// The legs end at another place each time. While the program reports the end, more of them are in transit, and are
-/// read and discarded.
+/// Checks trajectories whose parts (legs) run out, at another place each time. Legs that are in transit while the
+/// program reports the end are read and discarded.
 #[test]
 fn a_starved_one_rests_by_name_and_the_next_needs_no_program_and_no_stale_point_moves_the_arm() {
     for software in SOFTWARE {

@@ -30,7 +30,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// Calls `check` with a rig of each software version, in mode `Command` and at rest.
+/// Calls `check` with a simulation of each software version. The arm is commanded and at rest.
 fn each(mut check: impl FnMut(SoftwareVersion, &mut Rig<'_>)) {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();
@@ -64,7 +64,7 @@ fn renew(rig: &mut Rig<'_>, asker: ClientNumber) -> Result<(), Reason> {
     rig.ask(|engine, now| engine.renew_guide(asker, now))
 }
 
-/// Runs for `halves` half seconds, and renews the request after each.
+/// Runs for `halves` half seconds, and renews the client's request for freedrive or force mode after each.
 fn run_renewed(rig: &mut Rig<'_>, halves: u32) {
     for _ in 0..halves {
         rig.run_for(ms(500));

@@ -62,7 +62,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// Returns a history: actions, each with the time that passes after it \[ms\].
+/// Returns a strategy for random histories of a run: actions, each with the time that passes after it \[ms\].
 fn history() -> impl Strategy<Value = Vec<(Deed, u16)>> {
     let wait = prop_oneof![0_u16..40, 40_u16..400, 400_u16..3_000];
     prop::collection::vec((deed(), wait), 1..14)
@@ -91,7 +91,8 @@ fn act(rig: &mut Rig<'_>, deed: Deed) {
     rig.controller.act(action);
 }
 
-/// The time after which an arm without a command is at rest: the timeout and the longest stop, with a margin.
+/// The time after which an arm that is no longer commanded must rest: the timeout of a command and the longest stop,
+/// with a margin.
 const CALM: std::time::Duration = ms(1_000);
 
 /// Runs for `millis`. Checks that an arm that has not been commanded for long is at rest.
@@ -139,7 +140,8 @@ fn lives_through(software: SoftwareVersion, way: Way, resident: bool, history: &
     assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{}", rig.record().story());
 }
 
-/// Ends all faults as a person at the robot does. Checks that nothing moves, and that no motion is commanded.
+/// Ends all faults as a person at the robot does, and acknowledges. Checks that nothing moves, and that no motion is
+/// commanded.
 fn is_well_again(rig: &mut Rig<'_>, since: &mut Option<SimTime>, what: &str) {
     for action in [
         Action::ReleaseEmergencyStop,

@@ -15,7 +15,8 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 
-/// The statements of such a program at each port to which it connects.
+/// The programs that connect in place of ours: a description, and the statements at each port to which the program
+/// connects.
 const SAYS: [(&str, &str); 6] = [
     ("silence", ""),
     ("the URCap's question", "socket_send_string(\"request_program\", name)\n  socket_send_byte(10, name)"),
@@ -44,7 +45,7 @@ fn other(rig: &Rig<'_>) -> HashSet<LinkId> {
     rig.record().events.iter().filter_map(of).collect()
 }
 
-/// Returns a set-up with the URCap and this program of the pendant.
+/// Returns a set-up with the External Control URCap and `script` as the program of the pendant.
 fn setup(path: CommandPath, script: String) -> Setup {
     let mut setup = Setup::sweep(SoftwareVersion::new(5, 15), 0.5);
     setup.config.peer.path = path;
@@ -91,7 +92,8 @@ fn a_program_without_a_proof_is_never_commanded_and_is_named_at_each_port() {
     }
 }
 
-/// An imposter connects just before our program, and holds each port for as long as it is permitted to.
+/// Checks that our program is served although another one connects just before it, and holds each port for as long as
+/// it is permitted to.
 #[test]
 fn our_program_is_served_after_one_that_came_before_it() {
     for path in [CommandPath::ExternalControl, CommandPath::ReverseSpeedJ] {

@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use outrigger_wire::robot::SoftwareVersion;
 
-/// One version of each generation, and those on either side of a change in the execution of text.
+/// The tested versions of CB2, CB3 and e-Series, on either side of each change in the execution of text.
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 1),

@@ -19,7 +19,7 @@ use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use super::motions::{Point, TOLERANCES, executors, following, line, off, setup, waypoint};
 use super::ms;
 
-/// The default number of histories.
+/// The default number of random histories: motions with random disturbances.
 const HISTORIES: u64 = 2_000;
 /// The divisor of the number of histories on an e-Series, which has four times as many cycles.
 const E_SERIES: u64 = 20;
@@ -33,7 +33,7 @@ fn around(noise: &mut Noise, most: f64) -> f64 {
     (noise.below(20_001) as f64 / 10_000.0 - 1.0) * most
 }
 
-/// Returns a random motion that the check accepts.
+/// Returns the waypoints of a random motion that the law's check accepts with these limits.
 pub(super) fn motion(noise: &mut Noise, setup: &outrigger_core::command::Limits<6>) -> Vec<Point> {
     loop {
         let count = 1 + noise.below(4);
@@ -99,8 +99,8 @@ pub(super) fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>
     format!("{action:?}")
 }
 
-/// Unless the arm is commanded: executes the actions `mends`, which end the arm's stops, then acknowledges and resumes
-/// commanding. `wait` runs the simulation for the given time, or until its condition is fulfilled.
+/// Continues a motion, unless the arm is commanded: executes the actions `mends`, which end the arm's stops,
+/// acknowledges and resumes. `wait` runs the simulation for the given time, or until its condition is fulfilled.
 pub(super) fn goes_on<'m>(
     rig: &mut Rig<'m>,
     mends: &mut Vec<Action>,
@@ -219,8 +219,8 @@ fn random_motions_hold_their_limits_and_tolerances_through_random_histories() {
     live_through(SoftwareVersion::new(3, 15), histories(HISTORIES));
 }
 
-/// A seed found in 100 000 histories: an arm that caught up with its motion after a slider at 0 exceeded its speed
-/// limit.
+/// Repeats the random history in which an arm that caught up with its motion after a slider at 0 exceeded its speed
+/// limit. Its seed was found in 100 000 histories.
 #[test]
 fn a_slider_that_returns_while_points_wait_makes_no_arm_too_fast() {
     live_through_seed(SoftwareVersion::new(3, 15), 24_357);

@@ -38,7 +38,7 @@ pub(crate) const TOLERANCES: Tolerances<6> = Tolerances {
 /// The largest movement of an arm that is held \[rad\].
 pub(super) const HELD: f64 = 2e-3;
 
-/// Returns the executors that `outrigger move` has.
+/// Returns the command paths by which `outrigger move` executes a motion, each with a software version.
 pub(super) fn executors() -> Vec<(SoftwareVersion, Way)> {
     let software = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
     let has = |way: &Way| matches!(way.path, CommandPath::Text | CommandPath::ReverseServoJ | CommandPath::Buffered);
@@ -98,7 +98,8 @@ pub(crate) fn setup(software: SoftwareVersion, way: Way, points: &[Point]) -> Se
     setup
 }
 
-/// Returns a rig that has executed the motion of this file for a given time, and the path of the motion.
+/// Returns a simulation in which the motion of this file has been executed for a given time, and the path of the
+/// motion.
 fn moving<'m>(
     software: SoftwareVersion,
     way: Way,
@@ -249,8 +250,8 @@ fn after_a_pause_and_a_stop_a_motion_goes_on_by_word_alone_from_where_it_stands(
     }
 }
 
-/// An acknowledgement while the robot is still stopped confirms the reason, and no more. Once the stop is over, the
-/// rest of our program is ended all the same, and the motion is resumed on request.
+/// Checks that an acknowledgement while the robot is still stopped confirms the reason, and no more. Once the stop is
+/// over, the rest of our program is ended all the same, and the motion is resumed on request.
 #[test]
 fn a_stop_that_is_acknowledged_before_it_is_over_changes_nothing_of_what_follows() {
     for (software, way) in executors() {

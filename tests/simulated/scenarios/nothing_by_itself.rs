@@ -17,7 +17,7 @@ const SOFTWARE: [SoftwareVersion; 4] =
 const SELECTORS: [&str; 6] = ["", "/30003", "/30004", "/30004/down", "/30003/up", "/30001"];
 /// The number of runs of each kind of fault with each source of states.
 const RUNS: u64 = 3;
-/// The time from the fallback to rest, with the longest delay of text by a fault and the longest braking.
+/// The time from the end of commanding to rest, with the longest delay of text by a fault and the longest braking.
 const BRAKED: Duration = secs(3);
 
 /// Returns the names of all kinds of faults.

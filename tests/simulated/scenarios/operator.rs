@@ -57,12 +57,12 @@ fn setup(software: SoftwareVersion, law: &str) -> Setup {
     setup
 }
 
-/// A function that passes an operator's input to a rig, or injects a fault.
+/// An event of a test: a function that passes an operator's input to the simulation, or injects a fault.
 type Word = fn(&mut Rig<'_>);
 
 const RELEASE: Word = |rig| rig.input(Input::Release);
 const ACKNOWLEDGE: Word = |rig| rig.input(Input::Acknowledge);
-/// A request with an old epoch, which is rejected.
+/// A request with an old epoch (it refers to an earlier state of the session), which is rejected.
 const OLD_REQUEST: Word = |rig| rig.input(Input::Request(Epoch::from_number(999)));
 const STALL: Word = |rig| rig.fault(FaultKind::Stall, Some(ms(300)));
 

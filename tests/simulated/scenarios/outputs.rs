@@ -296,7 +296,7 @@ fn local_control_is_told_as_such_where_the_controller_says_so_and_shows_as_silen
     }
 }
 
-/// Returns a set-up and buffers with states over RTDE, and with these inputs claimed.
+/// Returns a set-up and buffers with states over RTDE, and with these groups of RTDE inputs claimed for the driver.
 fn by_rtde(by: OutputsBy, claims: &[Claim]) -> (Setup, Buffers) {
     let claims = claims.iter().fold(Claims::NONE, |claims, claim| claims.with(*claim));
     let mut setup = Setup::new(SoftwareVersion::new(5, 15));

@@ -15,7 +15,7 @@ use super::{ms, secs};
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
-/// Returns a rig in motion for a second, just after the last command has arrived.
+/// Returns a simulation whose arm has moved for a second, just after the last command has arrived.
 fn moving<'m>(setup: Setup, buffers: &'m mut Buffers) -> Rig<'m> {
     let mut rig = Rig::new(setup, buffers);
     rig.command();
@@ -159,7 +159,7 @@ fn where_a_stop_cannot_be_told_from_our_own_text_and_may_not_be_overridden_nothi
 const TOLD_SELDOM: [SoftwareVersion; 3] =
     [SoftwareVersion::new(1, 8), SoftwareVersion::new(3, 0), SoftwareVersion::new(3, 3)];
 
-/// Returns a sweep with a controller that reports programs in this manner.
+/// Returns a set-up that moves the base joint, with a controller that reports programs in this manner.
 fn told(software: SoftwareVersion, how: ProgramTold, stop: PendantStop) -> Setup {
     let mut setup = Setup::sweep(software, 0.5);
     setup.controller.program_told = how;

@@ -14,7 +14,7 @@ use outrigger_wire::time as core;
 
 use super::motions::{Point, waypoint};
 
-/// A motion that is passed to the controller leg by leg.
+/// A motion that is passed to the controller in parts (legs), one after the other.
 pub(crate) struct Played {
     pub(crate) plan: Vec<Waypoint<6>>,
     pub(crate) playback: Playback<6>,
@@ -65,7 +65,8 @@ impl Played {
         }
     }
 
-    /// Passes the legs to the engine for which it has room, and executes other work that is due now.
+    /// Passes those parts of the motion (legs) to the engine for which it has room, and executes other work that is due
+    /// now.
     pub(crate) fn tend(&mut self, rig: &mut Rig<'_>) {
         if !rig.is_awake() {
             return;

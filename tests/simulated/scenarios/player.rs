@@ -30,7 +30,7 @@ fn setup(software: SoftwareVersion, resident: bool) -> Setup {
     setup
 }
 
-/// Calls `check` with a rig of each software version, in mode `Command` and at rest.
+/// Calls `check` with a simulation of each software version. The arm is commanded and at rest.
 fn each(resident: bool, mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for mut buffers in [Buffers::default(), Buffers::with_rtde()] {
@@ -68,7 +68,8 @@ fn sent(rig: &Rig<'_>) -> usize {
     rig.record().events.iter().filter(|(_, event)| is_sent(event)).count()
 }
 
-/// Delegates one move to the controller and runs until it has ended.
+/// Delegates one move of the base joint by `way` \[rad\] to the controller, and runs until it has ended. Checks its
+/// duration and its end.
 fn make(rig: &mut Rig<'_>, way: f32) {
     let (asked, begun) = (by(rig, way), rig.now());
     let number = rig.delegate(asked).unwrap();

@@ -13,7 +13,7 @@ use super::motions::{TOLERANCES, line};
 use super::ms;
 use super::played::Played;
 
-/// The default number of histories.
+/// The default number of random histories: motions with random disturbances.
 const HISTORIES: u64 = 300;
 
 fn lives_through(seed: u64, software: SoftwareVersion) {

@@ -103,8 +103,8 @@ pub(super) fn base(rig: &Rig<'_>) -> f64 {
     rig.controller.truth().q[0]
 }
 
-/// Returns the distance of the worst joint from the plan. The mirror is some cycles old, so the smallest distance
-/// over these cycles counts.
+/// Returns the distance of the worst joint from the plan \[rad\]. The progress that the controller reports is some
+/// cycles old, so the smallest distance over these cycles counts.
 pub(super) fn off(rig: &Rig<'_>, swing: &Swing) -> f64 {
     let (q, led) = (rig.controller.truth().q, led(rig));
     let each = (-4..=8).map(|late| {

@@ -23,7 +23,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// Returns a rig that has executed the motion for a given time, the motion, and its path.
+/// Returns a simulation in which the motion has been executed for a given time, the motion, and its path.
 fn moving<'m>(
     setup: Setup,
     tolerances: Tolerances<6>,

@@ -11,8 +11,8 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, SoftwareVersi
 
 use super::{ms, secs};
 
-/// Software on either side of each change in the execution of its motion, and in its ability to report whether a pose
-/// has a solution.
+/// The software versions on either side of each change in the execution of moves to a pose of the tool, and in the
+/// controller's ability to report whether a pose has a solution.
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(3, 0),
     SoftwareVersion::new(3, 15),
@@ -31,7 +31,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// Calls `check` with a rig of each software version, in mode `Command` and at rest.
+/// Calls `check` with a simulation of each software version. The arm is commanded and at rest.
 fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for mut buffers in [Buffers::default(), Buffers::with_rtde()] {

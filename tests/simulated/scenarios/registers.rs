@@ -35,7 +35,8 @@ fn controller(software: SoftwareVersion, echo: bool) -> Controller {
     Controller::new(options).expect("an arm that ran this software")
 }
 
-/// Returns the n-th command. Every value changes, so that a value of another command would be noticed.
+/// Returns the content of the n-th register command. Every value changes, so that a value of another command would be
+/// noticed.
 fn nth(n: u32) -> (i32, JointVelocities<6>) {
     let n = n as i32;
     (n % 5, JointVelocities([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|joint| joint + 0.125 * n as f32)))

@@ -15,7 +15,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 
-/// Software that has a read with a timeout, on either side of each change in the execution of `speedj`.
+/// The software versions whose socket reads have a timeout, on either side of each change in the execution of `speedj`.
 const SOFTWARE: [SoftwareVersion; 8] = [
     SoftwareVersion::new(3, 0),
     SoftwareVersion::new(3, 2),
@@ -57,8 +57,8 @@ fn news(rig: &Rig<'_>) -> Vec<ProgramEvent> {
     rig.record().events.iter().filter_map(of).collect()
 }
 
-/// Calls `check` for every path on every software, with states from either interface, after commanding for half a
-/// second.
+/// Calls `check` with a simulation for every path on every software, with states from either interface, when the arm
+/// has been commanded for 0.9 s.
 fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for (software, way) in ways() {
         for (mut buffers, by_rtde) in [(Buffers::default(), false), (Buffers::with_rtde(), true)] {
@@ -97,7 +97,8 @@ fn a_program_of_ours_carries_joint_speeds_and_ends_with_the_release() {
     });
 }
 
-/// The program has ended meanwhile, or still ends.
+/// Checks that at most one `stopj` is sent if the driver's machine stands still while it stops the arm. Meanwhile the
+/// program has ended, or still ends.
 #[test]
 fn where_this_machine_stands_still_while_it_stops_one_stopj_is_said_and_not_a_second() {
     for lasting in [90, 111, 150, 400] {
@@ -369,7 +370,7 @@ fn a_robot_with_the_urcap_is_commanded_and_its_program_goes_on_only_when_handed_
     }
 }
 
-/// Returns whether the last input concerning the program was rejected for this reason.
+/// Returns whether the last event is the rejection of the operator's action `word` for this reason.
 fn refused(rig: &Rig<'_>, word: OperatorAction, reason: Reason) -> bool {
     let refusal = Event::Refused(Refusal { word, by: Channel::Message, reason });
     rig.record().events.last().is_some_and(|(_, event)| *event == refusal)
@@ -449,7 +450,7 @@ fn what_the_urcap_brings_is_not_sent_by_us() {
     assert!(refused(&rig, OperatorAction::HandBack, Reason::ProgramAway), "{}", rig.record().story());
 }
 
-/// Returns a set-up with the External Control protocol, with a program that is delivered in this way.
+/// Returns a set-up with the External Control protocol, whose program is delivered to the controller by `by`.
 fn by_external_control(software: SoftwareVersion, by: Delivery) -> Setup {
     let mut setup = setup(software, CommandPath::ExternalControl, 0.5);
     setup.config.peer.program.by = by;

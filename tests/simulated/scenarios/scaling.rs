@@ -16,7 +16,7 @@ use outrigger_wire::time::Duration;
 
 use super::{ms, secs};
 
-/// Software versions of every generation whose packets have a speed scaling.
+/// The tested versions of CB3 and e-Series whose packets have a speed scaling.
 const SOFTWARE: [SoftwareVersion; 4] =
     [SoftwareVersion::new(3, 1), SoftwareVersion::new(3, 5), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
@@ -55,7 +55,7 @@ fn told(rig: &Rig<'_>) -> Vec<bool> {
     rig.record().events.iter().filter_map(held).collect()
 }
 
-/// Returns the largest speed of a text \[rad/s\].
+/// Returns the largest joint speed that a command demands \[rad/s\].
 fn speed(command: &Command) -> f64 {
     command.speeds.unwrap_or_default().into_iter().fold(0.0, |most, v| most.max(v.abs()))
 }

@@ -119,7 +119,7 @@ fn speeds_move_the_arm_on_every_path_and_without_further_ones_it_rests_and_stays
 /// The state of a random stream of speeds or positions.
 struct Streaming {
     noise: Noise,
-    /// The last valid speeds, or changes of position.
+    /// The last valid speeds of the stream \[rad/s\]; for a stream of positions, the speeds at which these change.
     pace: [f32; 6],
     /// The position to which the stream has led.
     led: [f32; 6],

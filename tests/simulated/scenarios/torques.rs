@@ -80,8 +80,8 @@ fn a_pause_holds_the_arm_and_torques_begin_again_once_it_has_rested_after_it() {
     });
 }
 
-/// Commands until commanding ends. Returns the reason, and the largest distance of the base joint from its position
-/// at the beginning \[rad\].
+/// Runs a set-up until commanding has ended. Returns the reason, and the largest distance of the base joint from its
+/// position at the beginning \[rad\].
 fn ended(what: &str, setup: Setup) -> (Option<Reason>, f64) {
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);
@@ -156,8 +156,8 @@ fn a_source_that_falls_silent_leaves_no_torque_within_its_time() {
     });
 }
 
-/// The computer dies while the full torque accelerates a joint, at various distances from a bound. The computer's own
-/// margins are as small as a configuration permits, so that only the program protects the arm by then.
+/// Checks that the program alone protects the arm if the computer dies while the full torque accelerates a joint, at
+/// various distances from a bound. The computer's own margins are as small as a configuration permits.
 #[test]
 fn the_program_alone_keeps_range_and_travel_while_a_torque_lasts() {
     let dies = |way: Way, after: u64, bound: fn(&mut Setup, f32)| {

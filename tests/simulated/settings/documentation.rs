@@ -34,7 +34,7 @@ impl Shown {
         self.line.split('"').skip(1).step_by(2).map(Into::into).collect()
     }
 
-    /// Returns the word to which the key is set in its block, if it is set.
+    /// Returns the word to which the example `block` sets the key; `None` if it shows the key in a comment only.
     fn set(&self, block: &'static str) -> Option<&str> {
         let in_force = !block.lines().nth(*self.at.start())?.starts_with('#');
         self.line.strip_prefix('"').filter(|_| in_force)?.split('"').next()
@@ -81,7 +81,7 @@ fn shown(block: &str) -> Vec<Shown> {
     shown
 }
 
-/// Returns every key that may occur in `block`, with either impedance control of a KRC.
+/// Returns every key that may occur in the example `block`, with either impedance control of a KRC.
 fn known(block: &str) -> Vec<Key> {
     let other = block.replace("control = \"tool-impedance\"", "control = \"joint-impedance\"");
     [block, &other].into_iter().flat_map(|file| keys(file).expect("a configuration")).collect()
@@ -168,7 +168,8 @@ fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered()
     assert!(taken.len() > 50, "{taken:?}");
 }
 
-/// The page of configurations is for the keys that most cells need; the page of examples is for all others.
+/// Checks that the examples on `configuration.md` have no expert key, and that each example on `expert-examples.md` has
+/// one.
 #[test]
 fn expert_keys_stand_on_the_page_of_examples_and_ordinary_keys_alone_on_that_of_configurations() {
     for block in blocks(PAGES[0]) {
@@ -180,7 +181,7 @@ fn expert_keys_stand_on_the_page_of_examples_and_ordinary_keys_alone_on_that_of_
     assert!(blocks(PAGES[1]).all(|block| expert_keys(block).is_ok_and(|experts| !experts.is_empty())));
 }
 
-/// The groups are one text, joined by commas.
+/// Checks that the page lists every group of RTDE inputs that a file may claim, and that each is accepted.
 #[test]
 fn every_group_of_claims_is_offered_and_taken() {
     let shown: Vec<_> = PAGES.into_iter().flat_map(blocks).flat_map(shown).collect();
@@ -201,7 +202,8 @@ fn ranges_of<'k>(known: &'k [Key], name: &str) -> BTreeSet<&'k str> {
     known.iter().filter(|key| key.name == name).filter_map(|key| Some(key.range.as_ref()?.text.as_str())).collect()
 }
 
-/// Returns the block with every range as it is declared, and with those that are `missing`.
+/// Returns the example `block` with every range as it is declared, and with the ranges of those keys that are in
+/// `missing`.
 fn restated(block: &str, missing: &BTreeSet<(String, String)>) -> String {
     let known = known(block);
     let mut lines: Vec<_> = block.lines().map(str::to_owned).collect();
@@ -222,7 +224,7 @@ fn restated(block: &str, missing: &BTreeSet<(String, String)>) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// The ranges on the pages are generated from the declarations of the settings by `OUTRIGGER_BLESS=1`.
+/// Checks that the pages state the range of every numeric key as it is declared. `OUTRIGGER_BLESS=1` writes them anew.
 #[test]
 fn every_range_that_is_stated_is_the_range_and_every_range_is_stated() {
     let (mut ranges, mut docs) = (BTreeSet::new(), BTreeMap::new());

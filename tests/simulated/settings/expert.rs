@@ -14,10 +14,10 @@ use outrigger_wire::time::Duration;
 use super::documentation::defaults;
 use super::{keys as known, ranges};
 
-/// The largest number of keys that may be outside the tables `expert`.
+/// The largest number of configuration keys that may be outside the tables `expert`.
 const MOST: usize = 60;
 
-/// Defaults that the pages state in words, with an example or with a key on which they depend.
+/// The keys whose default the page of expert keys shows in words or as an example, each with the text shown there.
 const IN_WORDS: &[(&str, &str)] = &[
     ("limits.expert.braking", "`2.0`"),
     ("limits.expert.torque", "half of what a UR3 has"),
@@ -40,7 +40,8 @@ fn all() -> BTreeSet<Key> {
     files.flat_map(|file| keys(&file.text()).expect("a file of a kind")).collect()
 }
 
-/// `cargo test -p outrigger-tests --test runs -- --nocapture at_most_sixty_keys` prints the numbers.
+/// Checks that few configuration keys are outside the tables `expert`, and that no example file sets an expert key.
+/// `cargo test -p outrigger-tests --test runs -- --nocapture at_most_sixty_keys` prints the numbers of keys.
 #[test]
 fn at_most_sixty_keys_stand_in_no_table_expert() {
     let all: BTreeSet<_> = all().into_iter().map(|key| key.name).collect();
@@ -81,8 +82,8 @@ fn a_key_in_its_old_place_is_refused_with_its_line_and_its_new_name() {
     assert_eq!(tried, all);
 }
 
-/// Setting a key to its default on the page changes no behaviour. The defaults of `[session.expert]` depend on the
-/// controller's period and are checked by the tests of the documentation.
+/// Checks that an expert key set to the default that its page states has the same effect as the key left out. The
+/// defaults of `[session.expert]` depend on the controller's period and are checked by the tests of the documentation.
 #[test]
 fn a_default_on_the_page_changes_nothing() {
     let (defaults, mut wrong) = (defaults(), BTreeSet::new());
@@ -103,8 +104,8 @@ fn a_default_on_the_page_changes_nothing() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Returns the thresholds that result from a file for a controller with a period of 8 ms; `None` if the file is
-/// rejected.
+/// Returns the thresholds of link and mode, the peer settings, the limits and the law that a configuration file gives
+/// for a controller with a period of 8 ms, as text; `None` if the file is rejected.
 fn thresholds(text: &str) -> Option<String> {
     let period = Duration::from_millis(8);
     let mode = |mode: &ModeTuning| format!("{:?} {:?} {:?}", mode.of(period), mode.following.of(period), mode.scaling);
@@ -122,10 +123,11 @@ fn thresholds(text: &str) -> Option<String> {
     }
 }
 
-/// Values between those at which the ranges of keys are checked.
+/// The numbers at which a test sets a key in addition to those of `ranges::steps`.
 const BETWEEN: [&str; 5] = ["0.02", "0.05", "2.0", "20.0", "5000"];
 
-/// With the other key alone a file is accepted. With the default added, it is rejected or has another meaning.
+/// Checks each expert key whose default follows another key: with some value of the other key, the file is accepted,
+/// and with the stated default added as well it is rejected or has another meaning.
 #[test]
 fn a_default_that_follows_another_key_is_another_one_beside_it() {
     let (defaults, mut found) = (defaults(), BTreeSet::new());

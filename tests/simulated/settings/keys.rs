@@ -13,11 +13,12 @@ use super::row::Row;
 use super::{krc, laws, process, ur};
 use outrigger_tests::settings::File;
 
-/// The changes that turn a host's file into a board's.
+/// The settings that turn the configuration file of a host into that of a board; one without a value is removed.
 const DEVICE: &str =
     "device.address = \"192.0.2.60/24\"; source[].input = \"uart\"; source[].listen =; source[].from =";
 
-/// Returns every row: its key, its value, and the file with the settings that go with it.
+/// Returns the rows of all tables of settings: the key, the tested value, and the configuration file in which it is
+/// set.
 pub(super) fn rows() -> Vec<(&'static str, &'static str, File)> {
     fn engine<S>(rows: &'static [Row<S>]) -> impl Iterator<Item = (&'static str, &'static str, File)> {
         rows.iter().map(|row| (row.key, row.value, File::new(row.file).with_all(row.beside)))
@@ -34,7 +35,8 @@ pub(super) fn rows() -> Vec<(&'static str, &'static str, File)> {
 
 const ASKED: &str = "device.expert.requests = 47001; device.expert.key_file = \"key\"";
 
-/// Rows of settings that only a board has. Each is compiled into the firmware, which reads all of them.
+/// The settings that only a board has: key, tested value, and further settings of the file. Each is compiled into the
+/// firmware, which reads all of them.
 const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.address", "\"192.0.2.61/24\"", ""),
     ("device.expert.gateway", "\"192.0.2.9\"", ""),
@@ -53,16 +55,16 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.expert.recorder", "65536", ""),
 ];
 
-/// Rows of names that only serve to address an object of a run with a KRC.
+/// The settings that only name an object beside a KRC, such as a variable: key, tested value, and further settings.
 const NAME_ROWS: &[(&str, &str, &str)] =
     &[("variable[].expert.name", "\"gripper\"", "variable[].expert.at = \"bool.16\"")];
 
-/// Rows of settings that decide whether other values are accepted. They change no run, but without them the other
-/// values are rejected.
+/// The settings without which certain values of other keys are rejected: key, tested value, and those other keys. They
+/// change no run.
 const ACCEPTING_ROWS: &[(&str, &str, &str)] =
     &[("session.expert.own_stop", "4.0", "limits.expert.braking = 4.0; session.expert.form = \"bare\"")];
 
-/// Rows of settings for a board's sensors.
+/// The settings of a board's sensors: key, tested value, and further settings of the file.
 const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].input", "\"adc\"", ""),
     ("source[].baud", "9600", ""),
@@ -73,7 +75,7 @@ const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].expert.offset", "2.0", ""),
 ];
 
-/// Rows of settings for a force/torque sensor at a board, read through an ADS131M06.
+/// The settings of a force/torque sensor that a board reads through an ADS131M06: key and tested value.
 const BRIDGES_ROWS: &[(&str, &str)] = &[
     (
         "source[].expert.matrix",
@@ -82,7 +84,8 @@ const BRIDGES_ROWS: &[(&str, &str)] = &[
     ("source[].expert.unloaded", "[0.1, 0, 0, 0, 0, -0.1]"),
 ];
 
-/// Returns the file of a board with a force/torque sensor, read through an ADS131M06, for the law's twist.
+/// Returns the configuration file of a board whose law moves the tool by a force/torque sensor, read through an
+/// ADS131M06.
 fn bridges() -> File {
     let (one_source, _) = laws::TWIST.split_once("[[source]]\nname = \"other\"").expect("another source");
     let rows = "[[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]";
@@ -94,8 +97,8 @@ fn board() -> File {
     File::new(laws::STANDOFF).with_all(DEVICE)
 }
 
-/// Returns files of every kind, with every choice that adds further keys. Each file occurs once, although many rows
-/// begin with the same one.
+/// Returns configuration files for every kind of controller, host and law, and those of all rows with and without the
+/// setting of the row. Each file occurs once.
 pub(super) fn files() -> Vec<File> {
     let krc_board = File::new(SWING).with_all("device.address = \"192.0.2.60/24\"");
     let of_laws = LawKind::ALL.iter().map(|kind| File::new(laws::of(*kind)));
@@ -105,8 +108,8 @@ pub(super) fn files() -> Vec<File> {
     bases.chain([board(), krc_board]).chain(rows).filter(|file| texts.insert(file.text())).collect()
 }
 
-/// Returns the part of a file that reaches the running program: for a host, all that was read; for a board, the
-/// settings that are compiled in.
+/// Returns the part of a configuration file that reaches the running program, as text: for a host, all that was read;
+/// for a board, the settings that are compiled in.
 fn reaches(file: &File) -> Result<String, String> {
     let text = file.text();
     let problems = |problems: Vec<_>| format!("{problems:?}\n{text}");
@@ -136,7 +139,7 @@ fn asked_for(files: &[File]) -> BTreeSet<Key> {
     files.iter().flat_map(|file| keys(&file.text()).expect("a file of a kind")).collect()
 }
 
-/// Keys whose values select the file with which each row begins.
+/// The keys that need no row: their values select the configuration file with which a row begins.
 const KINDS: [&str; 2] = ["robot.kind", "law.kind"];
 
 #[test]
@@ -151,7 +154,8 @@ fn every_key_that_the_reader_knows_has_a_row() {
     assert!(gone.is_empty(), "no such keys any more: {gone:?}");
 }
 
-/// Returns the file changed for a board, if possible.
+/// Returns the configuration file with a board's address, and with its sensors at a UART unless it is for a KRC. The
+/// result may be a file that is rejected.
 fn for_a_board(file: &File) -> File {
     let text = file.text();
     if !text.contains("[[source]]") || text.contains("kind = \"krc\"") {

@@ -57,7 +57,8 @@ scenes! { KrcScene, KRC_CALM;
     }, lasts: 12 };
 }
 
-/// Every key that only a file for a KRC has, and those of the other keys that show in a run with a KRC.
+/// The settings that only a configuration file for a KRC has, and the others that change a run with a KRC, each with a
+/// run in which its effect shows.
 pub(crate) const ROWS: &[Row<KrcScene>] = &[
     row("robot.peer", "\"192.0.2.7\"", KRC_CALM, "Foreign"),
     row("robot.handshake", "\"isir\"", KRC_CALM, "Monitor"),

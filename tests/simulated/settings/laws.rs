@@ -2,7 +2,7 @@
 
 use outrigger_core::law::LawKind;
 
-/// A file whose law makes the joints follow a motion, with a sensor in addition.
+/// A configuration file whose law makes the joints follow a motion and adds the values of a sensor.
 pub(crate) const SERVO: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -29,8 +29,8 @@ input = "simulated"
 values = 6
 "#;
 
-/// A file for a KUKA LWR with joint impedance, whose law has no feedback and adds a sensor's values: to the speeds,
-/// unless a row adds them to torques or a force.
+/// A configuration file for a KUKA LWR with joint impedance, whose law has no feedback and adds a sensor's values: to
+/// the speeds, unless a row adds them to torques or a force.
 pub(crate) const ADDS: &str = r#"
 [robot]
 kind = "krc"
@@ -47,7 +47,7 @@ listen = "127.0.0.1:0"
 values = 6
 "#;
 
-/// A file whose law holds the tool at a distance from a workpiece.
+/// A configuration file whose law holds the tool at a distance from a workpiece.
 pub(crate) const STANDOFF: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -63,7 +63,7 @@ listen = "127.0.0.1:0"
 from = "127.0.0.1"
 "#;
 
-/// A file whose law moves the tool by a sensor.
+/// A configuration file whose law moves the tool by a sensor.
 pub(crate) const TWIST: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -81,7 +81,7 @@ input = "simulated"
 values = 6
 "#;
 
-/// A file whose law moves an axis of the tool by one of two sensors.
+/// A configuration file whose law moves an axis of the tool by one of two sensors.
 pub(crate) const AXES: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -105,7 +105,7 @@ input = "simulated"
 values = 6
 "#;
 
-/// Returns the file for a law of this kind.
+/// Returns the configuration file of this module whose law is of this kind.
 pub(crate) const fn of(kind: LawKind) -> &'static str {
     match kind {
         LawKind::JointServo => SERVO,

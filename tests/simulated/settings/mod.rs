@@ -23,14 +23,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use outrigger_tests::settings::File;
 use row::{Life, Row};
 
-/// Returns the first lines in which two runs differ.
+/// Returns the first line in which the results of two runs differ, of each run; `None` if the results are equal.
 fn difference(before: &[String], after: &[String]) -> Option<(String, String)> {
     let at = (0..before.len().max(after.len())).find(|at| before.get(*at) != after.get(*at))?;
     let line = |lines: &[String]| lines.get(at).map_or_else(|| "the end".to_owned(), Clone::clone);
     Some((line(before), line(after)))
 }
 
-/// The results of files and scenes with which several rows begin, so that each is run only once.
+/// The results of the runs with which several rows begin, by configuration file and scene, so that each is run only
+/// once.
 #[derive(Default)]
 struct Played(Mutex<HashMap<(String, &'static str), Vec<String>>>);
 
@@ -46,7 +47,7 @@ impl Played {
     }
 }
 
-/// Fails if the setting of a row makes no difference, or another difference than the row states.
+/// Checks each row of a table of settings: the run must differ with the row's setting, in the way that the row states.
 fn each_shows<S: Life>(rows: &[Row<S>]) {
     let before = Played::default();
     let next = AtomicUsize::new(0);
@@ -66,7 +67,8 @@ fn each_shows<S: Life>(rows: &[Row<S>]) {
     assert!(unseen.is_empty(), "{}", unseen.join("\n"));
 }
 
-/// Runs the file of a row without its setting and with it.
+/// Runs the configuration file of a row without its setting and with it. Returns an error text unless the results
+/// differ in the way that the row states.
 fn row_shows<S: Life>(row: &Row<S>, before: &Played) -> Result<(), String> {
     let Row { key, value, shows, .. } = row;
     let file = File::new(row.file).with_all(row.beside);

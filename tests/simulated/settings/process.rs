@@ -3,7 +3,8 @@
 
 use outrigger_tests::settings::File;
 
-/// The observation by which a setting shows its effect; `tests/system/settings` makes it.
+/// The observation of the running program or its sensors that a setting changes; `tests/system/settings/seen.rs` makes
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shown {
     Identity,
@@ -70,7 +71,7 @@ expert.following_patience = 1000
 expert.following_late_patience = 1000
 "#;
 
-/// A file with seven joints that follow a motion.
+/// A configuration file for a KRC whose law makes its seven joints follow a motion.
 pub(crate) const SWING: &str = r#"
 [robot]
 kind = "krc"
@@ -91,7 +92,7 @@ at = 4.0
 joints = 0.1
 "#;
 
-/// A file with a sensor.
+/// A configuration file with a sensor that sends its values over UDP.
 pub(crate) const SENSOR: &str = r#"
 [robot]
 address = "127.0.0.1"
@@ -103,7 +104,7 @@ input = "udp"
 listen = "127.0.0.1:0"
 "#;
 
-/// Returns the file with which the row of this key begins.
+/// Returns the configuration file in which the row of this key sets the key.
 pub(crate) fn base(key: &str) -> File {
     File::new(match key {
         "robot.listen" => SWING,
@@ -118,7 +119,7 @@ const DUMPS: &str = "run.recordings = \"FOLDER/dumps\"";
 const BY_ITSELF: &str = "run.request = \"start\"";
 const ENDS: &str = "run.request = \"start\"; run.end = \"done\"";
 
-/// Every key that the process itself or its sensors use.
+/// The settings that the process itself or its sensors use, each with the observation in which its effect shows.
 pub(crate) const ROWS: &[ProcessRow] = &[
     row("robot.address", "\"OTHER\"", "", Shown::Identity),
     row("robot.listen", "\"127.0.0.1:47118\"", "", Shown::Listens),

@@ -58,12 +58,13 @@ const ADS131M06: &str = "source[].name = \"d\"; source[].input = \"ads131m06\"; 
 const BOARD: &str = "device.address = \"192.168.56.60/24\"; device.telemetry = \"192.168.56.1:47000\"; \
     device.expert.requests = 47001; device.expert.key_file = \"key\"";
 
-/// Returns a file without its motion, which only a servo has.
+/// Returns a configuration file without the waypoints of its motion, which only the law of kind `joint-servo` has.
 fn without_motion(base: &str) -> String {
     base.split("[[").next().expect("what is before it").into()
 }
 
-/// Returns a file of each kind, with each law, input and control scheme.
+/// Returns the configuration files whose numbers are checked: for each kind of controller, law, input and control
+/// scheme.
 pub(super) fn files() -> Vec<File> {
     let (host, krc) = (File::new(HOST), File::new(KRC));
     let [host_still, krc_still] = [HOST, KRC].map(|base| File::new(&without_motion(base)));
@@ -94,7 +95,7 @@ pub(super) fn files() -> Vec<File> {
     files.into_iter().chain(others.into_iter().map(File::new)).collect()
 }
 
-/// Returns the numeric keys of all files with every possible choice made once.
+/// Returns the names of the keys of all these files, and of the numeric keys that another choice for one of them adds.
 fn known() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for file in files() {
@@ -114,8 +115,8 @@ pub(super) const fn numeric(key: &Key) -> bool {
     matches!(key.takes, ValueKind::Whole | ValueKind::Number | ValueKind::Numbers(_))
 }
 
-/// Returns values for a key of this shape: one number for all elements, or a pair if the key is a range with a low
-/// and a high end.
+/// Returns the values with this number that a key can be set to: the number, an array of it, or two pairs if the key is
+/// a range, with the number as the low and as the high end.
 pub(super) fn value(key: &Key, number: &str) -> Vec<String> {
     match (key.name.as_str(), &key.takes, &key.range) {
         ("source[].range" | "law.expert.range" | "law.axis[].range", _, Some(Written { least, most, .. })) => {
@@ -126,7 +127,7 @@ pub(super) fn value(key: &Key, number: &str) -> Vec<String> {
     }
 }
 
-/// Returns the nearest numbers outside the range, in a form that can be written.
+/// Returns the nearest numbers below and above the range of a key, as text for a configuration file.
 fn outside(key: &Key, range: &Written) -> [String; 2] {
     if key.takes == ValueKind::Whole {
         let [least, most] = [&range.least, &range.most].map(|end| end.parse::<i64>().expect("a whole number"));
@@ -144,8 +145,8 @@ fn problems(file: &File) -> Vec<(String, String)> {
     }
 }
 
-/// Ends of ranges that do not fit the defaults of other settings, each with the settings that it needs. Each is
-/// rejected without those.
+/// The ends of ranges that are rejected with the defaults of other keys, each with the settings that it needs to be
+/// accepted, or the reason why no file can accept it.
 const BESIDE: &[(&str, End, With)] = &[
     ("host.expert.priority", Least, Beside("host.scheduling = \"fifo\"")),
     ("host.expert.priority", Most, Beside("host.scheduling = \"fifo\"")),
@@ -249,7 +250,7 @@ fn every_number_may_be_what_its_range_says_and_nothing_else() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Returns values of a key from end to end: its ends, and powers of ten between them.
+/// Returns numbers for a key from end to end of its range: both ends, and the powers of ten between them.
 pub(super) fn steps(range: &Written) -> Vec<String> {
     let [least, most]: [f64; 2] = [&range.least, &range.most].map(|end| end.parse().expect("a number"));
     let whole = !range.least.contains('.') && !range.most.contains('.') && least.fract() == 0.0 && most > 1.0;

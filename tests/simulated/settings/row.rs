@@ -1,16 +1,16 @@
 //! A row of the tables of settings, for any kind of controller.
 
-/// A setting, and the scene of a run in which its effect shows.
+/// A tested setting, with the configuration file and the scene of a run in which its effect shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<S> {
     pub(crate) key: &'static str,
     pub(crate) value: &'static str,
-    /// The file in which the setting is changed.
+    /// The configuration file in which the setting is changed.
     pub(crate) file: &'static str,
-    /// Further keys of both files, with and without the setting.
+    /// Further settings of the file, in the run with the tested setting and in the run without it.
     pub(crate) beside: &'static str,
     pub(crate) scene: S,
-    /// A part of the first line that differs, with the setting or without it.
+    /// A text that the first differing line of the results contains, in the run with the setting or in that without it.
     pub(crate) shows: &'static str,
 }
 
@@ -24,15 +24,15 @@ impl<S: Copy> Row<S> {
     }
 }
 
-/// A scene of a run with one kind of controller.
+/// A scene: the faults, sensor values and operator's actions of a test run with one kind of controller.
 pub(crate) trait Life: Copy + Sync {
     fn name(&self) -> &'static str;
 
-    /// Returns the results of a run with this file in the scene, as lines.
+    /// Executes a run with this configuration file in the scene. Returns the results of the run as lines.
     fn play(&self, file: &str) -> Vec<String>;
 }
 
-/// Declares scenes that differ from a calm one in the given fields.
+/// Declares scenes as constants, each with a name. They differ in the given fields from a scene without any event.
 macro_rules! scenes {
     ($scene:ident, $calm:ident; $($name:ident $text:literal { $($field:ident : $value:expr),* };)+) => {
         $(pub(crate) const $name: $scene = $scene { name: $text, $($field: $value,)* ..$calm };)+

@@ -20,14 +20,16 @@ use outrigger_wire::sensor::{SampleValue, SourceId};
 
 use super::row::Life;
 
-/// A scene of a run with a controller of Universal Robots.
+/// A scene of a test run with a simulated controller of Universal Robots: its faults, sensor values and operator's
+/// actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene {
     pub(crate) name: &'static str,
     pub(crate) software: &'static str,
     /// The faults from the beginning; their times count from there.
     pub(crate) first: &'static str,
-    /// The faults once the arm is commanded, or cannot be; their times count from there.
+    /// The further faults; their times count from the moment at which the arm is commanded or the wait for that has
+    /// ended.
     pub(crate) then: &'static str,
     /// The values that the sensors send.
     pub(crate) reads: Reads,
@@ -67,7 +69,7 @@ pub(crate) const CALM: Scene = Scene {
     asks: |_| {},
 };
 
-/// The longest wait for a session without unmet preconditions, and for commanding to begin.
+/// The longest wait until no precondition of commanding is unmet, and again until the engine commands the arm.
 const WAIT: Duration = Duration::from_secs(15);
 
 fn faults(list: &str, from: SimTime) -> Vec<Fault> {
@@ -127,7 +129,7 @@ impl Life for KrcScene {
     }
 }
 
-/// Returns all results of a run with this file in this scene, as lines.
+/// Executes a run with this configuration file in this scene. Returns all results of the run as lines.
 fn play(scene: &Scene, file: &str) -> Vec<String> {
     let Configuration { control, .. } = Configuration::parse(file).unwrap_or_else(|problems| {
         let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
@@ -177,8 +179,8 @@ fn play(scene: &Scene, file: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the longest distance that the arm coasts on a controller with this software, while the co-controller runs
-/// and without it, to the millimetre.
+/// Returns, as text, the worst-case distances that the arm still moves \[rad, mm\] on a controller with this software:
+/// after a fault while the co-controller runs, and after the loss of the co-controller.
 fn coast(config: &UrConfig, software: SoftwareVersion) -> String {
     let tcp = config.peer.tcp.unwrap_or_default();
     let reach = config.peer.model.map(|model| KinematicChain::new(DhParameters::of(model), &tcp).reach());
@@ -190,8 +192,8 @@ fn coast(config: &UrConfig, software: SoftwareVersion) -> String {
     format!("coast {}, without us {without_us:?}", words(&config.worst_coast(software)))
 }
 
-/// Returns all results of a run in order of time: events, texts, and at the end the data that the controller received
-/// over RTDE.
+/// Returns all results of a run as lines: events, sent texts and written data in order of time, and at the end the
+/// force, the outputs and the data that the controller received over RTDE.
 fn lines(rig: &Rig<'_>) -> Vec<String> {
     let record = rig.record();
     let events = record.events.iter().map(|(at, event)| (*at, format!("{event:?}")));
@@ -215,7 +217,7 @@ fn surface(tool: outrigger_sim::kinematics::Frame) -> Surface {
     Surface { waves, heave: Some((0.008, 3.0)), ..Surface::plane(point, direction.map(|part| -part)) }
 }
 
-/// Sets outputs of every kind at the robot.
+/// Sets a digital output, an analog output and the speed slider of the robot, 300 ms apart.
 pub(crate) fn set_outputs(rig: &mut Rig<'_>) {
     for write in [
         Write::Digital { output: DigitalOutput::Standard(2), high: true },
@@ -227,7 +229,7 @@ pub(crate) fn set_outputs(rig: &mut Rig<'_>) {
     }
 }
 
-/// A scene of a run with a KRC.
+/// A scene of a test run with a simulated KRC: its faults, its options and the operator's actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KrcScene {
     pub(crate) name: &'static str,
@@ -242,7 +244,7 @@ pub(crate) struct KrcScene {
 
 pub(crate) const KRC_CALM: KrcScene = KrcScene { name: "calm", faults: "", more: |_| {}, lasts: 8, asks: |_| {} };
 
-/// Returns all results of a run with this file in this scene, as lines.
+/// Executes a run with this configuration file in this scene. Returns all results of the run as lines.
 fn play_krc(scene: &KrcScene, file: &str) -> Vec<String> {
     let read = KrcConfiguration::parse(file).unwrap_or_else(|problems| {
         let told: Vec<_> = problems.iter().map(ToString::to_string).collect();

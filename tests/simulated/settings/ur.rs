@@ -100,7 +100,8 @@ scenes! { Scene, CALM;
     HELD "this machine stands still for 30 ms" { asks: |rig| { rig.run_for(Duration::from_secs(1)); rig.pause_host(Duration::from_millis(30)); } };
 }
 
-/// Every key of a file for a controller of Universal Robots that the engine or its law uses.
+/// The settings of a controller of Universal Robots that the engine or its law uses, each with a run in which its
+/// effect shows.
 pub(crate) const ROWS: &[Row<Scene>] = &[
     row("robot.model", "\"ur10\"", LONE, "speedj").of(TWIST).beside("robot.model = \"ur5\""),
     row("robot.tcp", "[0, 0, 0.2, 0, 0, 0]", OVER, "speedj").of(STANDOFF),

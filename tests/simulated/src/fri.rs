@@ -116,11 +116,11 @@ impl Law<7> for Restless {
     }
 }
 
-/// The measurement that a command answers, as the rig stores it.
+/// The values of the newest measurement that are needed to check the command that answers it.
 #[derive(Clone, Debug)]
 struct Given {
     counter: u16,
-    /// `true` if the KRC followed the commands.
+    /// `true` if the KRC followed the commands, which so led the arm.
     leads: bool,
     period: f32,
     jacobian: Jacobian,
@@ -202,7 +202,7 @@ pub fn sent<L: Law<7>>(engine: &mut KrcEngine<'_, L>) -> Option<Vec<u8>> {
     None
 }
 
-/// Returns the engine with its one port open.
+/// Returns the engine after its start, with its UDP port open.
 fn started<L: Law<7>>(mut engine: KrcEngine<'static, L>) -> KrcEngine<'static, L> {
     engine.handle(Instant::ZERO, Input::Start);
     assert!(matches!(engine.poll_output(), Some(Output::Listen { link: LinkId::FRI, .. })));
@@ -279,7 +279,8 @@ impl<L: Law<7>> Rig<L> {
         }
     }
 
-    /// Checks the properties that every command must have.
+    /// Checks the properties that every command must have, and updates the largest step and the largest distance of a
+    /// frame.
     fn check(&mut self, bytes: &[u8]) {
         let command = Command::new_checked(bytes).expect("a command");
         let given = self.given.clone().expect("nothing is sent before a measurement came");
@@ -404,7 +405,8 @@ impl<L: Law<7>> Rig<L> {
         }
     }
 
-    /// Waits until no precondition but a latched reason is unmet, acknowledges, requests `Command`, and waits for it.
+    /// Waits until no precondition but a latched reason is unmet, acknowledges, requests `Command`, and waits until the
+    /// engine is in that mode. Either wait fails the test after `millis` \[ms\].
     pub fn command(&mut self, millis: u64) {
         self.until(millis, "ready", |rig| {
             let unmet = rig.session.unmet(instant(rig.krc.now()));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// A table of a file: its header, and its lines.
+/// A table of a configuration file: its header, and its keys with their values.
 type Table = (String, Vec<(String, String)>);
 
 /// A configuration file as it is written, with tables and keys in order.
@@ -10,7 +10,8 @@ type Table = (String, Vec<(String, String)>);
 pub struct File(Vec<Table>);
 
 impl File {
-    /// Reads the plain form that the files here have: headers in brackets, one `key = value` per line.
+    /// Reads a configuration file in the plain form that these tests use: headers in brackets, one `key = value` per
+    /// line.
     pub fn new(text: &str) -> Self {
         let mut tables: Vec<Table> = vec![];
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

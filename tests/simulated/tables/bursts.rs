@@ -11,7 +11,7 @@ use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 
 use super::text::{hold, in_parallel, markdown};
 
-/// The newest software of each generation.
+/// The newest CB3 software, an e-Series version, and PolyScope X.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
 /// The times for which no data arrive, twice a second \[ms\].
@@ -21,7 +21,8 @@ const FASTEST: f32 = 1.0;
 /// The default stopping acceleration \[rad/s²\].
 const STEEPEST: f64 = 10.0;
 
-/// The highest speed and acceleration that the controller was given for a joint, and the reason if commanding ended.
+/// The highest speed and acceleration that the controller was given for a joint after orders had been held back, and
+/// the reason if commanding ended.
 #[derive(Debug)]
 struct Burst {
     /// The highest commanded speed \[rad/s\].

@@ -12,7 +12,7 @@ const LONG: f64 = 60.0;
 /// A function that selects one figure of a run.
 type Figure = fn(&Figures) -> f64;
 
-/// Returns the mean of a figure over `runs` runs of a mode.
+/// Returns the mean of a figure over `runs` runs of the mode with this name.
 fn mean(name: &str, mechanisms: Mechanisms, runs: u64, figure: Figure) -> f64 {
     let mode = Mode::named(name).unwrap_or_else(|| panic!("no mode {name}"));
     let seeds: Vec<u64> = (1..=runs).collect();

@@ -30,7 +30,7 @@ const NETWORKS: [(&str, &[&str]); 7] = [
 ];
 /// The length of each run.
 const LENGTH: Duration = Duration::from_secs(30);
-/// The interval at which grades and mode are sampled.
+/// The interval at which the link grades and the engine's mode are sampled.
 const LOOK: Duration = Duration::from_millis(10);
 
 struct Figures {
@@ -111,7 +111,7 @@ impl Figures {
         self.commanding += u32::from(rig.session.mode() == Mode::Command);
     }
 
-    /// Returns the shares of Perfect, Ok, Bad and Unacceptable \[%\].
+    /// Returns the shares of samples with the grades Perfect, Ok, Bad and Unacceptable \[%\], as text.
     fn shares(&self, counts: [u32; 4]) -> String {
         let [unacceptable, bad, ok, perfect] = counts.map(|count| 100.0 * f64::from(count) / f64::from(self.samples));
         format!("{perfect:.0} / {ok:.0} / {bad:.0} / {unacceptable:.0}")

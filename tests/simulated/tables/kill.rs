@@ -51,7 +51,7 @@ impl Way {
         }
     }
 
-    /// Returns the name in a table; * marks the text that is the default.
+    /// Returns the name of the channel in a table; * marks the form of text that is the default for this software.
     fn name(self, software: SoftwareVersion) -> &'static str {
         let by_default = TextPath::new(TextConfig::default(), software).is_self_ending();
         match self {
@@ -66,9 +66,9 @@ impl Way {
 
 /// The speed of the base joint at the loss \[rad/s\].
 const SPEED: f32 = 0.8;
-/// The observed time. An arm that moves for longer never stops.
+/// The observed time after the loss. An arm that still moves at its end counts as one that never stops.
 const WATCHED: Duration = Duration::from_secs(5);
-/// The time in which the last text arrives.
+/// The time in which the last text has certainly arrived at the controller.
 const ARRIVED: Duration = Duration::from_micros(200);
 
 /// The part of the set-up that is lost.

@@ -98,7 +98,7 @@ impl Vendor {
         }
     }
 
-    /// Returns the distance to its goal within which the motion ends \[rad\]. External Control makes splines of
+    /// Returns the distance to its goal within which the motion must end \[rad\]. External Control makes splines of
     /// speeds without feedback of the position: a loss of distance by braking on the way is not made up for.
     fn exact(self) -> f64 {
         if self == Self::Program(CommandPath::ExternalControl) { 0.1 } else { 0.005 }
@@ -122,7 +122,7 @@ const fn mode(path: CommandPath) -> &'static str {
     if matches!(path, CommandPath::Player) { "player" } else { "pass-through" }
 }
 
-/// A motion in progress, with the part that sends its legs if a program executes it.
+/// A motion in progress, with the part that sends it leg by leg if a program on the controller executes it.
 struct Run<'m> {
     rig: Rig<'m>,
     played: Option<Played>,
@@ -180,7 +180,8 @@ impl<'m> Run<'m> {
     }
 }
 
-/// Returns the way in which the motion ended, in words.
+/// Interrupts a motion by this stop, ends the stop after `lasts`, and finishes the motion. Returns in words whether the
+/// motion was held or suspended.
 fn outcome(vendor: Vendor, stop: Stop, lasts: Duration, software: SoftwareVersion) -> String {
     let what = format!("{software}, {}, {stop:?} for {lasts:?}", vendor.name());
     let mut buffers = Buffers::with_rtde();
@@ -217,7 +218,8 @@ fn outcome(vendor: Vendor, stop: Stop, lasts: Duration, software: SoftwareVersio
     format!("suspended (`{}`)", reason.name())
 }
 
-/// Returns the outcome in words for all software versions that have the path; it must be the same for all.
+/// Returns the outcome of this stop in words, for all software versions that have the path; it must be the same for
+/// all.
 fn cell(vendor: Vendor, stop: Stop) -> String {
     let fits = |software: &SoftwareVersion| vendor.setup(*software).config.peer.unfit(*software).is_none();
     let each: Vec<(SoftwareVersion, String)> = SOFTWARE
@@ -239,7 +241,7 @@ fn cell(vendor: Vendor, stop: Stop) -> String {
     first.clone()
 }
 
-/// A pause holds the motion wherever a program on the controller carries it, and a stop loses no motion.
+/// Checks that a pause holds the motion wherever a program on the controller carries it, and that no stop loses it.
 #[test]
 fn a_motion_is_held_or_suspended_and_goes_on_with_the_program_or_by_word() {
     let rows = in_parallel(&Vendor::all().collect::<Vec<_>>(), |vendor| {
@@ -253,7 +255,7 @@ fn a_motion_is_held_or_suspended_and_goes_on_with_the_program_or_by_word() {
     committed::hold_part("port-linux/docs/motions.md", "held or suspended", &markdown(&columns, &rows));
 }
 
-/// A law without a path continues as well, once standstill was measured again.
+/// Checks that a law that follows no path continues after a pause as well, once standstill was measured again.
 #[test]
 fn a_pause_of_a_law_without_a_motion_holds_the_arm_where_it_stands() {
     for software in SOFTWARE {
@@ -292,7 +294,8 @@ fn a_pause_of_a_law_without_a_motion_holds_the_arm_where_it_stands() {
     }
 }
 
-/// A motion that is cancelled while a pause or the slider holds it has ended: the arm stays at rest afterwards.
+/// Checks that a motion has ended if it is cancelled while a pause or the slider holds it: the arm stays at rest
+/// afterwards.
 #[test]
 fn a_motion_that_is_cancelled_while_it_is_held_moves_nothing_afterwards() {
     for software in SOFTWARE {

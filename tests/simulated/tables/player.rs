@@ -14,7 +14,8 @@ use super::text::{hold, in_parallel, markdown, millis};
 use crate::scenarios::motions::{MOTION, TOLERANCES, line, off};
 use crate::scenarios::played::Played;
 
-/// The oldest version whose slider the player knows, the newest of CB3, an e-Series, and PolyScope X.
+/// The oldest version on which the player program follows a slider below 100 %, the newest of CB3, an e-Series, and
+/// PolyScope X.
 const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(3, 3),
     SoftwareVersion::new(3, 15),
@@ -76,7 +77,7 @@ impl Trouble {
         }
     }
 
-    /// Returns the time for which the event lasts.
+    /// Returns the time from the beginning of the event to the operator's actions that end it, if there are any.
     const fn lasts(self) -> Duration {
         Duration::from_secs(match self {
             SliderAtThird | SliderAtZero | Paused => 2,

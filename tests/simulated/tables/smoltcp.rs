@@ -74,8 +74,8 @@ fn rig(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> UrRig {
     }
 }
 
-/// Drops the next frame in this direction that carries bytes of this port. Returns a cell that receives the time of
-/// the loss.
+/// Drops the next frame in this direction that carries bytes from or to this port of the controller. Returns a cell
+/// that receives the time of the loss.
 fn lose_next(rig: &mut UrRig, lost_way: Way, of: Port) -> Rc<Cell<Option<SimTime>>> {
     let lost = Rc::new(Cell::new(None));
     let note = Rc::clone(&lost);
@@ -108,8 +108,8 @@ impl Cost {
     }
 }
 
-/// Returns the reason for which commanding ended after `lost`, and the time from the fallback to rest, measured and
-/// bound.
+/// Returns, as text, the reason and the time at which commanding ended after `lost`, and the time from there until the
+/// arm was at rest, measured and permitted.
 fn fallback(rig: &UrRig, lost: SimTime, arrived: Option<Duration>) -> String {
     let fall = |(at, event): &(SimTime, Event<UrEvent>)| match event {
         Event::Transition(transition) if transition.from == Mode::Command && *at >= lost => {
@@ -176,14 +176,15 @@ fn lost_stop(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Cost {
     Cost { arrived, outcome: format!("at rest after {} / {} ms, {latched}", millis(rest), millis(bound)) }
 }
 
-/// Returns the time from `lost` to the first text after the lost one. Texts that were on the wire already arrive
-/// within 1 ms and do not count.
+/// Returns the time from `lost` until the robot received a text again, which is the lost one if its connection still
+/// stands. Texts that were on the wire already arrive within 1 ms and do not count. `None` if no text arrived.
 fn text_after(rig: &UrRig, lost: SimTime) -> Option<Duration> {
     let mut after = rig.record().commands_since(lost + Duration::from_millis(1));
     after.next().map(|command| command.at.since(lost))
 }
 
-/// Returns the time at which the connection was given up after `lost`.
+/// Returns the first time after `lost` at which a connection to 30003 or 30004 was given up, [`SimTime::MAX`] if none
+/// was.
 fn given_up(rig: &UrRig, lost: SimTime) -> SimTime {
     let down = |event: &Event<UrEvent>| {
         matches!(event, Event::Peer(UrEvent::Down { link: LinkId::REALTIME | LinkId::RTDE, .. }))
@@ -192,7 +193,8 @@ fn given_up(rig: &UrRig, lost: SimTime) -> SimTime {
     events.next().map_or(SimTime::MAX, |(at, _)| *at)
 }
 
-/// Returns the longest time between two states while the arm is not commanded, and while every state is answered.
+/// Returns the longest time between two states that the engine received while it did not command the arm, and while it
+/// answered every state with a command.
 fn gaps(mut rig: UrRig) -> [Duration; 2] {
     rig.run_for(Duration::from_secs(3));
     let in_monitor = rig.states().len();
@@ -238,7 +240,7 @@ fn one_lost_frame_costs_little_with_room_for_seven_packets_and_a_session_with_le
     hold("smoltcp.md", &text);
 }
 
-/// Returns the size of a buffer for RTDE \[B\]: for the answers to the requests, and for `count` states.
+/// Returns the size of a receive buffer for RTDE \[B\]: for the answers to the requests, and for `count` states.
 const fn states(count: usize) -> usize {
     512 + count * 432
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 pub(crate) use outrigger_tests::in_parallel;
 use outrigger_tests::require::committed;
 
-/// Compares `made` with the table of this name.
+/// Compares `made` with the committed table `tests/tables/NAME`, or writes it there with `OUTRIGGER_BLESS=1`.
 ///
 /// # Panics
 /// If they differ; the message has the first line that does.

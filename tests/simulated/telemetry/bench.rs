@@ -47,7 +47,7 @@ fn engine() -> UrEngine<'static, JointServo<6>> {
 }
 
 impl Bench {
-    /// Creates a bench whose recorder has `memory` bytes and keeps fallbacks for `hold`.
+    /// Creates a bench whose recorder has `memory` bytes and keeps the recording of a fallback unchanged for `hold`.
     pub(super) fn keeping(memory: usize, hold: Duration) -> Self {
         Self::of(engine().with_recorder(leak(memory)).keeping_fallbacks(hold))
     }

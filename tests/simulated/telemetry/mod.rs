@@ -47,8 +47,8 @@ impl Device {
         Self::of(Bench::keeping(memory, pace.recording_time(memory)))
     }
 
-    /// Creates a device after a restart, with the data that a recorder left, in memory of as many bytes for each
-    /// half.
+    /// Creates a device after a restart, with the data that an earlier recorder left in the two halves of its memory,
+    /// of `half` bytes each.
     fn after(left: [&[u8]; 2], half: usize) -> Self {
         let pace = Pace::default();
         Self::of(Bench::after_a_reset(left, half, pace.recording_time(2 * half)))
@@ -190,7 +190,7 @@ fn more_events_than_fit_are_counted() {
     assert!(lost >= Some(24), "{lost:?}");
 }
 
-/// Returns the recording of the first fallback, if all its pieces arrive.
+/// Returns the recording of the first fallback, assembled from the datagrams; `None` unless all its pieces arrived.
 fn whole<'a>(datagrams: impl Iterator<Item = UrDatagram<'a>>) -> Option<Vec<u8>> {
     whole_of(datagrams, 1, Some(Reason::StateStale))
 }

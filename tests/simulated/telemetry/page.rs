@@ -13,14 +13,14 @@ use outrigger_wire::time::Instant;
 use outrigger_remote::telemetry::{Hello, Message, PeerDatagram};
 
 const PAGE: &str = "core/remote/docs/telemetry.md";
-/// The number of columns of a line of the page.
+/// The number of columns of a line of the page on the telemetry's wire format.
 const WIDTH: usize = 120;
 
 fn page() -> String {
     std::fs::read_to_string(workspace().join(PAGE)).expect("the page")
 }
 
-/// Writes the names of an enumeration into its item of the page, in the order of their numbers.
+/// Writes the names of an enumeration into its item of the page on the wire format, in the order of their numbers.
 fn list(page: &mut String, name: &str, values: Vec<(&str, usize)>) {
     let begin = format!("* **{name}**: ");
     let at = page.find(&begin).unwrap_or_else(|| panic!("no item {name}"));

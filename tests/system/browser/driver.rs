@@ -67,7 +67,8 @@ impl Browser {
         self.call("POST", "/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
     }
 
-    /// Returns the entries that the browser's log `of` has received since the previous call.
+    /// Returns the entries that the browser's log `of` (`browser` or `performance`) has received since the previous
+    /// call.
     pub(super) fn log(&self, of: &str) -> Vec<Value> {
         self.call("POST", "/se/log", &json!({"type": of})).as_array().cloned().unwrap_or_default()
     }

@@ -36,17 +36,17 @@ fn main() -> ExitCode {
     )])
 }
 
-/// The sizes of the screen: name, width and height \[pixels\].
+/// The screen sizes at which the live page is checked and its picture is taken: name, width and height \[pixels\].
 const SIZES: [(&str, u32, u32); 3] = [("wide", 1440, 1000), ("tablet", 820, 1100), ("phone", 390, 844)];
 
-/// The limit on the growth of the page's heap \[bytes\].
+/// The limit on the growth of the live page's heap from the first to the last third of the test \[bytes\].
 const GROWTH: f64 = 2e6;
 
 fn seconds() -> u64 {
     std::env::var("OUTRIGGER_BROWSER_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(120)
 }
 
-/// A running program that serves a page. Dropping it ends the program.
+/// A running `outrigger` process that serves the live page. Dropping it ends the process.
 struct Paged(Child);
 
 impl Drop for Paged {
@@ -56,7 +56,7 @@ impl Drop for Paged {
     }
 }
 
-/// Starts the program with these arguments and `--web`. Returns it with the URL of its page.
+/// Starts `outrigger` with these arguments and `--web`. Returns it with the URL of its live page.
 fn paged(words: &[&str]) -> (Paged, String) {
     let mut child = Command::new(outrigger_system::program())
         .args(words)

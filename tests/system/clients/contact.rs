@@ -10,9 +10,9 @@ use super::control::{Range, near, part, yes};
 use super::{Q, Understood, serve_with};
 
 const CONTACT: &str = "ur_rtde_contact.py";
-/// The distance of the surface below the tool at the start \[m\].
+/// The distance of the simulated contact surface below the tool at the start \[m\].
 const BELOW: f64 = 0.02;
-/// The stiffness of the surface \[N/m\].
+/// The stiffness of the simulated contact surface \[N/m\].
 const STIFFNESS: f64 = 20_000.0;
 
 fn over_a_surface(software: SoftwareVersion) -> Running {
@@ -28,7 +28,8 @@ fn within(told: &Understood, name: &str, least: f64, most: f64) {
     assert!(found.iter().all(|value| (least..=most).contains(value)), "{name}: {found:?} is not in {least} to {most}");
 }
 
-/// Checks that a force is reached and held, and that the arm does not creep after force mode has ended.
+/// Checks that ur_rtde's force mode reaches and holds a force of 20 N on a surface, and that the arm does not creep
+/// after force mode has ended.
 pub(super) fn presses_with_a_force(software: SoftwareVersion, range: Range) {
     let told = part(&over_a_surface(software), range, CONTACT, "force");
     yes(&told, &["zeroed", "stopped"]);
@@ -37,8 +38,8 @@ pub(super) fn presses_with_a_force(software: SoftwareVersion, range: Range) {
     near(&told, "crept", &[0.0], 1e-3);
 }
 
-/// Checks that every call that detects contacts notices one, and that the arm moves back to the point of first
-/// contact. The control script for CB3 has none of these calls.
+/// Checks that every call of ur_rtde that detects contacts notices one, and that the arm moves back to the point of
+/// first contact. The control script of ur_rtde for CB3 has none of these calls.
 pub(super) fn notices_contacts(software: SoftwareVersion, range: Range) {
     let told = part(&over_a_surface(software), range, CONTACT, "contact");
     told.is("free", &[0.0]);
@@ -49,8 +50,8 @@ pub(super) fn notices_contacts(software: SoftwareVersion, range: Range) {
     assert!(told.get("touched")[0] > 0.0, "the tool rests on the surface");
 }
 
-/// Checks that the arm follows a hand in freedrive and teach mode only, and only along free axes. The hand presses
-/// down with 30 N for half a second, every 1.5 s.
+/// Checks that the simulated arm follows a hand in ur_rtde's freedrive and teach mode only, and only along free axes.
+/// The hand presses down with 30 N for half a second, every 1.5 s.
 pub(super) fn is_guided_by_hand(software: SoftwareVersion, range: Range) {
     let faults = (0..40).map(|n| format!("hand@{}ms:500ms:30", 3_000 + 1_500 * n).parse().expect("a fault")).collect();
     let server = serve_with(Options { q: Q, faults, ..Options::for_software(software) });
@@ -66,7 +67,7 @@ pub(super) fn is_guided_by_hand(software: SoftwareVersion, range: Range) {
     near(&told, "none", &[0.0; 3], 1e-3);
 }
 
-/// Checks that the client can move the arm again after each event that ends its control script: the watchdog, custom
+/// Checks that ur_rtde can move the arm again after each event that ends its control script: the watchdog, custom
 /// scripts, `stopScript` and a reconnection.
 pub(super) fn ends_and_begins_again(software: SoftwareVersion, range: Range) {
     let server = serve_with(Options { q: Q, ..Options::for_software(software) });

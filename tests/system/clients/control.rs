@@ -11,18 +11,18 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::{Q, Understood, read, serve};
 
 const MOTION: &str = "ur_rtde_control.py";
-/// The tolerance for a position at rest: joints \[rad\] and poses \[m, rad\].
+/// The tolerance for the position of the arm at rest: joint angles \[rad\] and poses \[m, rad\].
 const NEAR: f64 = 1e-3;
 
-/// The range of registers that the control script reads and writes.
+/// The range of RTDE registers that the control script of ur_rtde reads and writes.
 #[derive(Clone, Copy)]
 pub(super) enum Range {
     Lower,
     Upper,
 }
 
-/// Runs one part of a Python script with ur_rtde against the controller, and returns the values that the script
-/// printed. Checks that the client could connect.
+/// Runs one part of a Python script that uses ur_rtde against the simulated controller, and returns the values that the
+/// script printed. Checks that ur_rtde could connect.
 pub(super) fn part(server: &Running, range: Range, script: &str, part: &str) -> Understood {
     let frequency = (1.0 / server.controller().period().as_secs_f64()).round();
     let range = match range {
@@ -40,7 +40,8 @@ pub(super) fn near(understood: &Understood, name: &str, truth: &[f64], tolerance
     assert!(same, "{name}: {found:?} is not {truth:?} within {tolerance}");
 }
 
-/// Checks the position at rest: the first six values of a line are joints, the last six are the pose.
+/// Checks the position of the arm at rest in the printed line `name`: its first six values are the joint angles, its
+/// last six the pose.
 fn rests_at(understood: &Understood, name: &str, joints: Option<&[f64]>, pose: Option<&[f64]>) {
     let found = understood.get(name);
     assert_eq!(found.len(), 12, "{name}");
@@ -62,7 +63,7 @@ pub(super) fn yes(understood: &Understood, names: &[&str]) {
     }
 }
 
-/// Checks that answers about kinematics, limits and set-up agree with the geometry of the simulated arm.
+/// Checks that ur_rtde's answers about kinematics, limits and set-up agree with the geometry of the simulated arm.
 pub(super) fn answers_questions(software: SoftwareVersion, range: Range) {
     let server = serve(software);
     let told = part(&server, range, MOTION, "questions");
@@ -91,8 +92,8 @@ pub(super) fn answers_questions(software: SoftwareVersion, range: Range) {
     assert_eq!((controller.io().payload, controller.io().payload_cog), (1.25, [0.01, 0.02, 0.03]));
 }
 
-/// Checks that mass matrix and Jacobian are those of the arm in its position, and that a torque on a joint turns only
-/// that joint.
+/// Checks that ur_rtde's Jacobian is that of the simulated arm, that its mass matrix is symmetric and grows with the
+/// payload, and that a torque on a joint, which its control script applies from 5.26 on, turns only that joint.
 pub(super) fn knows_the_dynamics(software: SoftwareVersion) {
     let server = serve(software);
     let controller = server.controller();
@@ -117,8 +118,8 @@ pub(super) fn knows_the_dynamics(software: SoftwareVersion) {
     assert!(turned[..5].iter().all(|joint| joint.abs() < 0.02), "{turned:?}");
 }
 
-/// Checks that every kind of move ends at its goal, that lines are straight, that corners are blended, and that a
-/// stopped move stops.
+/// Checks that every kind of move of ur_rtde ends at its goal, that lines are straight, that corners are blended, and
+/// that an asynchronous move can be stopped.
 pub(super) fn makes_every_move(software: SoftwareVersion, range: Range) {
     let server = serve(software);
     let told = part(&server, range, MOTION, "moves");
@@ -142,7 +143,7 @@ pub(super) fn makes_every_move(software: SoftwareVersion, range: Range) {
     rests_at(&told, "asyncJ_to_end.at", q, None);
 }
 
-/// Checks that streamed speeds are reached, that streamed positions are followed, and that both can be stopped.
+/// Checks that the arm reaches the speeds and follows the positions that ur_rtde streams, and that both can be stopped.
 pub(super) fn streams_speeds_and_positions(software: SoftwareVersion, range: Range) {
     let server = serve(software);
     let told = part(&server, range, MOTION, "speeds");
@@ -158,7 +159,8 @@ pub(super) fn streams_speeds_and_positions(software: SoftwareVersion, range: Ran
     near(&told, "servoC.at", told.get("servoC_goal"), 0.005);
 }
 
-/// Checks that a jog moves the tool along an axis of the base or of the tool.
+/// Checks that a jog of ur_rtde in the base frame moves the tool along that frame's axis, and that a jog in the tool
+/// frame moves it.
 pub(super) fn jogs(software: SoftwareVersion, range: Range) {
     let server = serve(software);
     let told = part(&server, range, MOTION, "jogging");

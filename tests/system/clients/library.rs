@@ -20,12 +20,12 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{Q, serve_with};
 
-/// The time limit of an example program, longer than any of them takes here \[s\].
+/// The time limit of an example program of UR's client library, longer than any of them takes here \[s\].
 const PATIENCE: &str = "120";
 /// Guards the ports 50001 to 50004, which the uploaded program connects to.
 static REVERSE_PORTS: Mutex<()> = Mutex::new(());
-/// The examples that drive the arm by External Control: name, duration argument \[s\] if it takes one, and the text
-/// that it prints at its end.
+/// The examples of UR's client library that drive the arm by External Control: name, duration argument \[s\] if it
+/// takes one, and the text that it prints at its end.
 const DRIVERS: [(&str, Option<u32>, &str); 8] = [
     ("driver_example", None, "Movement done"),
     ("trajectory_point_interface_example", None, ""),
@@ -43,20 +43,20 @@ fn serve(software: SoftwareVersion, short_kinematics: bool) -> Running {
     serve_with(options)
 }
 
-/// Serves a controller with a surface 30 mm below the tool.
+/// Serves a simulated controller with a contact surface 30 mm below the tool.
 fn serve_over_a_surface(software: SoftwareVersion) -> Running {
     let options = Options { q: Q, ..Options::for_software(software) };
     let [x, y, z] = Controller::new(options.clone()).expect("a controller that existed").truth().tool().position;
     serve_with(Options { surface: Surface::new([x, y, z - 0.03], [0.0, 0.0, 1.0], 20_000.0, 100.0), ..options })
 }
 
-/// Returns the folder of the built library. Its examples name their files relative to it.
+/// Returns the folder of UR's client library, already built. Its examples name their files relative to it.
 fn folder() -> PathBuf {
     client_library().expect("asked for before")
 }
 
-/// Creates a folder with the library's files, in which Outrigger's program replaces UR's. The values that the library
-/// fills in at run time remain placeholders, under the library's names.
+/// Creates a folder like that of UR's client library, in which Outrigger's External Control program replaces UR's. The
+/// values that the library fills in at run time remain placeholders, under the library's names.
 fn folder_with_our_program(software: SoftwareVersion) -> PathBuf {
     let mut values =
         ExternalControlProgram::new([127, 0, 0, 1].into()).values().expect("the values that UR's driver has");
@@ -86,8 +86,8 @@ fn folder_with_our_program(software: SoftwareVersion) -> PathBuf {
     place
 }
 
-/// Runs an example program of the library, with this duration if it takes one. Returns whether it ended with exit
-/// code 0, and its output.
+/// Runs an example program of UR's client library, with this duration \[s\] if it takes one. Returns whether it ended
+/// with exit code 0, and its output.
 fn example(server: &Running, name: &str, seconds: Option<u32>) -> (bool, String) {
     example_in(&folder(), server, name, seconds)
 }
@@ -158,7 +158,7 @@ pub(super) fn moves_the_slider_by_rtde(software: SoftwareVersion) {
     assert!(told.contains("[####----------------]") || told.contains("[###-----------------]"), "it moved");
 }
 
-/// Checks a dashboard session from power off to a played, paused and stopped program, and back.
+/// Checks a dashboard session of UR's client library, from power off to a played, paused and stopped program, and back.
 pub(super) fn works_the_dashboard(software: SoftwareVersion) {
     let server = serve(software, false);
     let told = ends_well(&server, "dashboard_example", None);
@@ -172,7 +172,8 @@ pub(super) fn drives_by_external_control(software: SoftwareVersion) {
     drives(&folder(), software);
 }
 
-/// Checks the same examples as [`drives_by_external_control`], with Outrigger's program on the controller.
+/// Checks the same examples as [`drives_by_external_control`], with Outrigger's program in place of UR's on the
+/// controller.
 pub(super) fn drives_by_our_program(software: SoftwareVersion) {
     let place = folder_with_our_program(software);
     drives(&place, software);

@@ -37,7 +37,7 @@ use outrigger_wire::robot::SoftwareVersion;
 const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
 const INPUTS: u32 = 0b1010_0110;
 
-/// The numbers that a script printed, by name.
+/// The numbers that the script of a third-party client printed, by name.
 struct Understood(BTreeMap<String, Vec<f64>>);
 
 impl Understood {

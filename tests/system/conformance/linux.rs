@@ -35,7 +35,8 @@ const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PORT_BASE: u16 = 21_000;
 /// The time limit of a wait, only to end a test that hangs.
 const PATIENCE: time::Duration = time::Duration::from_secs(120);
-/// The longest delay until the bench notices a change that only the robot made.
+/// The longest delay until a waiting test notices a change of the simulated controller that `port-linux` does not
+/// report.
 const STEP: Duration = Duration::from_millis(20);
 
 pub(crate) struct LinuxBench {
@@ -58,7 +59,7 @@ impl Shared {
     }
 }
 
-/// The events and states that the port's application has seen.
+/// The events and states that the application has received from `port-linux`.
 struct Log {
     events: Vec<Event<UrEvent>>,
     mode: Mode,
@@ -106,7 +107,7 @@ impl Log {
     }
 }
 
-/// The application of the loop: forwards the inputs of the bench, and logs events and states.
+/// The application that `port-linux` serves in the tests: forwards the inputs of a test, and logs events and states.
 struct Desk {
     inputs: UnboundedReceiver<Input>,
     events: Vec<Event<UrEvent>>,
@@ -142,7 +143,8 @@ impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
     }
 }
 
-/// Sets thresholds that a busy machine does not exceed: the scenarios check what follows an event, not its time.
+/// Sets thresholds of the engine that a busy machine does not exceed: the scenarios check what follows an event, not
+/// its time.
 fn patient(config: &mut UrConfig) {
     let (long, second) = (time::Duration::from_secs(2), time::Duration::from_secs(1));
     let any =
@@ -233,7 +235,7 @@ impl Drop for LinuxBench {
     }
 }
 
-/// Runs the port until it has shut down or the bench is dropped.
+/// Runs `port-linux` beside the controller until it has shut down, or until the test sends `ended`.
 fn run(config: UrConfig, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
     let shared = Arc::clone(&desk.shared);
     let mut net = Net::connecting(robot, LOCAL, Clock::start(), None);

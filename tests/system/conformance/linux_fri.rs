@@ -26,8 +26,8 @@ const LOCAL: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHO
 const PATIENCE: time::Duration = time::Duration::from_secs(120);
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// A port with its simulated KRC. A busy machine exceeds none of its thresholds: the tests check what follows an
-/// event, not its time.
+/// A running `port-linux` with its simulated KRC. A busy machine exceeds none of its thresholds: the tests check what
+/// follows an event, not its time.
 struct Bench {
     inputs: UnboundedSender<Input>,
     shared: Arc<Shared>,
@@ -47,7 +47,7 @@ impl Shared {
     }
 }
 
-/// The events and states that the port's application has seen.
+/// The events and states that the application has received from `port-linux`.
 #[derive(Clone, Debug, Default)]
 struct Log {
     events: Vec<Event<KrcEvent>>,
@@ -136,7 +136,8 @@ impl Bench {
         self.inputs.send(input).expect("the port runs");
     }
 
-    /// Requests commanding, as an operator who sees the current epoch.
+    /// Requests commanding with the newest epoch that the application has seen. A request for an earlier epoch would be
+    /// refused.
     fn request(&self) {
         self.tell(Input::Request(self.look().epoch));
     }
@@ -163,7 +164,7 @@ impl Bench {
         self.wait("Command", |log| log.mode == Some(Mode::Command));
     }
 
-    /// Injects a fault that begins now and lasts this long.
+    /// Injects a fault into the simulated KRC that begins now and lasts this long.
     fn fault(&self, kind: FaultKind, lasting: Duration) {
         let mut krc = self.krc.krc();
         let start = krc.now();

@@ -13,11 +13,13 @@ use outrigger_sim::tcp::Running;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{set_socket_linger, set_socket_recv_buffer_size};
 
-/// The ports that a co-controller connects to.
+/// The ports of a controller that the relay passes on. They are the ones that `port-linux` connects to.
 const PORTS: [Port; 4] = [Port::Primary, Port::Secondary, Port::Realtime, Port::Rtde];
-/// The longest delay until the relay's thread notices an order while no bytes arrive.
+/// The longest delay until the relay's thread notices that the test wants a reset, no more reading or the end, while no
+/// bytes arrive.
 const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
-/// The smallest receive buffer that the kernel allows. Once the relay stops reading, a few commands fill it.
+/// The size of the relay's receive buffers \[bytes\], the smallest that the kernel allows. Once the relay stops
+/// reading, a few commands fill such a buffer.
 const RECEIVE_BUFFER: usize = 2_304;
 
 /// The next port base to try for a relay.
@@ -82,7 +84,8 @@ fn listen(port: Port, base: u16) -> std::io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// The bytes on their way from one stream to another.
+/// One direction of a relayed connection: the bytes that have been read from one stream and wait to be written to the
+/// other.
 struct Pipe {
     waiting: Vec<u8>,
     /// `true` once one of the two streams is closed or has failed.

@@ -13,24 +13,25 @@ use super::program::Transition;
 use super::rows::{Ends, Row, names_the_network};
 use super::run::{Left, Word};
 
-/// The arm is at rest once every joint has been slower than this \[rad/s\] for [`RESTS`].
+/// The joint speed below which every joint must stay for [`RESTS`], so that the arm counts as at rest \[rad/s\].
 const REST: f64 = 0.001;
 const RESTS: Duration = Duration::from_millis(20);
 /// The assumed largest difference between the test's clock and the program's clock.
 const CLOCKS: Duration = Duration::from_millis(2);
-/// The span before a fallback in which a standstill of this machine may have caused it.
+/// The span before a fallback in which a standstill of the computer that runs the test may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
 
-/// The figures of a row of the table.
+/// The measured figures of one test, that is, of a row of the table of network conditions (`tests/tables/network.md`).
 pub(super) struct Figures {
     pub(super) commanded: f64,
     pub(super) fallbacks: BTreeMap<&'static str, u32>,
     /// The reasons other than a release why arming ended without commanding, each with its count.
     pub(super) refusals: BTreeMap<String, u32>,
-    /// The number of commands at the controller per state that it sent.
+    /// The number of commands that the controller received per state that it sent.
     pub(super) commands: f64,
     pub(super) latest_rest: Duration,
-    /// The farthest coast of the arm after a fallback, and the bound that the program printed before \[rad\].
+    /// The largest motion of a joint after the end of commanding, or after the loss of all packets that caused it, and
+    /// the bound that the program had printed for it \[rad\].
     pub(super) coast: (f64, f64),
     pub(super) turnaround_micros: u64,
 }
@@ -43,7 +44,7 @@ struct Stop {
     coast: f64,
 }
 
-/// Checks a finished row and returns its figures.
+/// Checks the finished run of a row of network conditions and returns its figures.
 ///
 /// # Panics
 /// If an assertion fails. The message has the whole output of the program.
@@ -149,13 +150,13 @@ fn begin_of_command(transitions: &[Transition], after: SimTime) -> SimTime {
     begins.map_or(SimTime::MAX, |transition| transition.at)
 }
 
-/// Returns `true` if the operator acknowledged, and then requested, between these times.
+/// Returns `true` if the simulated operator acknowledged, and then resumed, between these times.
 fn asked(left: &Left, from: SimTime, until: SimTime) -> bool {
     let mut words = left.words.iter().filter(|(at, _)| (from..until).contains(at)).map(|(_, word)| *word);
     words.any(|word| word == Word::Acknowledge) && words.any(|word| word == Word::Resume)
 }
 
-/// Counts the observations between these times in which the arm moved.
+/// Counts the observations of a moving arm between these times, in which nobody has asked for motion.
 fn unasked(arm: &[Glance], from: SimTime, until: SimTime) -> usize {
     let until = SimTime::ZERO + until.since(SimTime::ZERO + CLOCKS);
     arm.iter().filter(|glance| (from..until).contains(&glance.at) && glance.speed() > REST).count()

@@ -23,13 +23,13 @@ use outrigger_emulated::tries;
 use self::peer::Beside;
 use self::rows::ROWS;
 
-/// The time for which a row is observed in a test; [`LONG`] is the time for the table.
+/// The time for which a test observes one row of network conditions; [`LONG`] is the time if it is to fill the table.
 const SPAN: Duration = Duration::from_millis(1200);
 const LONG: Duration = Duration::from_secs(4);
-/// The number of seeds per row of the table if packets are lost at random. The lost packets decide whether commanding
-/// ends.
+/// The number of runs with different seeds for each row in which packets are lost at random, if they are to fill the
+/// table. The lost packets decide whether commanding ends.
 const SEEDS: u64 = 5;
-/// The number of rows that run at once. Each needs little processor time.
+/// The number of tests, each of one row of network conditions, that run at once. Each needs little processor time.
 const AT_ONCE: usize = 4;
 
 fn main() -> ExitCode {

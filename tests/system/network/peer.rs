@@ -15,12 +15,12 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::relay::CONTROLLER;
 
-/// The time between two observations of the arm.
+/// The time between two observations of the simulated arm.
 const GLANCE: Duration = Duration::from_millis(1);
-/// The UDP port that the program listens on with a KRC.
+/// The UDP port that `outrigger run` listens on beside a KRC.
 const FRI: u16 = 49_938;
 
-/// The kind of controller that the program runs beside, and the source of its states.
+/// The kind of simulated controller that `outrigger run` is tested with, and the source of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Beside {
     /// A UR controller with RTDE at 500 Hz.
@@ -42,9 +42,9 @@ impl Beside {
         }
     }
 
-    /// Returns the shortest standstill of this machine that may end commanding. It is half of `stale_after`, which is
-    /// 40 ms on a stream and three periods beside a KRC. The other half is the largest age of a state when the
-    /// standstill begins.
+    /// Returns the shortest standstill of the computer that runs the test that may end commanding. It is half of
+    /// `stale_after`, which is 40 ms on a stream and three periods beside a KRC. The other half is the largest age of a
+    /// state when the standstill begins.
     pub(super) const fn ending(self) -> Duration {
         Duration::from_micros(match self {
             Self::Rtde | Self::Realtime => 20_000,
@@ -60,7 +60,8 @@ impl Beside {
         })
     }
 
-    /// Returns the amplitude of the motion \[°\], near the limits, and the text of a seventh joint if there is one.
+    /// Returns the amplitude of the base joint's motion \[°\], whose speed is near the limits, and the text of a
+    /// seventh joint if the arm has one.
     const fn swing(self) -> (f64, &'static str) {
         match self {
             Self::Rtde | Self::Realtime => (80.0, ""),
@@ -68,7 +69,7 @@ impl Beside {
         }
     }
 
-    /// Returns the configuration of the program.
+    /// Returns the configuration of `outrigger run` beside this controller.
     pub(super) fn configuration(self, here: Ipv4Addr, there: Ipv4Addr) -> String {
         let robot = match self {
             Self::Rtde => format!("address = \"{there}\""),

@@ -12,7 +12,7 @@ use outrigger_emulated::namespace::Namespace;
 use outrigger_sim::time::SimTime;
 use serde_json::Value;
 
-/// A line of the program's output, and the time at which it was read.
+/// A line of the output of `outrigger run`, and the time at which it was read.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) at: SimTime,
@@ -29,7 +29,7 @@ impl Line {
     }
 }
 
-/// A transition from one mode to another, with its time on the test's clock.
+/// A transition of `outrigger run` from one mode to another, with its time on the test's clock.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Transition {
     pub(super) at: SimTime,
@@ -39,7 +39,7 @@ pub(super) struct Transition {
     pub(super) reason: String,
 }
 
-/// The output of the program, line by line.
+/// The output of `outrigger run`, line by line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transcript(Vec<Line>);
 
@@ -82,12 +82,12 @@ impl Transcript {
         self.0.iter().map(|line| &line.value).find(|value| value["type"] == "summary")
     }
 
-    /// Returns the mode that the newest transition led to.
+    /// Returns the mode of the program after the newest transition in its output.
     pub(super) fn mode(&self) -> &str {
         self.0.iter().rev().find(|line| line.is("transition")).map_or("Offline", |line| line.text("to"))
     }
 
-    /// Returns the time at which the newest transition was read.
+    /// Returns the time at which the line with the newest transition was read.
     pub(super) fn since(&self) -> SimTime {
         self.0.iter().rev().find(|line| line.is("transition")).map_or(SimTime::ZERO, |line| line.at)
     }

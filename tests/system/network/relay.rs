@@ -19,14 +19,14 @@ use outrigger_emulated::priority::Priority;
 use outrigger_emulated::wire::{Conditions, Counts, Wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The ports of a controller. A packet to one of them was sent by the program.
+/// The ports of a simulated controller. A packet to one of them was sent by `outrigger run`.
 pub(super) const CONTROLLER: RangeInclusive<u16> = 29_999..=30_020;
-/// The size of the buffer \[bytes\], larger than any packet of the tun.
+/// The size of the relay's buffer \[bytes\], larger than any packet of the tun interface.
 const PACKET: usize = 2048;
-/// The longest delay until the thread notices that it has to end.
+/// The longest delay until the relay's thread notices that it has to end.
 const TURN: Duration = Duration::from_millis(50);
 
-/// A running relay between the program and a controller.
+/// A running relay of packets between `outrigger run` and a simulated controller.
 pub(super) struct Relay {
     shared: Arc<Shared>,
     clock: Clock,
@@ -38,7 +38,7 @@ struct Shared {
     wires: Mutex<Wires>,
 }
 
-/// The paths to the controller and from it.
+/// The two simulated network paths: to the controller, and from it.
 struct Wires {
     up: Wire,
     down: Wire,

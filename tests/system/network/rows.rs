@@ -7,7 +7,7 @@ use outrigger_emulated::wire::{Conditions, Counts, Loss};
 
 use super::peer::Beside;
 
-/// The conditions of the packets in a row of the table.
+/// A row of the table of network conditions: what happens to the packets in one test, and the permitted effect.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) name: &'static str,
@@ -64,10 +64,10 @@ const fn cut(name: &'static str, millis: u64) -> Row {
 }
 
 const JITTER: Conditions = Conditions { jitter: Duration::from_millis(2), ..NOTHING };
-/// Holds packets back for longer than a cycle of each controller.
+/// The share of packets that are held back, and the time for which they are: longer than a cycle of each controller.
 const REORDER: Option<(f64, Duration)> = Some((0.02, Duration::from_millis(9)));
 
-/// The rows of the table, in their order.
+/// The rows of the table of network conditions, in their order.
 pub(super) const ROWS: [Row; 14] = [
     CLEAN,
     path("delay of 1 ms each way", delay(1), Ends::Never),
@@ -92,8 +92,8 @@ pub(super) const ROWS: [Row; 14] = [
 ];
 
 impl Row {
-    /// Returns the permitted effect beside this controller. A KRC grades the link in both directions by itself, so
-    /// that with delay or jitter commanding need not begin.
+    /// Returns the permitted effect of the row beside this controller. A KRC grades the link in both directions by
+    /// itself, so that with delay or jitter commanding need not begin.
     pub(super) fn ends(&self, beside: Beside) -> Ends {
         let longer = !self.path.delay.is_zero() || !self.path.jitter.is_zero();
         if longer && beside == Beside::Krc { Ends::Maybe } else { self.ends }

@@ -17,22 +17,22 @@ use super::rows::Row;
 
 /// The time limit for commanding to begin.
 const BEGINS: Duration = Duration::from_secs(5);
-/// The time limit for every condition of a row to have an effect.
+/// The time limit for every network condition of the row to affect a packet.
 const HAPPENS: Duration = Duration::from_secs(30);
-/// The time limit for the process to end after the command `quit`.
+/// The time limit for `outrigger run` to end after the command `quit`.
 const ENDS: Duration = Duration::from_secs(10);
 /// The time between two checks by which the simulated operator decides what to do.
 const LOOK: Duration = Duration::from_millis(2);
-/// The operator waits for [`PAUSE`] after a fallback before acknowledging, and for [`BETWEEN`] before resuming.
-/// Nothing may move in these spans.
+/// The time that the simulated operator waits after a fallback before acknowledging; [`BETWEEN`] is the time from there
+/// to resuming. Nothing may move in these spans.
 const PAUSE: Duration = Duration::from_millis(250);
 const BETWEEN: Duration = Duration::from_millis(100);
-/// The time after which a request without effect is repeated.
+/// The time after which the simulated operator repeats a request without effect.
 const AGAIN: Duration = Duration::from_millis(1500);
 /// The speed from which the arm counts as fast \[rad/s\].
 const FAST: f64 = 0.2;
 
-/// The commands that the operator sends to the program.
+/// The commands that the simulated operator sends to `outrigger run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Acknowledge,
@@ -40,7 +40,7 @@ pub(super) enum Word {
     Quit,
 }
 
-/// The record of a run of one row.
+/// The record of one test of `outrigger run` under the network conditions of a row.
 pub(super) struct Left {
     pub(super) transcript: Transcript,
     pub(super) errors: String,
@@ -59,7 +59,7 @@ pub(super) struct Left {
     pub(super) clock: Clock,
 }
 
-/// Runs `row` for at least `span`.
+/// Tests `outrigger run` under the network conditions of `row` for at least `span`, and returns the record.
 pub(super) fn run(beside: Beside, row: &Row, seed: u64, span: Duration) -> Left {
     static NETWORKS: AtomicU8 = AtomicU8::new(0);
     let network = NETWORKS.fetch_add(1, Ordering::Relaxed);
@@ -135,8 +135,9 @@ impl Operator {
         });
     }
 
-    /// Acknowledges and resumes while the program is in Monitor. Resuming is necessary, because after a request alone
-    /// the arm would only hold its position, and the row would end before all its conditions have had an effect.
+    /// Acknowledges and resumes while `outrigger run` is in the mode Monitor. Resuming is necessary, because after a
+    /// request alone the arm would only hold its position, and the test would end before all conditions of the row have
+    /// had an effect.
     fn goes_on(&mut self, now: SimTime) {
         let (monitors, since) = self.program.look(|said| (said.mode() == "Monitor", said.since()));
         if !monitors || now < since + PAUSE {

@@ -22,7 +22,7 @@ const COLUMNS: [&str; 10] = [
     "turnaround [µs]",
 ];
 
-/// The index of the column `commanded`.
+/// The index of the column `commanded` in the table of network conditions.
 const COMMANDED: usize = 3;
 
 const HEAD: &str = "\
@@ -63,12 +63,12 @@ fallback is named as one of the network, the process ends with a summary and the
 overtaken packets alone end nothing.
 ";
 
-/// The runs of each row: for each run, the share of time that was commanded, and the cells.
+/// The finished tests of each row of the table: for each, the share of time that was commanded (0 to 1), and the cells.
 type Rows = BTreeMap<(Beside, usize), Vec<(f64, Vec<String>)>>;
 
 static MADE: Mutex<Rows> = Mutex::new(Rows::new());
 
-/// Adds the result of a row that has passed to the table.
+/// Adds the result of a test that has passed to the rows of the table.
 pub(super) fn add(beside: Beside, number: usize, left: &Left, figures: &Figures) {
     let counts = left.counts;
     let fallbacks = figures.fallbacks.iter().map(|(reason, count)| format!("{count} {reason}"));
@@ -100,7 +100,7 @@ fn path() -> std::path::PathBuf {
     std::path::Path::new(outrigger_system::PACKAGE).join("../tests/tables/network.md")
 }
 
-/// Writes the table if every row has all of its runs.
+/// Writes the table of network conditions (`tests/tables/network.md`) if every row has all of its tests.
 pub(super) fn write() {
     let made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let lost = made.iter().any(|((_, number), runs)| ROWS[*number].loses() && runs.len() < SEEDS as usize);
@@ -124,8 +124,8 @@ fn text(rows: &Rows) -> String {
     text
 }
 
-/// Returns the cells of the run with the median share of commanding. If there are several runs, the smallest and the
-/// largest share are appended.
+/// Returns the cells of that test of a row which has the median share of commanding. If the row has several tests, the
+/// smallest and the largest share are appended.
 fn middle(runs: &[(f64, Vec<String>)]) -> Vec<String> {
     let mut runs: Vec<_> = runs.iter().collect();
     runs.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -136,7 +136,8 @@ fn middle(runs: &[(f64, Vec<String>)]) -> Vec<String> {
     cells
 }
 
-/// Checks that the committed table, apart from its figures, is the one that this code would write.
+/// Checks that the committed table of network conditions, apart from its figures, is the one that this code would
+/// write.
 pub(super) fn is_of_this_code() {
     let committed = std::fs::read_to_string(path()).expect("tests/tables/network.md");
     let first_cells = |text: &str| -> Vec<String> {

@@ -39,7 +39,8 @@ const INTERRUPT: Asks = Asks::Signal(rustix::process::Signal::INT);
 const TERMINATE: Asks = Asks::Signal(rustix::process::Signal::TERM);
 const CONTROL_C: Asks = Asks::Key(3);
 
-/// Runs a test together with only a few others, because each needs to be scheduled in time.
+/// Runs the body of a test together with only a few others, because each needs to be scheduled in time. Runs it again
+/// if a standstill of this machine made it late.
 fn attempt(body: fn()) {
     outrigger_emulated::tries::attempt(std::thread::current().name().unwrap_or_default(), body);
 }
@@ -103,7 +104,8 @@ fn a_key_stops_the_arm_and_control_c_ends_it_although_the_terminal_takes_nothing
     attempt(|| in_a_blocked_terminal(Beside::Ur, Asks::Key(b'q'), Some(CONTROL_C)));
 }
 
-/// The program counts two Ctrl-C within a quarter of a second as one, so the second request is a signal.
+/// The second request after a first Ctrl-C. It is a signal, because the program counts two Ctrl-C within a quarter of a
+/// second as one.
 const CONTROL_C_AGAIN: Asks = TERMINATE;
 
 #[test]

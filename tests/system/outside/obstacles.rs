@@ -81,7 +81,7 @@ pub(super) fn fifo(name: &str) -> File {
     fifo
 }
 
-/// Returns a path for a file that does not exist yet.
+/// Returns the path of a file that does not exist yet. The caller limits the size to which it may grow.
 pub(super) fn full_file(name: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_file(&path);

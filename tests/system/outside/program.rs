@@ -23,7 +23,7 @@ use super::relay::{self, Relay};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The time after which a test acknowledges and resumes again, if the arm does not move yet.
 const AGAIN: Duration = Duration::from_secs(3);
-/// The longest time that a test waits for the first zero velocity.
+/// The time after which a test assumes that no zero velocity will arrive at the controller.
 const NEVER: Duration = Duration::from_secs(5);
 
 /// The kind of controller that the program runs beside.

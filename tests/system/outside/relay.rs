@@ -12,17 +12,18 @@ use outrigger_wire::fri::Command;
 
 use super::program::elapsed;
 
-/// The number of motion commands in a row from which the arm counts as moving.
+/// The number of successive commands that ask for motion from which the arm counts as moving.
 const MOVING: usize = 60;
 
-/// A noted command, and whether it asks for motion.
+/// A motion command that the relay has passed on: the time of its arrival, and whether it asks for motion.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     at: Duration,
     moves: bool,
 }
 
-/// A running relay. Its threads end with the process.
+/// A running relay between the program and a simulated controller, which notes the motion commands. Its threads end
+/// with the process.
 pub(super) struct Relay {
     /// The port base for a UR controller, the port for a KRC, at which the relay listens.
     pub(super) port: u16,

@@ -16,10 +16,12 @@ use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::time::SimTime;
 
-/// The longest wait for a status, longer than any motion of these tests takes, also on a busy machine.
+/// The longest time that a test waits for a status line of the run, longer than any motion of these tests takes, also
+/// on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Returns an empty folder for a test. It is also the user's directory for sockets.
+/// Returns an empty folder for a test. It is also the runtime directory (`XDG_RUNTIME_DIR`) with the sockets for
+/// requests.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -201,12 +203,13 @@ pub(crate) fn configuration(robot: &str) -> String {
     )
 }
 
-/// The time before the end of commanding in which a standstill of this machine may have caused it.
+/// The time before the end of commanding in which a standstill of the computer that runs the test may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
-/// The shortest standstill of this machine that may end commanding.
+/// The shortest standstill of the computer that runs the test that may end commanding.
 const ENDING: Duration = Duration::from_millis(20);
 
-/// Checks that only a release ended commanding. If a standstill of this machine ended it, the test is repeated.
+/// Checks in the output of a run that only a release ended commanding. If a standstill of this machine ended it, the
+/// test is repeated.
 fn fell_back(said: &[String], window: Window) {
     let fallback = said.iter().find(|line| line.contains("\"to\":\"Stopping\"") && !line.contains("\"Released\""));
     if let Some(line) = fallback {

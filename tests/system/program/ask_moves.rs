@@ -254,7 +254,8 @@ fn a_run_opens_no_file_and_a_motion_that_is_not_complete_moves_nothing() {
     assert_eq!(run.quit().code, Some(0));
 }
 
-/// Starts `move` with a motion of its own. Returns its configuration, which names it for `ask`.
+/// Starts `outrigger move` with the motion in the file `table`. Returns the path of its configuration, by which `ask`
+/// finds it, and the process.
 fn moving(folder: &Path, robot: &str, path: &str, table: &str) -> (PathBuf, Child) {
     let config = folder.join("moved.toml");
     std::fs::write(&config, configuration(robot, path)).expect("a file");

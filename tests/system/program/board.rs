@@ -23,7 +23,7 @@ address = \"10.0.2.15/24\"
 struct Kind {
     kind: u8,
     mode: Mode,
-    /// The reason for which the board refuses a complete image; `None` if it accepts it.
+    /// The reason for which the board refuses settings that have been sent completely; `None` if it accepts them.
     refuses: Option<(Refusal, &'static str)>,
     /// `true` if the power fails when the board begins to write.
     cut: bool,
@@ -31,7 +31,7 @@ struct Kind {
 
 const GOOD: Kind = Kind { kind: b'U', mode: Mode::Monitor, refuses: None, cut: false };
 
-/// A folder with a board's configuration, and the socket that a simulated board of this kind listens on.
+/// A temporary folder with a board's configuration, and with the socket of a simulated board, which a thread serves.
 struct Bench(PathBuf);
 
 impl Bench {

@@ -87,7 +87,7 @@ fn what_cannot_be_is_told_with_what_to_do_and_nothing_is_written() {
     assert!(text(&output.stderr).contains("cannot write into /nowhere"), "{}", text(&output.stderr));
 }
 
-/// Checks each task with `init --dry-run`: the simulated arm is commanded, and the run ends well.
+/// Checks each task of `outrigger init` with `--dry-run`: the simulated arm is commanded, and the run ends well.
 #[test]
 fn each_task_is_tried_on_a_simulated_arm() {
     attempt_first(|| {

@@ -15,7 +15,7 @@ use outrigger_emulated::machine_standstills::{TELLING, Window};
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
 use outrigger_sim::time::SimTime;
 
-/// The span before the end of commanding in which a standstill of this machine may have caused it.
+/// The span before the end of commanding in which a standstill of the computer that runs the test may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(200);
 /// The longest time that a test waits for a line of output.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -32,7 +32,7 @@ fn outrigger(arguments: &[&str]) -> Output {
     command(arguments).stdin(Stdio::null()).output().expect("the binary under test")
 }
 
-/// A running process. Dropping it ends the process.
+/// A running `outrigger` process, with its output. Dropping it ends the process.
 struct Running {
     child: Child,
     clock: Clock,
@@ -127,8 +127,8 @@ impl Running {
     }
 }
 
-/// Writes the example with this port and `end = "never"`, which records fallbacks into `folder`. Returns the path of
-/// the configuration.
+/// Writes the example `krc-swing.toml` with this port, with `end = "never"`, and with recordings of fallbacks in
+/// `folder`. Returns the path of the configuration.
 fn configuration(name: &str, port: u16, folder: &Path) -> PathBuf {
     let example = Path::new(outrigger_system::EXAMPLES).join("krc-swing.toml");
     let text = std::fs::read_to_string(example).expect("the example");
@@ -143,7 +143,8 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// Runs the test with a loss of packets. Returns the recording of the whole run and the one of the fallback.
+/// Runs `outrigger run` beside a KRC through a loss of packets. Returns the recording of the whole run and the one of
+/// the fallback.
 fn through_a_loss() -> [PathBuf; 2] {
     let port = port::free();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-loss-{port}"));
@@ -170,7 +171,8 @@ fn through_a_loss() -> [PathBuf; 2] {
     [recording, fallback.unwrap_or_else(|| panic!("no recording of the fallback in\n{story}"))]
 }
 
-/// Executes the steps of the test. Returns a description of the run as an error if an expected event is missing.
+/// Executes the steps of [`through_a_loss`]: a loss of packets, the fallback, a refused and a granted request, and
+/// `quit`. Returns a description of the run as an error if an expected event is missing.
 fn plays(run: &mut Running, port: u16) -> Result<(), String> {
     run.until("listening on")?;
     let remote = format!("127.0.0.1:{port}");
@@ -204,7 +206,7 @@ fn a_loss_ends_commanding_an_operator_begins_again_and_both_recordings_are_repla
     });
 }
 
-/// Checks that the recording replays to the same commands through the end of commanding.
+/// Checks that `outrigger replay` computes the recorded commands again, through the end of commanding.
 fn is_replayed(recording: &Path) {
     let replayed = outrigger(&["replay", shown(recording)]);
     let said = String::from_utf8_lossy(&replayed.stdout).into_owned();

@@ -49,8 +49,8 @@ fn swing_from(waypoints: u32, base: f64) -> String {
     table
 }
 
-/// Thresholds that tolerate standstills of this machine of up to 0.2 s. The tests are about motions, not about
-/// timing.
+/// The thresholds of the engine with which it tolerates standstills of up to 0.2 s of the computer that runs the tests.
+/// The tests are about motions, not about timing.
 pub(crate) const PATIENT: &str = r"
 [session]
 expert.hold = 0.2
@@ -71,7 +71,8 @@ jitter = 0.03
 misses = 100
 ";
 
-/// Writes a configuration for this controller, beginning with these lines, and returns its path.
+/// Writes a configuration for this controller, with the keys in `lines` and the thresholds [`PATIENT`], and returns its
+/// path.
 fn patient(server: &Running, name: &str, lines: &str) -> PathBuf {
     let base = server.port_base();
     let text = format!("robot.address = \"127.0.0.1:{base}\"\nlaw.kind = \"joint-servo\"\n{lines}\n{PATIENT}");
@@ -146,7 +147,7 @@ fn a_program_on_the_controller_follows_it_as_well() {
     });
 }
 
-/// Starts a controller with a protective stop about 1.5 s into the motion. The stop is unlocked after 6 s.
+/// Starts a simulated controller with a protective stop about 1.5 s into the motion. The stop is unlocked after 6 s.
 fn stopped_on_the_way() -> Running {
     let mut controller = Controller::new(Options::for_software(SoftwareVersion::new(5, 15))).expect("a controller");
     controller.inject(Fault::parse("protective-stop@4s:6s").expect("a fault"));
@@ -264,8 +265,8 @@ fn a_motion_of_no_length_is_done_where_the_arm_is_and_refused_elsewhere_and_noth
     assert!(texts.is_empty(), "{texts:?}");
 }
 
-/// Starts a controller with this software. Returns it with a configuration that has its address and a free port of
-/// this host.
+/// Starts a simulated controller with this software. Returns it with the path of a configuration that has its address,
+/// and a free port of this host to which a program on the controller, such as the player of whole motions, connects.
 fn with_player(software: SoftwareVersion) -> (Running, PathBuf) {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
     let controller = Controller::new(Options::for_software(software)).expect("a controller");
@@ -402,7 +403,8 @@ fn the_controller_makes_a_whole_motion_by_itself_on_each_generation() {
     });
 }
 
-/// Starts a controller like [`with_player`], with a protective stop during the motion.
+/// Starts a simulated controller with a protective stop during the motion. Returns it with the path of a configuration
+/// like that of [`with_player`].
 fn with_player_that_is_stopped() -> (Running, PathBuf) {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
     let server = stopped_on_the_way();

@@ -64,7 +64,8 @@ fn moved(config: &Path, motion: &Path, more: &[&str]) -> Output {
     sent_to(config, &[&[motion.to_str().expect("text")], more].concat())
 }
 
-/// Follows `motion` beside a KRC with this period. Returns the largest tracking error of a joint \[rad\].
+/// Follows `motion` with `outrigger move` beside a simulated KRC with this period \[ms\]. Returns the largest tracking
+/// error of a joint \[rad\].
 fn followed(period_ms: u64, motion: (&str, &str), more: &[&str]) -> f64 {
     let port = port::free();
     let _krc = Krc::start(port, &["--period-ms", &period_ms.to_string()]);

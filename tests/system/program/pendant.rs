@@ -33,7 +33,7 @@ fn ask(robot: &str, request: &str) -> String {
     answer.trim_end().to_owned()
 }
 
-/// Waits until the pendant has this role.
+/// Waits until the simulated pendant has this user role.
 fn comes_to(robot: &str, role: &str) {
     let found = (0..200).any(|_| {
         sleep(Duration::from_millis(20));

@@ -39,7 +39,8 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// Writes the example with `end = "never"`, which records fallbacks into `folder`. Returns its path.
+/// Writes the example `half-turn.toml` with `request = "operator"` and `end = "never"`, and with recordings of
+/// fallbacks in `folder`. Returns the path of the configuration.
 fn configuration(folder: &Path) -> PathBuf {
     let example = Path::new(outrigger_system::EXAMPLES).join("half-turn.toml");
     let text = std::fs::read_to_string(example).expect("the example");

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// The port base in the page, which the test replaces by a free one.
+/// The port base in the tested page (`docs/recovery.md`), which the test replaces by a free one.
 const SHOWN: &str = "40000";
 /// The longest time that the test waits for more output.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,10 +43,10 @@ misses = 100
 expert.max_gap = 0.5
 ";
 
-/// The highest number of output lines that a `...` in the page may stand for.
+/// The highest number of output lines that a `...` in the tested page (`docs/recovery.md`) may stand for.
 const MOST_SKIPPED: usize = 100;
 
-/// A command of the page that runs, and its output.
+/// A running command of the tested page (`docs/recovery.md`), and its output.
 struct Session {
     name: String,
     child: Child,
@@ -118,7 +118,8 @@ impl Session {
         }
     }
 
-    /// Compares the output with the lines that the page shows.
+    /// Checks that the output of the command is that in the lines `shown` of the page, and types those lines of it that
+    /// are input.
     fn follow(&mut self, shown: &[String]) {
         let mut skipping = false;
         for expected in shown {
@@ -198,7 +199,8 @@ fn fits(shown: &str, line: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// A block of the page: the name of its terminal, its command if it has one, and the lines that it shows.
+/// A console block of the tested page (`docs/recovery.md`): the name of its terminal, its command if it has one, and
+/// the lines that it shows.
 struct Block {
     terminal: String,
     command: Option<String>,

@@ -16,7 +16,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use crate::moves::PATIENT;
 
-/// A motion of the base joint by 15° and back, in 1.6 s.
+/// A configuration of `outrigger run` with a motion of the base joint by 15° and back, in 1.6 s.
 const MOTION: &str = r#"
 [robot]
 address = "127.0.0.1:PORT_BASE"
@@ -99,8 +99,8 @@ fn is_replayed(name: &str) {
     let _ = std::fs::remove_file(recording(name));
 }
 
-/// Checks that the arm has moved there and back and that the run has ended with exit code 0. Returns the output of
-/// the run. If a standstill of this machine disturbed the run, the test is repeated.
+/// Checks that the arm has followed [`MOTION`] and is at rest, and that the run has ended with exit code 0. Returns the
+/// output of the run. If a standstill of this machine disturbed the run, the test is repeated.
 fn ends_well(server: &Running, child: Child) -> String {
     let clock = Clock::start();
     let output = child.wait_with_output().expect("it ends");
@@ -135,7 +135,8 @@ fn one_line_chooses_the_path() {
     }
 }
 
-/// Runs the motion on this command path, with orders over a socket or in registers.
+/// Checks a run of [`MOTION`] on this command path, and the replay of its recording. The program on the controller
+/// receives its orders over a socket or in registers (`orders`).
 fn goes(software: SoftwareVersion, name: &str, path: &str, orders: &str) {
     let server = serve(Options::for_software(software), false);
     let [port, _, trajectory, command] = ports();
@@ -162,7 +163,8 @@ fn a_robot_with_the_urcap_needs_nothing_of_ours() {
     });
 }
 
-/// Checks that UR's own program, from its client library, accepts the same speeds.
+/// Checks that UR's own External Control program, from its client library, executes the motion that `outrigger run`
+/// commands on the path `external-control`.
 #[test]
 #[ignore = "a built copy of UR's client library: OUTRIGGER_CLIENT_LIBRARY=path, and ports 50001 to 50004"]
 fn urs_own_program_of_external_control_takes_our_commands() {
@@ -191,7 +193,7 @@ fn urs_own_program_of_external_control_takes_our_commands() {
     }
 }
 
-/// Expands UR's template for this software, as UR's driver does.
+/// Expands the template of UR's External Control program for this software, as UR's driver does.
 fn expanded(template: &Path, software: SoftwareVersion) -> String {
     let since = |version: &str| {
         let numbers: Vec<u8> = version.trim_start_matches('v').split('.').filter_map(|n| n.parse().ok()).collect();

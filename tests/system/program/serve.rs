@@ -15,7 +15,7 @@ use outrigger_sim::krc::{Krc, Options as KrcOptions};
 use outrigger_sim::tcp::Server;
 use outrigger_sim::udp;
 
-/// The configuration of a run that waits for its operator and serves readers.
+/// The configuration of a run that waits for its operator, and that serves its states to readers over TCP.
 const CONFIGURATION: &str = "robot.address = \"127.0.0.1\"\nlaw.kind = \"joint-servo\"\n\
                              [serve]\nlisten = \"127.0.0.1:0\"\nexpert.readers = 21\n";
 
@@ -32,7 +32,8 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A run that serves readers, with its standard input, its further output, and the address that readers connect to.
+/// A run that serves its states to readers over TCP, with its standard input, its further output, and the address that
+/// readers connect to.
 struct Serving {
     child: Child,
     operator: ChildStdin,
@@ -40,7 +41,7 @@ struct Serving {
     address: SocketAddr,
 }
 
-/// Starts a run with `arguments`, and waits until it serves.
+/// Starts a run with `arguments`, and waits until readers can connect to it.
 fn serving(configuration: &Path, arguments: &[&OsStr]) -> Serving {
     let mut child = Command::new(outrigger_system::program())
         .arg("run")
@@ -112,9 +113,10 @@ const PATIENCE: usize = 6 * COMMANDED;
 /// The number of states after which a refused request is repeated.
 const AGAIN: usize = 250;
 
-/// The time before the end of commanding in which a standstill of this machine may have caused it.
+/// The time before the end of commanding in which a standstill of the computer that runs the test may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
-/// The shortest standstill of this machine that may end commanding: half of the age that a state may have.
+/// The shortest standstill of the computer that runs the test that may end commanding: half of the age that a state may
+/// have.
 const ENDING: Duration = Duration::from_millis(20);
 
 /// The course of a commanded run: its modes, the first fallback, its summary, and the number of lines that two of its
@@ -128,7 +130,7 @@ struct Commanded {
     lines: [usize; 2],
 }
 
-/// Runs in `Command` with 20 readers that never read, and an active reader.
+/// Runs a session that commands the arm, beside 20 readers that never read and an active reader. Returns its course.
 fn commanded() -> Commanded {
     let folder = folder("commanded");
     let configuration = folder.join("commanded.toml");

@@ -33,7 +33,8 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Starts `sim sensor` and waits for its first line of output. By then it has opened the output for its readings.
+/// Starts `sim sensor` and waits for its first line of output. By then it has opened the socket or device for its
+/// readings.
 fn started(arguments: &[&str]) -> (Sensor, String) {
     let mut child = command(arguments).spawn().expect("the binary under test");
     let mut line = String::new();
@@ -73,7 +74,7 @@ fn sources_of(text: &str) -> Vec<SourceSettings> {
     Configuration::parse(text).unwrap_or_else(|problems| panic!("{problems:?}")).control.sources
 }
 
-/// Returns the first readings that a run accepts.
+/// Returns the first `count` readings that the sensor inputs `sources` of a run accept.
 async fn readings(sources: &mut Sources, count: usize) -> Vec<Reading> {
     let mut read = Vec::new();
     while read.len() < count {

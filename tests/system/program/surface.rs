@@ -12,7 +12,7 @@ use outrigger_wire::sensor::Reading;
 use crate::port;
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The distance of the surface below the tool at the start \[m\].
+/// The distance of the simulated surface below the tool at the start \[m\].
 const BELOW: f64 = 0.02;
 
 const TOUCH: &str = "\
@@ -98,8 +98,8 @@ fn a_program_touches_the_surface_that_the_sensor_sees() {
     assert!(deepest.is_some(), "the sensor never saw the tool in the surface");
 }
 
-/// Checks that `sim sensor`, which reads the pose from the controller's ports, measures the same distance to the same
-/// surface.
+/// Checks that `sim sensor`, which reads the pose from the ports of the simulated controller, measures the same
+/// distance to a surface as the sensor of `sim ur`.
 #[test]
 fn a_sensor_of_its_own_sees_the_surface_from_the_tool_of_a_controller() {
     let [x, y, z] = Controller::new(Options::default()).expect("a controller").truth().tool().position;

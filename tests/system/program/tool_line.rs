@@ -19,10 +19,11 @@ use outrigger_wire::robot::SoftwareVersion;
 
 /// The time limit of every wait, far above what anything here needs. It ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The highest number of attempts, far above what anything here needs. It ends a test that would hang.
+/// The highest number of times that a test polls a condition, far above what anything here needs. It ends a test that
+/// would hang.
 const MOST: u32 = 100_000;
 
-/// Returns a gripper that waits for the rest of a message long enough for any busy machine.
+/// Returns a simulated gripper that waits for the rest of a message long enough for any busy machine.
 fn gripper() -> ToolGripper {
     ToolGripper { patience: Duration::from_secs(3_600), ..ToolGripper::default() }
 }
@@ -142,7 +143,7 @@ fn write(line: &mut (impl Read + Write), register: u16, value: u16) {
     assert_eq!(answer, *request);
 }
 
-/// Closes and opens the gripper over `line`, and waits each time until the jaws have arrived.
+/// Closes and opens the simulated gripper over the serial line `line`, and waits each time until the jaws have arrived.
 fn session(line: &mut (impl Read + Write), server: &Running) {
     write(line, 2, TOP_SPEED);
     for target in [0, OPENING] {

@@ -30,14 +30,14 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// Thresholds that tolerate a bad link on a busy machine. These tests are about the recording.
+/// The thresholds of the link that tolerate a busy machine, because these tests are about the recording.
 const PATIENT: &str = "session.expert.entry = \"Bad\"\nsession.expert.stall = 0.3\nsession.expert.max_misses = 1000\nsession.expert.hold = 0.2\n\
     session.expert.stale_after = 0.19\nsession.expert.state_timeout = 0.19\nsession.expert.following_patience = 400\n\
     session.expert.following_late_patience = 400\nsession.expert.grade.bad.received = 0\nsession.expert.grade.bad.delay = 1.0\n\
     session.expert.grade.bad.jitter = 1.0\nsession.expert.grade.bad.misses = 1000";
 
-/// Creates an empty folder with the example, with these lines before it and in its table `[run]`. Returns the folder
-/// and the path of the configuration.
+/// Writes the example `half-turn.toml` into an empty folder, with the lines `before` in front of it and the lines `run`
+/// in its table `[run]`. Returns the folder and the path of the configuration.
 fn configuration(name: &str, before: &str, run: &str) -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);

@@ -12,7 +12,8 @@ use outrigger_sim::tcp::{Running, Server};
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 use serde_json::Value;
 
-/// The names of the values in the page's messages that depend only on the robot's state.
+/// The names of those values that depend only on the robot's state. They must be equal in the messages to the live page
+/// and in the output of `monitor`.
 const OF_THE_STATE: [&str; 6] = ["q_actual", "qd_actual", "qd_target", "tcp_pose", "robot_mode", "safety"];
 
 fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Running, String) {
@@ -23,7 +24,7 @@ fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Runni
     (server, robot)
 }
 
-/// A process that serves a page, and its further output.
+/// A running `outrigger` process that serves the live page, and its further output.
 struct Paged {
     child: Child,
     said: Option<Box<dyn Iterator<Item = String>>>,
@@ -150,7 +151,7 @@ fn a_page_is_told_what_monitor_prints_at_the_same_stamps() {
     assert!(told.any(|value| value["type"] == "end"), "a page is told of the end");
 }
 
-/// Returns the resident memory of a process \[pages\].
+/// Returns the size of the resident memory of a process \[memory pages\].
 fn memory(of: &Child) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{}/statm", of.id())).expect("Linux");
     text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("a number")

@@ -23,11 +23,12 @@ use outrigger_wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Buffer sizes as small as a board's \[bytes\].
+/// The size of the simulated board's receive windows \[bytes\]; [`RECORDER`] is that of its recorder. Both are as small
+/// as on a real board.
 const WINDOW: usize = 2_048;
 const RECORDER: usize = 48 << 10;
 
-/// Creates a board that starts with these contents of its recorder's memory.
+/// Creates a simulated board that starts with the contents `recorder` in its recorder's memory.
 fn board(boot: u32, recorder: &'static mut [u8]) -> Board<'static> {
     let room = |length| -> &'static mut [u8] { vec![0; length].leak() };
     let pace = Pace::default();
@@ -45,7 +46,7 @@ fn board(boot: u32, recorder: &'static mut [u8]) -> Board<'static> {
     board
 }
 
-/// Creates a board whose engine commands an arm.
+/// Creates a simulated board whose engine commands an arm.
 fn commanding() -> Board<'static> {
     let mut board = board(0x00c0_ffee, vec![0xff; RECORDER].leak());
     board.run_until(|engine, now| engine.mode() == Mode::Monitor && engine.unmet(now).is_empty());
@@ -256,7 +257,8 @@ fn replayed_of(directory: &Path, named: &str) -> String {
     text
 }
 
-/// Returns the indices of the datagrams that begin a pass of a recording.
+/// Returns the indices of the datagrams with the first bytes of a recording. A board sends each recording several
+/// times, in passes.
 fn beginnings_of_passes(datagrams: &[Vec<u8>]) -> Vec<usize> {
     let begins = |bytes: &Vec<u8>| {
         let datagram = PeerDatagram::<6, Ur<'_>>::decode(bytes).expect("telemetry");

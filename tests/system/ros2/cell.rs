@@ -25,7 +25,7 @@ use outrigger_wire::robot::SoftwareVersion;
 /// The environment variable that keeps a node to this computer, so that tests announce nothing on a network.
 pub(crate) const HERE: [(&str, &str); 1] = [("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")];
 
-/// The values that a judge printed, by name.
+/// The values that a judge printed, by name. A judge is a script or program that checks a node from outside.
 pub(crate) type Found = BTreeMap<String, String>;
 
 /// The joint angles of the arm \[rad\]. All differ and none is zero.
@@ -38,18 +38,19 @@ pub(crate) const PATIENT: &str = "session.expert.entry = \"Bad\"\nsession.expert
 const PATIENT_UR: &str = "session.expert.hold = 0.2\nsession.expert.stale_after = 0.19\nsession.expert.state_timeout = 0.19\n\
     session.expert.following_patience = 400\nsession.expert.following_late_patience = 400";
 
-/// The shortest standstill of this machine that may end commanding: half of the age that a state may have.
+/// The shortest standstill of the computer that runs the test that may end commanding: half of the age that a state may
+/// have.
 const ENDING: Duration = Duration::from_millis(95);
-/// The span before the end of commanding in which a standstill that may have ended it is searched for. It is longer
-/// than every timeout in [`PATIENT_UR`].
+/// The span before the end of commanding that is searched for a standstill of the computer that runs the test. It is
+/// longer than every timeout in [`PATIENT_UR`].
 const LOOKED_BACK: Duration = Duration::from_millis(1_000);
-/// The exit code of a judge that was late itself. The machine must have stood still.
+/// The exit code of a judge, a script that checks the node, that was late itself. The machine must have stood still.
 const TOO_LATE: i32 = 75;
 
 /// A simulated controller, and a ROS 2 node connected to it.
 pub(crate) struct Cell {
-    /// Dropped first: once the controller is gone, another test may use its ports at once, and no node of this cell
-    /// may be left to connect there.
+    /// The nodes that were started, the newest last. They are dropped before the controller: once it is gone, another
+    /// test may use its ports at once, and no node of this cell may be left to connect there.
     nodes: Vec<Node>,
     pub(crate) controller: Running,
     pub(crate) domain: u16,
@@ -102,8 +103,8 @@ impl Drop for Program {
     }
 }
 
-/// Returns a test in real time. It is repeated if a standstill of this machine disturbed it, but never because of a
-/// motion.
+/// Returns a test in real time. It is repeated if a standstill of the computer that runs it disturbed it, but never
+/// because of a motion.
 pub(crate) fn test(name: &'static str, needs: &'static [Need], body: fn()) -> Trial {
     require::test(name, needs, move || tries::attempt(name, body))
 }
@@ -177,8 +178,8 @@ impl Cell {
         Self::commands(controller(software), software, path, (more, ""), arguments)
     }
 
-    /// Starts a controller with a node that commands on the path `player`, with a flat surface this far below the
-    /// tool \[m\].
+    /// Starts a controller with a node that commands on the command path `player`, with a flat surface this far below
+    /// the tool \[m\].
     pub(crate) fn above(software: SoftwareVersion, below: f64) -> Self {
         let options = Options { q: Q, ..Options::for_software(software) };
         let arm = Controller::new(options.clone()).expect("a controller that existed");
@@ -187,8 +188,8 @@ impl Cell {
         Self::commands(controller_of(Options { surface, ..options }), software, "player", ("", ""), &[])
     }
 
-    /// Starts a controller with a node whose program is fetched by a URCap in a program of the pendant. After the
-    /// URCap's node that program continues with a move of the last joint.
+    /// Starts a controller whose pendant has a program that fetches the ROS 2 node's program by a URCap. After the
+    /// URCap's program node, the pendant's program continues with a move of the last joint.
     pub(crate) fn with_urcap(software: SoftwareVersion, path: &str) -> Self {
         let script_port = free_port();
         let mut options = Options { q: Q, ..Options::for_software(software) };
@@ -252,8 +253,8 @@ impl Cell {
         self.hears(&script_beside("judge.py"), &[&[what, &*domain], arguments].concat())
     }
 
-    /// Runs another script that checks the node, with the domain and the address of port 30003, which shows the
-    /// position of the arm. Returns the values that it printed.
+    /// Runs `script` instead of `judge.py` to check the node, with the domain and the number of port 30003, which shows
+    /// the position of the arm. Returns the values that it printed.
     pub(crate) fn judge_by(&mut self, script: &str, arguments: &[&str]) -> Found {
         let (domain, realtime) = (self.domain.to_string(), self.controller.address(Port::Realtime).port().to_string());
         self.hears(&script_beside(script), &[&[&*domain, &*realtime], arguments].concat())
@@ -265,7 +266,8 @@ impl Cell {
         self.hears_of(&mut script_of(script, arguments))
     }
 
-    /// Runs a judge, carries out the actions that it asks for, and returns its values.
+    /// Runs a program that checks the node, carries out the actions that it requests, and returns the values that it
+    /// printed.
     pub(crate) fn hears_of(&mut self, program: &mut Command) -> Found {
         let clock = Clock::start();
         let heard = heard(program, |deed| match deed {
@@ -350,19 +352,21 @@ fn node_of(domain: u16, of: &str, arguments: &[String]) -> Node {
     Node { process: Some(Program(node.expect("it was built"))), log: path, clock }
 }
 
-/// Runs `judge.py` on these nodes, without actions, and returns its values.
+/// Runs `judge.py` to check these nodes, and returns the values that it printed. It must not request an action.
 pub(crate) fn judge(domain: u16, what: &str, nodes: &[Node]) -> Found {
     let clock = Clock::start();
     let mut program = script_of(&script_beside("judge.py"), &[what, &domain.to_string()]);
     judged(heard(&mut program, |deed| panic!("nobody does '{deed}'")), clock, nodes)
 }
 
-/// Runs this script without a node, carries out its actions by `act`, and returns its values.
+/// Runs this script without a node, carries out the actions that it requests by `act`, and returns the values that it
+/// printed.
 pub(crate) fn judge_by(script: &str, arguments: &[&str], act: impl FnMut(&str)) -> Found {
     found_by(&mut script_of(&script_beside(script), arguments), act)
 }
 
-/// Runs this program without a node, carries out its actions by `act`, and returns its values.
+/// Runs this program without a node, carries out the actions that it requests by `act`, and returns the values that it
+/// printed.
 pub(crate) fn found_by(program: &mut Command, act: impl FnMut(&str)) -> Found {
     let clock = Clock::start();
     judged(heard(program, act), clock, &[])
@@ -385,7 +389,8 @@ struct Discontent {
     said: String,
 }
 
-/// Runs a judge and returns its values. A line `do ...` asks for an action, after which the judge waits for a line.
+/// Runs a script or program that checks a node, and returns the values that it printed. A line `do ...` requests an
+/// action, after which the program waits for an answer.
 fn heard(program: &mut Command, mut act: impl FnMut(&str)) -> Result<Found, Discontent> {
     let mut script =
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
@@ -408,8 +413,8 @@ fn heard(program: &mut Command, mut act: impl FnMut(&str)) -> Result<Found, Disc
     Err(Discontent { too_late: output.status.code() == Some(TOO_LATE), found, said })
 }
 
-/// Returns the values of a judge. If it failed because it was late, or because commanding ended for lateness, and
-/// this machine stood still for long enough, the test is repeated. Any other failure fails the test.
+/// Returns the values that a script printed. If it failed because it was late, or because commanding ended for
+/// lateness, and this machine stood still for long enough, the test is repeated. Any other failure fails the test.
 fn judged(heard: Result<Found, Discontent>, clock: Clock, nodes: &[Node]) -> Found {
     let Discontent { too_late, found, said } = match heard {
         Ok(found) => return found,

@@ -7,8 +7,8 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// Compares the active controllers with the accepted commands on a command path, and checks which controllers are
-/// active while the arm is commanded.
+/// Compares the controllers that the node lists as active with the commands that it accepts on a command path, and
+/// checks which controllers are active at rest and while the arm is commanded.
 fn agree(path: &str, expected: &str) {
     // The first software of an e-Series that accepts torques as well as everything else.
     let software = if path == "reverse-torque" { version(5, 25) } else { version(5, 15) };
@@ -19,12 +19,13 @@ fn agree(path: &str, expected: &str) {
     assert_eq!(found["commanded"], expected, "{path}");
 }
 
-/// The active controllers on a path with a control law on this computer.
+/// The controllers that the node lists as active on a command path with a control law on this computer.
 const BY_LAW: &str = "forward_position_controller forward_velocity_controller joint_trajectory_controller scaled_joint_trajectory_controller";
-/// The active controllers on a path with a control law that sends torques.
+/// The controllers that the node lists as active on a command path with a control law that sends torques.
 const BY_TORQUES: &str = "forward_effort_controller forward_position_controller forward_velocity_controller joint_trajectory_controller \
     scaled_joint_trajectory_controller";
-/// The active controllers on a path with a program on the controller that executes whole motions.
+/// The controllers that the node lists as active on a path with a program on the controller that executes whole
+/// motions.
 const BY_PLAYER: &str = "force_mode_controller freedrive_mode_controller joint_trajectory_controller \
     passthrough_trajectory_controller scaled_joint_trajectory_controller tool_contact_controller";
 

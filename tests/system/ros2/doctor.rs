@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::cell::{Cell, Found, HERE, controller, domain, judge_by, robot, version};
 
-/// Runs `doctor` in a domain. Returns its output and its exit code.
+/// Runs `doctor --ros2` in a ROS domain. Returns its output and its exit code.
 fn doctor(domain: u16, robot: &str, arguments: &[&str]) -> (String, Option<i32>) {
     let output = Command::new("timeout")
         .args(["60", outrigger_system::program(), "doctor", robot, "--ros2", "--duration", "3", "--distro", "jazzy"])
@@ -29,8 +29,8 @@ fn says(said: &str, words: &[&str]) {
     }
 }
 
-/// Checks the report of each problem between two nodes that causes no error message, with its remedy. Then a domain
-/// with a suitable node, and an empty one. The controller is a CB2, which cannot fill every topic.
+/// Checks that `doctor --ros2` reports each problem between two nodes that causes no error message, with its remedy.
+/// Also checks a domain with a suitable node, and an empty one. The controller is a CB2, which cannot fill every topic.
 pub(super) fn judges_a_domain() {
     let controller = controller(version(1, 8));
     let robot = robot(&controller);
@@ -64,7 +64,8 @@ pub(super) fn judges_a_domain() {
     says(&said, &["no other ROS 2 program found in domain", "1. same domain?", "--interface"]);
 }
 
-/// Checks names as on a PolyScope X controller: a namespace from the serial number, and joint states outside of it.
+/// Checks the names of a node as on a PolyScope X controller: a namespace from the serial number, and joint states
+/// outside of it.
 pub(super) fn a_serial_number_makes_names() {
     let cell = Cell::looking(version(5, 15), &["--surface", "native", "--namespace", "serial"]);
     neighbours(cell.domain, "controller", |deed| panic!("nobody does '{deed}'"));

@@ -9,14 +9,16 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// Checks that the pendant's program continues after the URCap's node once control is handed back, and not before.
+/// Checks that the pendant's program continues after the program node of the URCap once control is handed back, and not
+/// before.
 fn continues(software: SoftwareVersion, path: &str) {
     let mut cell = Cell::with_urcap(software, path);
     let found = cell.judge_by("judge_hand_back.py", &["urcap"]);
     assert_eq!(found["done"], "yes", "{software} by {path}: {found:#?}");
 }
 
-/// Checks both services for a program that is sent as text. With `resident` it stays on the controller.
+/// Checks the services `hand_back_control` and `resend_robot_program` without a URCap. With `resident` the node's
+/// program stays on the controller, otherwise both services must refuse.
 fn is_sent(path: &str, resident: bool) {
     let more = if resident { "program.expert.resident = true" } else { "" };
     let mut cell = Cell::configured(version(5, 15), path, more);

@@ -18,7 +18,7 @@ const PATIENCE: &str = "12";
 /// The least number of states that must arrive in 2 s. It is half of the 1000 sent, because the machine may be busy.
 const STATES: f64 = 500.0;
 
-/// Returns a command that runs these words in `computer`.
+/// Returns a command that runs `words` in the network namespace `computer`, which stands for a computer.
 fn at(computer: &Namespace, words: &[&str]) -> Command {
     let prefix = computer.within();
     let mut command = Command::new(&prefix[0]);
@@ -26,14 +26,15 @@ fn at(computer: &Namespace, words: &[&str]) -> Command {
     command
 }
 
-/// Starts `outrigger` in `computer`. Dropping the value ends it.
+/// Starts `outrigger` in the network namespace `computer`. Dropping the value ends it.
 fn running(computer: &Namespace, words: &[&str]) -> Program {
     let mut command = at(computer, &[&[program()], words].concat());
     let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     Program(silent.spawn().expect("it was built"))
 }
 
-/// Starts a simulated controller at the loopback interface of `computer`, and waits until it listens.
+/// Starts a simulated controller at the loopback interface of the network namespace `computer`, and waits until it
+/// listens.
 fn controller(computer: &Namespace) -> Program {
     let controller = running(computer, &["sim", "ur", "--polyscope", "5.15"]);
     let listens = || computer.inside(|| std::net::TcpStream::connect(("127.0.0.1", 30_004)));
@@ -43,7 +44,8 @@ fn controller(computer: &Namespace) -> Program {
     controller
 }
 
-/// Checks both orders of starting, with the listener on the node's computer and on another one.
+/// Checks that `listener` receives the joint states of a node, on the node's computer and on another one, whichever of
+/// the two programs starts first.
 fn meets(listener: &[&str]) {
     let computers = Namespace::two_computers().expect("root");
     let _controller = controller(&computers[0]);
@@ -68,7 +70,7 @@ fn meets(listener: &[&str]) {
     }
 }
 
-/// Returns the words that start the listener with Cyclone DDS.
+/// Returns the program and the script of the listener that uses Cyclone DDS.
 fn by_cyclone() -> [String; 2] {
     [python(), workspace().join("tests/system/ros2/hears.py")].map(|path| path.to_string_lossy().into_owned())
 }

@@ -12,10 +12,12 @@ use crate::cell::{Cell, numbers, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// The tool centre point is offset from the flange by 0.1 m sideways and 0.2 m along its axis. Its axes are rotated.
+/// A program on the controller that offsets the tool centre point from the flange by 0.1 m sideways and 0.2 m along its
+/// axis, and rotates its axes.
 const TOOL: &[u8] = b"def tool():\n  set_tcp(p[0.1,0,0.2,0,1.5707963,0])\n  sleep(0.1)\nend\n";
 
-/// Checks that a force of 20 N, pressing down at the tool centre point, is published there without a torque.
+/// Checks that a force of 20 N, pressing down at the tool centre point, is published by the node for that point without
+/// a torque.
 fn force_has_no_torque_where_it_acts(software: SoftwareVersion) {
     let mut cell = Cell::looking(software, &[]);
     let mut text = TcpStream::connect(cell.controller.address(Port::Secondary)).expect("it listens");

@@ -42,7 +42,7 @@ fn forwarded(software: SoftwareVersion, path: &str) {
     assert_eq!(found["done"], "yes", "{software} by {path}: {found:#?}");
 }
 
-/// Checks goals for the seven joints of a simulated KUKA LWR.
+/// Checks that goals of ROS 2 move the seven joints of a simulated KUKA LWR.
 fn goals_move_an_lwr() {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let here = socket.local_addr().expect("bound").to_string();
@@ -65,7 +65,8 @@ fn goals_move_an_lwr() {
     judge(domain, "krc", &nodes);
 }
 
-/// Checks the examples on the page: a script of ten lines that prints joint states, and a script that sends a goal.
+/// Checks the example scripts of the page `port-linux/docs/ros2.md`: a short one that prints joint states, and one that
+/// sends a goal.
 fn examples_do_what_the_page_says() {
     let mut cell = Cell::commanding(version(5, 15), "reverse-speedj");
     let folder = workspace().join("port-linux/cli/examples/ros2");
@@ -88,7 +89,7 @@ fn examples_do_what_the_page_says() {
     assert!(said.starts_with("[0.31, -1.42, -1.23, -1.14, 1.55, 0.26]"), "{said}");
 }
 
-/// Checks every topic that this controller can fill: its rate, and its values against the simulation.
+/// Checks every topic of the node that this controller can fill: its rate, and its values against the simulation.
 fn tells(software: SoftwareVersion, absent: &str) {
     let mut cell = Cell::looking(software, &[]);
     let clock = Clock::start();

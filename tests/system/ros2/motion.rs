@@ -9,8 +9,8 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// Checks motions by `path`. `pause` is the expected effect of a pause at the pendant: `overridden`, `ends` or
-/// `holds`.
+/// Checks motions by ROS 2 on the command path `path`. `pause` is the expected effect of a pause at the pendant:
+/// `overridden`, `ends` or `holds`.
 fn moves(software: SoftwareVersion, path: &str, pause: &str) {
     let mut cell = Cell::commanding(software, path);
     let found = cell.judge_by("judge_motion.py", &[pause]);

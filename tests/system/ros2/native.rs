@@ -13,12 +13,13 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// A source that only receives samples by requests, and is sent to the controller as the measured force.
+/// The settings of a sensor whose samples arrive only by requests, and are sent to the controller as the measured
+/// force.
 const SENSOR: &str =
     "outputs.expert.force = \"sensor\"\n[[source]]\nname = \"sensor\"\ninput = \"requests\"\nvalues = 6\nmax_age = 0.5";
 const ROS: &str = "expert.surface = \"both\"\nexpert.terminals = \"ports\"\nexpert.stamps = \"controller\"\n\
     expert.variables = [\"actual_momentum\", \"actual_q\", \"robot_mode\", \"runtime_state\", \"joint_mode\"]";
-/// A third-party program on the controller that uses the force from RTDE.
+/// A third-party program on the controller that uses the force which arrives by RTDE.
 const LISTENS: &[u8] = b"def listen():\n ft_rtde_input_enable(True)\n while True:\n  sync()\n end\nend\n";
 
 fn works(software: SoftwareVersion) {

@@ -11,12 +11,12 @@ use crate::recorded::seconds;
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// The default duration of a random sequence \[s\].
+/// The default duration of a random sequence of services, goals and cancellations \[s\].
 const SECONDS: u64 = 8;
-/// The limit on the duration of a random sequence in the nightly run.
+/// The limit on the duration of a random sequence of services, goals and cancellations, also in the nightly run.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Returns the seed of the sequence.
+/// Returns the seed of the random sequence: `OUTRIGGER_ROS2_SEED`, or a default.
 fn seed() -> String {
     std::env::var("OUTRIGGER_ROS2_SEED").unwrap_or_else(|_| "17".into())
 }

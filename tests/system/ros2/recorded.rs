@@ -10,12 +10,12 @@ use crate::cell::{Cell, file, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// The default duration of the test at 500 Hz \[s\].
+/// The default duration of the test that compares messages at 500 Hz with a recording \[s\].
 const SECONDS: u64 = 8;
-/// The environment variable that sets another duration \[s\]. The nightly run sets it.
+/// The environment variable that replaces the default durations of tests \[s\]. The nightly run sets it.
 const VARIABLE: &str = "OUTRIGGER_ROS2_SECONDS";
 
-/// Returns the duration of the part without disturbances: `otherwise` \[s\], unless the variable sets it.
+/// Returns the duration of a test: that in the environment variable [`VARIABLE`], else `otherwise` \[s\].
 pub(crate) fn seconds(otherwise: u64) -> Duration {
     let said = std::env::var(VARIABLE).ok().map(|text| text.parse().expect("OUTRIGGER_ROS2_SECONDS is a number"));
     Duration::from_secs(said.unwrap_or(otherwise))

@@ -11,7 +11,7 @@ use crate::cell::{Cell, numbers, test, version};
 
 const NEEDS: &[Need] = &[];
 
-/// Builds the judge with its own lock file, and returns its path.
+/// Builds the test program that uses `ros2-client`, with its own lock file, and returns its path.
 pub(crate) fn built() -> PathBuf {
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ros2-client");
     let output = Command::new(env!("CARGO"))
@@ -24,7 +24,8 @@ pub(crate) fn built() -> PathBuf {
     target.join("release/outrigger-ros2-client-judge")
 }
 
-/// Checks a service and an action in each service mapping of `ros2-client`.
+/// Checks that programs with `ros2-client` can use a service and an action of the node, in each of its service
+/// mappings.
 fn ros2_client() {
     let program = built();
     for mapping in ["enhanced", "cyclone"] {

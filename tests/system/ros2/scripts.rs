@@ -12,7 +12,7 @@ use outrigger_emulated::require::Need;
 use crate::cell::{HERE, Program, domain, file, found_by, judge_by, node, test};
 use crate::fast::built;
 
-/// Starts a simulator on a free port base, and returns it with that base.
+/// Starts a simulated PolyScope X controller with ROS 2 on a free port base, and returns it with that base.
 fn simulator(domain: u16) -> (Program, u16) {
     for base in (56_000..60_000).step_by(50) {
         let path = file(".log");
@@ -46,7 +46,7 @@ fn speak_with_others() {
     assert!(found["refused"].contains("commands nothing"), "{found:#?}");
 }
 
-/// Checks that a script can call a service of a Fast DDS server.
+/// Checks that a script in a simulated PolyScope X controller can call a service of a Fast DDS server.
 fn ask_fast_dds() {
     const SCRIPT: &str = "def asks():\n  said = ros_publisher_factory(\"/cell/said\", \"std_msgs/msg/String\", durability=\"transient_local\")\n  \
         open = ros_service_client_factory(\"/cell/open\", \"std_srvs/srv/Trigger\")\n  answer = open.call(struct())\n  \

@@ -12,9 +12,9 @@ use crate::{fast, rust};
 const PYTHON: &[Need] = &[Need::Python];
 const FAST_DDS: &[Need] = &[Need::FastDds];
 const NOTHING: &[Need] = &[];
-/// The time limit from the end of a stop until data is exchanged again \[s\].
+/// The time limit from the end of a stop (`SIGSTOP`) until data is exchanged again \[s\].
 const BOUND: f64 = 5.0;
-/// The variable with the duration of [`soak`] \[s\].
+/// The environment variable with the duration of [`soak`] \[s\].
 const SECONDS: &str = "OUTRIGGER_ROS2_SOAK_SECONDS";
 
 fn judged(found: &Found, of: &str) {
@@ -28,7 +28,8 @@ fn judged(found: &Found, of: &str) {
     println!("{of}: {found:?}");
 }
 
-/// Checks a stop of `who` with Cyclone DDS, whose lease is 10 s.
+/// Checks with Cyclone DDS, whose lease is 10 s, that data is exchanged again after `who` was stopped: a reader, a
+/// client, or the node, also while it commands or has just been sent a goal.
 fn cyclone_dds(who: &str) {
     let mut cell = match who {
         "commanding" => Cell::commanding(version(5, 15), "reverse-speedj"),
@@ -43,7 +44,8 @@ fn cyclone_dds(who: &str) {
     }
 }
 
-/// Checks a stop of `who` with Fast DDS, whose lease is 20 s.
+/// Checks with Fast DDS, whose lease is 20 s, that data is exchanged again after `who`, a client or the node, was
+/// stopped.
 fn fast_dds(who: &str) {
     let program = fast::built("sleeps");
     let mut cell = Cell::looking(version(5, 15), &[]);
@@ -51,8 +53,9 @@ fn fast_dds(who: &str) {
     judged(&cell.hears_of(Command::new("timeout").arg("200").arg(program).arg(domain).arg(who)), who);
 }
 
-/// Checks `ros2-client` while the node is stopped for longer than its own lease of 50 s. A program with RustDDS that
-/// is stopped itself never exchanges data again, because its threads end (`core/docs/protocol/ros2-surface.md` 11).
+/// Checks that `ros2-client` is answered after the node was stopped for longer than its own lease of 50 s. A program
+/// with RustDDS that is stopped itself never exchanges data again, because its threads end
+/// (`core/docs/protocol/ros2-surface.md` 11).
 fn ros2_client() {
     let mut cell = Cell::looking(version(5, 15), &[]);
     let domain = cell.domain.to_string();
@@ -61,7 +64,8 @@ fn ros2_client() {
     judged(&cell.hears_of(&mut program), "ros2-client");
 }
 
-/// Checks readers and clients that join, are stopped and leave: for a minute, or for `OUTRIGGER_ROS2_SOAK_SECONDS`.
+/// Checks that readers and clients that join, are stopped and leave at random are served again: for a minute, or for
+/// `OUTRIGGER_ROS2_SOAK_SECONDS`.
 fn soak() {
     let seconds: u64 =
         std::env::var(SECONDS).map_or(60, |seconds| seconds.parse().unwrap_or_else(|_| panic!("{SECONDS}={seconds}")));

@@ -20,7 +20,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use super::process::Shown;
 use outrigger_tests::settings::File;
 
-/// Makes the observation `shown` with this configuration, and describes it in text.
+/// Makes the observation `shown` of the program with this configuration, and describes it in text. The text must differ
+/// with and without a setting.
 pub(crate) fn seen(shown: Shown, file: &File) -> String {
     let seen = match shown {
         Shown::Identity => identity,
@@ -286,7 +287,7 @@ fn variables(file: &File) -> String {
     format!("variables: {}", summary.channels.values().any(|channel| channel.topic == "/rtde/variables"))
 }
 
-/// Reports whether other processes can send requests to the program.
+/// Reports whether other processes can send requests to the program: `requests` if so, else `transition`.
 fn asked(file: &File) -> String {
     let mut run = Run::new(file);
     let line = run.until(&["\"kind\":\"requests\"", "\"kind\":\"transition\""]);
@@ -299,7 +300,7 @@ fn served(file: &File) -> String {
     format!("served: {}", line.contains("\"kind\":\"serve\""))
 }
 
-/// Reports whether a third reader is rejected.
+/// Reports whether the program rejects a third reader of its states.
 fn readers(file: &File) -> String {
     let mut run = Run::new(file);
     let line = run.until(&["\"kind\":\"serve\""]);
@@ -364,7 +365,7 @@ fn listening(file: &File) -> String {
     })
 }
 
-/// Returns the first reading that is accepted. Several senders send in several formats.
+/// Returns the first reading that a configured sensor accepts. Several senders send in several formats.
 fn first(file: &File) -> String {
     in_a_runtime(async || {
         let mut sources = sources(file).expect("it opens");

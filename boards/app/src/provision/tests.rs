@@ -121,7 +121,7 @@ impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<WRITE, ERASE> {
 
 const NO_BUS: NoPort = NoPort { source: 1, kind: PortKind::I2c, number: 1, has: 0 };
 
-/// Settings about which the tests only know whether they can be used.
+/// Settings whose bytes are opaque to these tests; the first words decide if a board can read and use them.
 #[derive(Clone, Debug, PartialEq)]
 struct Any(Vec<u8>);
 
@@ -153,12 +153,12 @@ fn leaked(bytes: Vec<u8>) -> &'static mut [u8] {
     Box::leak(bytes.into_boxed_slice())
 }
 
-/// Returns the settings that a board with this flash uses.
+/// Returns the settings that a board with this flash uses when it is started.
 fn started<F: NorFlash>(store: &mut Store<F>) -> InForce<Any> {
     InForce::choose(store, leaked(vec![0; CAPACITY]), leaked(image(b"compiled in")), BUILT).expect("an image")
 }
 
-/// Writes an image over the copy that is not in effect, as a board does.
+/// Writes an image of these settings to the flash, over the copy that is not in effect, as a board does.
 fn told<F: NorFlash>(store: &mut Store<F>, settings: &[u8]) -> Result<(), NotTaken> {
     let (copy, sequence) = started(store).selection.next;
     store.keep(copy, sequence, &image(settings))
@@ -167,8 +167,9 @@ fn told<F: NorFlash>(store: &mut Store<F>, settings: &[u8]) -> Result<(), NotTak
 const FIRST: &[u8] = &[0x11; 300];
 const SECOND: &[u8] = &[0x22; 420];
 
-/// Interrupts `act` at every byte. Checks that afterwards the image in effect is the one before or the one that `act`
-/// leaves, the latter only towards its end. Then writes another image, which must succeed.
+/// Interrupts `act` by a power failure before each byte that it writes or erases. Checks that afterwards a board starts
+/// with the settings from before `act` (`from`) or from after it (`to`). Then writes other settings, which must take
+/// effect.
 fn cut_everywhere<const WRITE: usize, const ERASE: usize>(
     corrects: bool,
     before: &[&[u8]],

@@ -100,7 +100,7 @@ pub(crate) struct Machine {
     pub(super) epoch: u64,
     /// The frames that are on the wire to the controller.
     pub(crate) wire: VecDeque<Vec<u8>>,
-    /// The frames that were lost because the DMA had no buffer for them.
+    /// The frames that were lost because the MAC's memory was full and the DMA took none from it.
     pub(crate) missed: Vec<Vec<u8>>,
     pub(crate) sent: Vec<Vec<u8>>,
     /// `true` if the transmitter's clock is stopped.
@@ -245,14 +245,15 @@ impl Machine {
         }
     }
 
-    /// Receives a frame. If the DMA owns no buffer for it, it is lost and recorded.
+    /// Receives a frame from the wire. If the MAC's memory is full and the DMA cannot take a frame from it, the frame
+    /// is lost and recorded in `missed`.
     pub(crate) fn arrive_frame(&mut self, frame: Vec<u8>) {
         // The MAC's memory holds a few frames.
         while self.wire.len() >= 4 && self.step(Side::Rx) {}
         if self.wire.len() >= 4 { self.missed.push(frame) } else { self.wire.push_back(frame) }
     }
 
-    /// Runs one step of a process; returns `false` if it waits.
+    /// Runs one step of the DMA's process for this side; returns `false` if the process waits.
     pub(crate) fn step(&mut self, side: Side) -> bool {
         let (tail, strict) = (self.ring(side).tail, self.tail == Tail::Strict);
         let current = self.ring(side).current;
@@ -332,7 +333,7 @@ impl Machine {
         self.raise(r::FBE);
     }
 
-    /// Lets events happen between two accesses of the core.
+    /// Lets events of the model happen between two accesses of the CPU core: steps of the DMA, and stores that arrive.
     pub(super) fn turn(&mut self) {
         self.accesses += 1;
         loop {

@@ -30,7 +30,8 @@ pub(crate) fn paced(station: &mut Station, span: Duration, pace: u64, mut length
     number
 }
 
-/// Returns the time at which each command was sent by the stack, and the time until it had left the chip.
+/// Sends a frame ("command") from the stack every `every` until `end`. Returns for each frame that left the chip in
+/// time when it was sent and how long it took to leave.
 pub(crate) fn commands(
     station: &mut Station,
     end: SimTime,
@@ -89,7 +90,8 @@ fn under_a_flood_a_command_waits_for_one_received_frame_at_most() {
     }
 }
 
-/// Checks random bursts that fit, with random commands: no frame is lost, changed or long delayed.
+/// Checks random bursts that fit into the chip's receive buffer, with random frames sent meanwhile ("commands"): no
+/// received frame is lost or changed, and every sent frame leaves the chip.
 #[test]
 fn bursts_are_received_whole_among_commands() {
     for seed in 0..20 {

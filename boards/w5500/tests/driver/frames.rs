@@ -39,8 +39,8 @@ fn frames_of_every_length_are_sent_as_they_were_given() {
     assert_eq!((seen.overlapping_sends, seen.odd_sends, seen.early_commands, seen.odd_accesses), (0, 0, 0, 0));
 }
 
-/// Chooses the initial pointers so that a frame in each direction ends at, before and behind the end of the buffer, and
-/// of 16 bits.
+/// Chooses the initial pointers so that a frame in each direction ends at, before and behind the end of the chip's
+/// buffer, and the overflow of its 16-bit pointer.
 #[test]
 fn a_frame_wraps_at_every_place_of_the_buffer_and_of_its_pointer() {
     for end in [0x4000_u32, 0x8000, 0x1_0000] {

@@ -280,8 +280,8 @@ fn every_message_at_500_hz_is_answered_over_tcp_before_the_next() {
     assert_eq!((network.watch.counts().last, network.pins.chip().seen().dropped), (None, 0));
 }
 
-/// Broadcasts arrive as fast as the board can take them: every message is still answered, at most later by the transfer
-/// of one of them.
+/// Checks that every message of the peer is still answered while broadcasts arrive as fast as the board can take them.
+/// Answers are later than without broadcasts by the transfer of one broadcast at most.
 #[test]
 fn messages_are_answered_while_others_flood_the_network() {
     let mut network = Network::new();

@@ -171,11 +171,11 @@ struct Board {
     refuses: Option<Refusal>,
 }
 
-/// A line between both sides: each frame is lost, duplicated or damaged as `faults` says, in order.
+/// The serial line between a client and a board: each frame is lost, duplicated or damaged as `faults` says, in order.
 struct World<'f> {
     now: Instant,
     faults: &'f mut dyn FnMut() -> Fault,
-    /// The board restarts before it answers the requests with these numbers.
+    /// The numbers of those requests, counted from 1, before whose answer the board restarts.
     starts: Vec<usize>,
     /// `true` if the power fails while the board writes its flash.
     cut: bool,
@@ -204,7 +204,8 @@ impl World<'_> {
         }
     }
 
-    /// Runs the exchange; returns the last event, and the earlier ones in short form.
+    /// Runs the exchange between client and board until the client waits for nothing more. Returns the client's last
+    /// event and all of its events, as text.
     fn talk(&mut self, caller: &mut Caller<'_>, board: &mut Board) -> (String, Vec<String>) {
         let mut memory = std::mem::take(&mut board.memory);
         let mut service = Service::new(&mut memory);

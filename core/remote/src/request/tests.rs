@@ -6,7 +6,8 @@ use super::*;
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
-/// Reads a stream in pieces of these sizes; returns the results as text, and whether the reader is closed.
+/// Reads a stream of request lines in pieces of these sizes. Returns each request or fault as text, and whether the
+/// reader is closed.
 fn read(stream: &[u8], pieces: &[usize]) -> (Vec<String>, bool) {
     let (mut lines, mut said, mut rest) = (Lines::new(), vec![], stream);
     let mut pieces = pieces.iter().copied().chain(core::iter::repeat(usize::MAX));
@@ -25,7 +26,7 @@ fn read(stream: &[u8], pieces: &[usize]) -> (Vec<String>, bool) {
     }
 }
 
-/// Returns the fault of a line: kind, position, key and the bytes found.
+/// Returns the fault that the reader finds in a request line: its kind, position, key and the bytes found there.
 fn fault(line: &str) -> (FaultKind, usize, Option<Key>, String) {
     let mut lines = Lines::new();
     let bytes = format!("{line}\n");

@@ -44,7 +44,7 @@ impl Bench {
         self.drain();
     }
 
-    /// Drains outputs and events.
+    /// Executes the outputs of the tested upload, and stores its events and the bytes that it sends.
     fn drain(&mut self) {
         loop {
             let event = self.upload.poll_event().map(|event| words(&event));

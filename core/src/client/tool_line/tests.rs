@@ -22,7 +22,7 @@ const OFF: (bool, i32, i32, u8) = (false, 115_200, 0, 0);
 /// The settings that the tests request.
 const ON: (bool, i32, i32, u8) = (true, 115_200, 2, 24);
 
-/// A set-up with its events and transmitted bytes, and a clock.
+/// A tested set-up of the tool's serial line, with its events and transmitted bytes, and a clock.
 struct Bench {
     setup: Setup<'static>,
     now: Instant,
@@ -43,7 +43,7 @@ impl Bench {
         bench
     }
 
-    /// Creates a set-up that is connected to a controller with this software.
+    /// Creates a set-up of the tool's serial line that is connected to a controller with this software.
     fn connected(major: u8, minor: u8) -> Self {
         let mut bench = Self::new(LINE);
         bench.input(SetupInput::Opened);

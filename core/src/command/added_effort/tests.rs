@@ -10,12 +10,13 @@ fn governor(constant: [f32; 7]) -> AddedGovernor {
     governor
 }
 
-/// Returns numbers that are this share of every limit.
+/// Returns the joint torques that are this share of the torque limit of each joint.
 fn share(of: f32) -> Numbers {
     JointTorques(MOST.map(|most| most * of))
 }
 
-/// Returns the numbers that the arm gets in the present phase: the given ones, or the constant of the configuration.
+/// Returns the added torques that the arm gets in the governor's present phase \[Nm\]: none, the constant of the
+/// configuration, or the given ones.
 fn felt(governor: &AddedGovernor, constant: [f32; 7]) -> [f32; 7] {
     match governor.phase {
         AddedPhase::Idle => [0.0; 7],
@@ -24,7 +25,7 @@ fn felt(governor: &AddedGovernor, constant: [f32; 7]) -> [f32; 7] {
     }
 }
 
-/// Returns the largest change of a number, as a share of its limit.
+/// Returns the largest change of a joint's added torque, as a share of the joint's limit.
 fn change(before: &[f32; 7], after: &[f32; 7]) -> f32 {
     let numbers = before.iter().zip(after).zip(MOST);
     numbers.map(|((before, after), most)| (after - before).abs() / most).fold(0.0, f32::max)
@@ -36,8 +37,8 @@ enum Event {
     Reset,
 }
 
-/// Returns every event that differs for the governor: no numbers, numbers within the limits, at them, one above, and
-/// one that is NaN or infinite; each fresh or bridged, in short and long cycles.
+/// Returns every event that differs for the governor of added torques: no torques, torques within the limits, at them,
+/// one above them, and one that is NaN or infinite; each fresh or bridged, in short and long cycles.
 fn events() -> Vec<Event> {
     let with = |joint: usize, number: f32| {
         let mut numbers = share(0.5);
@@ -56,7 +57,8 @@ fn events() -> Vec<Event> {
     steps.chain([Event::Reset]).collect()
 }
 
-/// Applies an event, and checks every rule of the table of the module. Returns `false` if the event is refused.
+/// Applies an event to the governor of added torques, and checks every rule of the table of the module. Returns `false`
+/// if the torques are refused.
 fn taken(governor: &mut AddedGovernor, event: Event, constant: [f32; 7]) -> bool {
     let before = *governor;
     let Event::Step { given, scale, millis } = event else {

@@ -12,7 +12,7 @@ fn levels(digital: u32) -> ReportedOutputs {
     ReportedOutputs { digital: Some(digital), ..ReportedOutputs::default() }
 }
 
-/// Outputs, with the news about their writes.
+/// The tested buffer of writes to the robot's outputs, with the reported outcome of each write.
 struct Desk {
     outputs: Outputs,
     news: std::vec::Vec<(Write, WriteOutcome)>,

@@ -22,7 +22,7 @@ const CYCLE: Duration = Duration::from_millis(8);
 const ROBOT: &str = "10.0.2.2:40001";
 const STRANGER: &str = "10.0.2.9:40001";
 
-/// The surroundings of the loop.
+/// The surroundings of the tested control loop, whose robot connects to it: the robot, its connection, and the clock.
 struct World {
     micros: u64,
     next_cycle: u64,
@@ -205,8 +205,8 @@ impl<L: Law<2>> Application<2, TestPeer, L> for Desk {
     }
 }
 
-/// Returns a world in which the robot connects at once, commanding is requested at 3 s, a move at 5 s, and the end at 8
-/// s.
+/// Returns surroundings in which the robot connects at once, commanding is requested at 3 s, a move at 5 s, and the end
+/// of the loop at 8 s.
 fn world() -> Shared {
     Rc::new(RefCell::new(World {
         micros: 0,
@@ -236,8 +236,8 @@ fn world() -> Shared {
     }))
 }
 
-/// Runs the loop until it ends, or until `until` \[µs\]. Returns whether it ended, and the connections that were
-/// closed.
+/// Runs the tested control loop until it ends, or until `until` \[µs\]. Returns whether it ended, and the status with
+/// the number of connections that were closed because another address made them.
 fn run(world: &Shared, chunk: u16, until: u64) -> (bool, TestStatus) {
     let config = TestConfig { peer: TestOptions { chunk, ..TestConfig::default().peer }, ..TestConfig::default() };
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());

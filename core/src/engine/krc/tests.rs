@@ -60,7 +60,7 @@ impl Bench {
         self.session.commit_datagram(link, length, address(from), now, now);
     }
 
-    /// Ends the reception. Returns the answer, and its receiver.
+    /// Ends the reception of datagrams. Returns the engine's answer and its receiver, or `None` if it does not answer.
     fn answer(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
         self.session.handle(self.now, Input::Tick);
         match self.session.poll_output()? {
@@ -259,7 +259,8 @@ fn bounds(limits: &Limits<7>, scale: f32) -> Bounds {
     Bounds::new(&KrcConfig { limits: *limits, ..KrcConfig::default() }, scale, Duration::ZERO)
 }
 
-/// Returns a target at 0.75 rad, moved at `speed` for `cycles` of 2 ms.
+/// Returns the setpoint of the KRC after it was moved from 0.75 rad at `speed` \[rad/s\] for `cycles` of 2 ms, or until
+/// a cycle was refused; and the outcome.
 fn moved(speed: f32, cycles: u32, limits: &Limits<7>, scale: f32) -> (Target, Result<(), Reason>) {
     let mut target = Target::UNKNOWN;
     target.mirror(&[0.75; 7], &Frame::IDENTITY);
@@ -468,7 +469,8 @@ fn torque_is_added_only_while_the_arm_is_commanded() {
     assert_eq!((command.add_jnt_trq(), command.jnt_stiffness()), ([0.0; 7], [1000.0; 7]), "nobody asked for motion");
 }
 
-/// Returns the session's answer to a request, with the setpoint at this distance from the measured position.
+/// Requests commanding with the setpoint `away` \[rad\] from the measured position of the fifth joint. Returns the
+/// event that answers it, and the preconditions that were not met.
 fn requested(control: Control, away: f32) -> (Option<Event<KrcEvent>>, Vec<Reason>) {
     let mut bench =
         Bench::new(KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() });

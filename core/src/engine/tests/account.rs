@@ -13,7 +13,7 @@ const ALL: [Accounts; 3] = [Accounts::Written, Accounts::Events, Accounts::Late]
 #[cfg(feature = "record")]
 const ARMING: u64 = 700;
 
-/// The steps of the explored sequences.
+/// An event in the explored sequences of a session.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "record"), expect(dead_code, reason = "only recorded runs are explored with each"))]
 enum Step {
@@ -62,7 +62,7 @@ fn take(bench: &mut Bench, step: Step) {
     }
 }
 
-/// The texts, the events and the last mode of a bench, and its recording.
+/// The results of a session on a bench: the sent texts, the events, the last mode, and the recording.
 type Done = (Vec<Sent>, Vec<Event<UrEvent>>, Mode, Vec<u8>);
 
 fn done(mut bench: Bench, steps: &[Step]) -> Done {
@@ -83,7 +83,8 @@ fn accounted(mut bench: Bench, accounts: Accounts) -> Bench {
     bench
 }
 
-/// Compares the three variants, each on a new bench.
+/// Runs the steps on three new benches, one for each time of the engine's deferred work. Asserts that the results are
+/// equal, and returns the number of sent texts.
 fn compare(make: impl Fn(Accounts) -> Bench, steps: &[Step]) -> usize {
     let [written, events, late] = ALL.map(|accounts| done(make(accounts), steps));
     assert!(written == events && events == late, "{steps:?}: {:?}, {:?}, {:?}", written.2, events.2, late.2);

@@ -21,11 +21,11 @@ pub(crate) const fn refused(reason: Reason) -> Event<UrEvent> {
     Event::Refused(Refusal::of_request(Channel::Message, reason))
 }
 
-/// A text that was sent.
+/// A URScript text that the tested engine sent to the controller.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sent {
     pub(crate) at: Instant,
-    /// The mode in which it was decided.
+    /// The mode of the engine when it sent the text.
     pub(crate) mode: Mode,
     pub(crate) text: String,
 }
@@ -50,7 +50,8 @@ impl Sent {
     }
 }
 
-/// The time at which the port lets the engine account for a call.
+/// The call with which the bench lets the engine do its account: the work (deadline, figures, recorder) for which the
+/// answer to a state does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accounts {
     /// With each [`written`](crate::engine::Engine::written).
@@ -65,9 +66,9 @@ pub(crate) struct Bench {
     pub(crate) engine: UrEngine<'static, JointServo<6>>,
     pub(crate) peer: Peer,
     pub(crate) now: Instant,
-    /// The texts about motion.
+    /// The sent texts that concern motion, in order.
     pub(crate) sent: Vec<Sent>,
-    /// The texts that set outputs.
+    /// The sent texts that set outputs of the robot, in order.
     pub(crate) settings: Vec<Sent>,
     pub(crate) events: Vec<Event<UrEvent>>,
     /// The links that the port has open.
@@ -78,15 +79,15 @@ pub(crate) struct Bench {
     pub(crate) silent: Vec<u16>,
     /// A port with a wrong service, and the bytes that it sends.
     pub(crate) instead: Option<(u16, Vec<u8>)>,
-    /// The ports that were requested, in order.
+    /// The ports of the controller to which the engine requested connections, in order.
     pub(crate) asked: Vec<u16>,
     /// The highest number of bytes that a read returns.
     pub(crate) read_most: usize,
-    /// The network delivers nothing; sent data waits.
+    /// `true` if the network delivers nothing to the engine; data from the controller waits.
     pub(crate) stalled: bool,
-    /// The link of RTDE delivers nothing; sent data waits.
+    /// `true` if the link of RTDE delivers nothing to the engine; data from the controller waits.
     pub(crate) rtde_stalled: bool,
-    /// Texts do not reach the peer.
+    /// `true` if the texts that the engine sends do not reach the controller.
     pub(crate) mute: bool,
     pub(crate) accounts: Accounts,
     connected_port: [u16; LINKS.len()],
@@ -202,7 +203,8 @@ impl Bench {
         Self::new(major, minor, config).started()
     }
 
-    /// Starts the bench, and runs it until a request would be granted, or a rise of the request line.
+    /// Starts the bench, and runs it until a request to command would be granted, or only lacks a rise of the request
+    /// line.
     pub(crate) fn started(mut self) -> Self {
         self.input(Input::Start);
         self.run_until(10_000, |b| {
@@ -342,7 +344,7 @@ impl Bench {
         }
     }
 
-    /// Delivers the data that the peer sent, the real-time link first.
+    /// Delivers the data that the controller sent to the engine: first that of RTDE, then of 30003, then of 30001.
     pub(crate) fn deliver(&mut self) {
         if self.stalled {
             return;

@@ -16,7 +16,7 @@ fn zeros(bench: &mut Bench, cycles: u64) {
     (bench.peer.q, bench.peer.qd) = before;
 }
 
-/// Returns the counts that were reported.
+/// Returns the counts of impossible states that the engine reported.
 fn counts(bench: &Bench) -> Vec<u32> {
     let count = |event: &Event<_>| if let Event::Impossible(count) = event { Some(*count) } else { None };
     bench.events.iter().filter_map(count).collect()

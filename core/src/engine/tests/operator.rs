@@ -23,7 +23,7 @@ fn ready(major: u8, minor: u8) -> Bench {
     Bench::ready_with(major, minor, with(lines()))
 }
 
-/// Returns a bench in which the line's low level does not release.
+/// Returns a bench whose request input requests by a rising edge; its low level does not end commanding.
 fn ready_by_edge() -> Bench {
     Bench::ready_with(5, 15, with(OperatorConfig { input_as: RequestAs::Edge, ..lines() }))
 }

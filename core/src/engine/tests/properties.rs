@@ -11,7 +11,7 @@ use crate::mode::{Mode, Transition};
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
-/// An event of a session.
+/// An event of a random session: an input of the engine, or a change of its surroundings.
 #[derive(Clone, Debug)]
 enum Op {
     Run(u16),

@@ -31,8 +31,8 @@ struct Scene<F> {
 }
 
 impl<F: Fn(f32, Vector3) -> f32> Scene<F> {
-    /// Creates a scene. `distance(seconds, moved)` is the sensor's reading there if the tool had not moved along its
-    /// axis.
+    /// Creates a scene. `distance(seconds, moved)` is the sensor's reading \[m\] at this time at the tool's position,
+    /// before the tool's displacement along its axis is subtracted.
     fn new(distance: F) -> Self {
         let plant = Plant::at(BENT);
         let start = chain().posture(&plant.state.positions).tcp;

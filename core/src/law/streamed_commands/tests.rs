@@ -29,7 +29,7 @@ fn state(at: f32, speed: f32) -> State<6> {
     state
 }
 
-/// An event that happens to a stream.
+/// An event in the explored sequences of a stream of commands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happens {
     Sent(Forward<6>),
@@ -40,7 +40,7 @@ enum Happens {
 }
 
 impl Happens {
-    /// Returns every kind of command and every kind of state.
+    /// Returns the events to explore: every kind of command, valid or not, and every kind of state.
     fn all() -> Vec<Self> {
         let late = CYCLE.times(6);
         let seen = [(CYCLE, 0.0, 0.0), (CYCLE, 0.1, 0.5), (late, 0.1, 0.0)];
@@ -78,7 +78,7 @@ impl Expected {
     }
 }
 
-/// Applies one more event and asserts that the result is permitted.
+/// Applies one more event to the tested stream, and asserts that its output and its stage are those expected.
 fn live(stream: &mut Stream<6>, expected: &mut Expected, happens: Happens, told: &dyn Fn() -> String) {
     let before = *stream;
     match happens {

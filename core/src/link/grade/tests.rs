@@ -27,7 +27,7 @@ fn best() -> Measured {
     measured(BEST.0, BEST.1, BEST.2, BEST.3)
 }
 
-/// A grader that is updated once a millisecond.
+/// A [`Grader`] (which rates the quality of a link) that is updated once a millisecond.
 struct Fed {
     grader: Grader,
     cycle: u64,
@@ -45,7 +45,8 @@ impl Fed {
         fed
     }
 
-    /// Runs `cycles` cycles and returns the changes, each with its cycle.
+    /// Updates the grader in `cycles` cycles with the same measured figures. Returns each change of the grade with its
+    /// cycle.
     fn feed(&mut self, measured: &Measured, cycles: u64) -> Vec<(u64, [Grade; 2])> {
         let mut changes = Vec::new();
         for _ in 0..cycles {

@@ -5,7 +5,7 @@ use super::*;
 const FIRST: MoveNumber = MoveNumber::new(1).unwrap();
 const SECOND: MoveNumber = MoveNumber::new(2).unwrap();
 
-/// Returns a trace in `Command`, with a program of ours that waits for a move.
+/// Returns a trace (a mode machine with scripted evidence) in `Command`, with a program of ours that waits for a move.
 fn waiting() -> Trace {
     let mut t = Trace::commanding();
     state!(t 8, mirror = Some(Mirrored::Idle) => Move);
@@ -16,7 +16,7 @@ fn delegate(t: &mut Trace) -> Result<MoveNumber, Reason> {
     t.machine.delegate(t.now, &t.evidence)
 }
 
-/// Returns a trace with a move that was requested and started.
+/// Returns a trace (a mode machine with scripted evidence) with a move that was requested and started.
 fn running() -> Trace {
     let mut t = waiting();
     assert_eq!(delegate(&mut t), Ok(FIRST));
@@ -342,7 +342,7 @@ fn after_a_reconnect_only_a_program_that_shows_our_move_is_stopped() {
     assert!(!t.machine.is_motion_unknown());
 }
 
-/// Requests the end of the move, if one is possible.
+/// Requests that the controller ends the present move early; fails if there is no move that can be ended.
 #[cfg(feature = "programs")]
 fn end(t: &Trace, of: &mut MoveEnd) -> Result<MoveNumber, Reason> {
     of.ask(&t.machine, t.now)

@@ -319,7 +319,8 @@ fn a_motion_that_a_pause_has_halted_goes_on_only_where_it_could_begin() {
     state!(t 8, link_entry = true => Move);
 }
 
-/// The first states after a pause may arrive before the program has mirrored anything new.
+/// Checks that commanding does not end because the program reports back nothing new in a pause and in the first states
+/// after it. It ends after the usual timeout.
 #[cfg(feature = "programs")]
 #[test]
 fn what_was_mirrored_before_a_pause_does_not_end_commanding_after_it() {
@@ -360,7 +361,8 @@ fn a_state_that_shows_rest_after_the_time_out_is_rest() {
     assert!(!t.machine.is_motion_unknown());
 }
 
-/// Returns a trace in which a protective stop ended commanding and paused our program; at rest in `Monitor`.
+/// Returns a trace (a mode machine with scripted evidence) in which a protective stop ended commanding and paused our
+/// program; at rest in `Monitor`.
 fn paused_by_a_protective_stop() -> Trace {
     let mut t = Trace::commanding();
     t.world.program = Some(Activity::Paused);

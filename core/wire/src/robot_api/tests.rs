@@ -9,7 +9,7 @@ fn emitted(call: &Call<'_>) -> String {
     String::from_utf8(out[..len].to_vec()).unwrap()
 }
 
-/// Returns the extracted member of a response with this body.
+/// Returns the member that is extracted from a response with this body: its text, `Some(None)` for null.
 fn read(member: Member, body: &str) -> Option<Option<String>> {
     let mut response = Response::new(member);
     let whole = response.take(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
@@ -54,7 +54,7 @@ fn a_program_is_loaded_by_the_generations_own_path_and_quotes_stay_within_the_na
     assert!(call.emit("h", &mut [0; 900]).is_err() && Call::DESCRIPTION.emit("h", &mut [0; 40]).is_err());
 }
 
-/// A call must exist for exactly the requests that `RequestKind::check` permits for this software.
+/// Checks that an HTTP call of the Robot API exists for exactly the requests that `RequestKind::check` permits.
 #[test]
 fn there_is_a_call_for_every_request_that_the_core_knows_of() {
     for request in RequestKind::ALL.iter().copied() {

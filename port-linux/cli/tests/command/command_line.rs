@@ -143,7 +143,7 @@ fn decode_prints_datagrams_of_fri_in_either_direction() {
     assert!(text(&output.stderr).contains("byte 920: in the message that starts at byte 916"));
 }
 
-/// The packages that a controller sends after a set-up of two outputs: the reply, and data twice.
+/// The bytes that an RTDE service sends after a set-up of two output variables: the replies, and data twice.
 const RTDE: &[u8] = b"\0\x04V\x01\0\x10O\x01DOUBLE,INT32\0\x10U\x01\x3f\xf8\0\0\0\0\0\0\0\0\0\x07\0\x10U\x01\x40\0\0\0\0\0\0\0\xff\xff\xff\xff";
 
 fn decode_rtde(recipe: Option<&str>, bytes: &[u8]) -> Result<Vec<String>, String> {

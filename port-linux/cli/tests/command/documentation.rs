@@ -108,7 +108,8 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
     }
 }
 
-/// Checks that the defaults in the page are the program's, on controllers of 2 ms.
+/// Checks that the first example of each page shows the program's defaults of link, mode machine, connection and
+/// limits, for controllers with cycles of 2 ms.
 #[test]
 fn the_defaults_in_the_documentation_are_the_defaults() {
     let absent =

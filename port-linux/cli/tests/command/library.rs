@@ -2,7 +2,7 @@
 
 use outrigger::{Checkpoint, Duration, Failure, JointVelocities, Law, Reason, Robot, Samples, Sensor, State};
 
-/// Holds the arm.
+/// A law that holds the arm still.
 struct Hold;
 
 impl Checkpoint for Hold {}

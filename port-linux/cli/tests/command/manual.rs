@@ -27,7 +27,7 @@ fn options(help: &str) -> BTreeSet<String> {
     words.filter(|word| word.starts_with("--") && word.len() > 2).map(str::to_owned).collect()
 }
 
-/// Returns every command below `path`, each with its arguments and its help.
+/// Returns the command `path` and every command below it: its words and its help.
 fn all(path: &[String]) -> Vec<(Vec<String>, String)> {
     let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
     let help = said(&words);

@@ -5,10 +5,11 @@ use outrigger_core::engine::ur::{CommandPath, Orders};
 
 use super::command_line::{folder, outrigger, text};
 
-/// The table made by the code that measures, `tests/simulated/tables/paths/kill.rs`.
+/// The table of what was measured of every command path on the simulated controller;
+/// `tests/simulated/tables/paths/kill.rs` writes it.
 const MEASURED: &str = include_str!("../../../../tests/tables/paths.md");
 
-/// Returns every path, with its name in both tables.
+/// Returns every command path with its way of passing orders, and the name of both in the tables.
 fn ways() -> impl Iterator<Item = (String, CommandPath, Orders)> {
     CommandPath::WORDS.iter().flat_map(|(word, path)| {
         let registers = path.can_use_registers().then(|| (format!("{word}, registers"), *path, Orders::Registers));
@@ -16,7 +17,7 @@ fn ways() -> impl Iterator<Item = (String, CommandPath, Orders)> {
     })
 }
 
-/// Returns software, path, and the worst case \[rad\] of each row of the table.
+/// Returns software, command path, and the worst case \[rad\] of each row of the table of measurements.
 fn measured() -> Vec<(&'static str, &'static str, &'static str)> {
     let mut rows = vec![];
     for line in MEASURED.lines() {
@@ -30,8 +31,8 @@ fn measured() -> Vec<(&'static str, &'static str, &'static str)> {
     rows
 }
 
-/// Returns the lines of the table that `check-config` prints for this software, with this path configured and the arm
-/// as fast as in the measurement.
+/// Returns the rows about command paths that `check-config` prints for this software, with this path configured and the
+/// arm as fast as in the measurement.
 fn checked(software: &str, path: CommandPath, orders: Orders) -> Vec<String> {
     let (path, orders) = (path.name(), if orders == Orders::Registers { "registers" } else { "socket" });
     let file = folder("paths").join(format!("{software}-{path}-{orders}.toml"));

@@ -213,7 +213,7 @@ fn laws_of_the_tool_need_their_source_and_move_no_joint_faster_than_the_slowest_
     assert_eq!(problem, "line 3: law.source: found nothing, expected a source of six values, or a constant `twist`");
 }
 
-/// Two axes of one sensor, and one of another.
+/// A configuration of the law `axes`, which moves three axes of the tool: two by one sensor, and one by another.
 const AXES: &str = "\
 robot.address = \"a\"
 limits.velocity = [1, 2, 2, 2, 2, 0.25]

@@ -9,7 +9,7 @@ use outrigger_core::law::{AnyLaw, Law};
 
 use crate::{AnyConfiguration, RunsOn};
 
-/// The page of a board's inputs, and the page that is its reference.
+/// The text of the page about a board's inputs, followed by that of its reference.
 const PAGE: &str = concat!(
     include_str!("../../../../port-embassy/docs/inputs.md"),
     include_str!("../../../../port-embassy/docs/inputs-reference.md")

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::EXPERT;
 use crate::reader::without_indices;
 
-/// The folders with sources and pages for users. Tests are exempt, because they set keys in places where they are
-/// rejected.
+/// The folders whose sources and pages are searched for names of configuration keys. Tests are exempt, because they set
+/// keys in places where they are rejected.
 const FOLDERS: [&str; 6] = ["boards", "core", "port-embassy", "port-linux", "urscript", "."];
-/// The files that look up old names, or are history.
+/// The files that may contain former names of keys: the one that looks them up, and the history of changes.
 const EXEMPT: [&str; 2] = ["port-linux/config/src/expert.rs", "CHANGELOG.md"];
 
 fn files(folder: &Path, is_deep: bool, found: &mut Vec<PathBuf>) {
@@ -43,7 +43,8 @@ fn said_by_page(text: &str) -> Vec<String> {
     text.split("```").step_by(2).map(str::to_owned).collect()
 }
 
-/// Returns the names with dots in `text`, without indices. Names of functions, paths and shell variables are no keys.
+/// Returns the words with dots in `text`, possible names of configuration keys, without indices. Names of functions,
+/// paths and shell variables are left out.
 fn dotted(text: &str) -> impl Iterator<Item = String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
     let mut ends = 0;

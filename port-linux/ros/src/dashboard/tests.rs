@@ -17,7 +17,7 @@ fn asked(name: &str, request: &impl Message) -> Result<DashboardOperation, Strin
     ask(offer(name), &encode(request)).map_err(|refused| refused.to_string())
 }
 
-/// Returns a sample call of each service.
+/// Returns the dashboard operation of a sample call of this service.
 fn sample(offer: &'static Offer) -> DashboardOperation {
     let bytes = match offer.service {
         Load::TYPE => encode(&LoadRequest { filename: "weld.urp".into() }),

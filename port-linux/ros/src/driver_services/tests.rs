@@ -13,7 +13,8 @@ fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Operation
     deed_at(offer, bytes, distro, None)
 }
 
-/// Returns the operation that a call requests, for an arm whose tool has this pose; no frames are published.
+/// Returns the operation that a call of a driver's service requests, for an arm whose tool has this pose; no coordinate
+/// frames (tf) of others are known.
 fn deed_at(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Option<[f64; 6]>) -> Result<Operation, Refused> {
     let (names, others) = (Names::new("", "left_").expect("names"), Transforms::default());
     super::deed(offer, bytes, distro, Frames { names: &names, tool, others: &others, now: Instant::ZERO })

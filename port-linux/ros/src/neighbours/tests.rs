@@ -139,7 +139,7 @@ fn a_writer_that_offers_less_is_not_heard() {
     );
 }
 
-/// Checks each pair of qualities against the rules of DDS.
+/// Checks each pair of the qualities of service (QoS) of a sender and a receiver against the rules of DDS.
 #[test]
 fn every_pair_of_qualities_is_judged_as_dds_matches() {
     let all = [false, true]

@@ -37,7 +37,7 @@ fn package(letter: u8, payload: &[u8]) -> Vec<u8> {
     [&size.to_be_bytes()[..], &[letter], payload].concat()
 }
 
-/// Returns the values that a node has after a simulated controller has sent data for a second.
+/// Returns the readings that a node has after a simulated controller has sent it data for some seconds of virtual time.
 fn readings(software: SoftwareVersion) -> Readings {
     let mut controller = Controller::new(Options::for_software(software)).expect("a controller that existed");
     let (mut memory, mut readings) = (stream_memory(), Readings::default());
@@ -84,7 +84,8 @@ fn readings(software: SoftwareVersion) -> Readings {
     readings
 }
 
-/// Returns a table with a row for each topic and a column for each generation that says whether it is filled.
+/// Returns a table with a row for each topic and a column for each generation, which says whether the generation
+/// provides what the topic's message needs.
 fn table<'t>(topics: impl Iterator<Item = &'t Topic>, absent: &[Vec<&'static Topic>]) -> String {
     let mut table =
         String::from("| topic | CB2 1.8 | CB3 3.15 | e-Series 5.15 | PolyScope X 10.12 |\n|---|---|---|---|---|\n");
@@ -99,7 +100,7 @@ fn table<'t>(topics: impl Iterator<Item = &'t Topic>, absent: &[Vec<&'static Top
     table
 }
 
-/// The present names of two topics that have other names in UR's paper.
+/// The present names of two topics that have other names in UR's paper on ROS 2 in PolyScope X.
 const RENAMED: [&str; 2] = ["actual_speed_fraction", "target_speed_fraction"];
 
 #[test]

@@ -67,8 +67,8 @@ impl Robot {
     }
 }
 
-/// The requests of a goal that change something, its outcome, the time of its end, and the progress reported
-/// meanwhile.
+/// The record of a mode change requested over ROS: the requests that need remote control, the outcome, the time of the
+/// end, the reported progress, and the result.
 struct Told {
     asked: Vec<&'static str>,
     end: Result<(), SequenceError>,

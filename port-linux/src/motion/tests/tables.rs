@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Checks that a table is rejected with an error that begins and ends so.
+/// Checks that the reader rejects a table of a motion with an error that begins with `begin` and ends with `end`.
 fn rejected(text: &str, begin: &str, end: &str) {
     let said = told(table(text));
     assert!(said.starts_with(begin) && said.ends_with(end), "{text:?}: {said}");

@@ -46,7 +46,8 @@ fn planner(bench: &Bench, asker: u32) -> Planner<'_, 6> {
     Planner::new(&bench.shared.plans, ClientNumber(asker))
 }
 
-/// Sends a piece at this time \[ms\]. Returns the result: nothing, a line, or a motion.
+/// Sends the piece `how` of a motion plan at this time \[ms\]. Returns the result: nothing, a line for the client, or
+/// the whole motion.
 fn say(bench: &Bench, planner: &mut Planner<'_, 6>, how: &str, ms: u64) -> Said {
     let at = Instant::from_micros(ms * 1_000);
     let issued = Issued::new(planner.asker, at);
@@ -205,7 +206,7 @@ fn a_plan_that_has_begun_delays_nothing_else_that_its_client_says() {
     }
 }
 
-/// Connects a client.
+/// Connects a client to the tested service of requests; returns the client's end of the connection.
 fn client(bench: &Bench, asker: u32) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(4096);
     let (shared, closing) = (bench.shared.clone(), bench.open.subscribe());

@@ -52,7 +52,7 @@ impl Bench {
         assert_eq!(self.answer(), Some((Some(named.1), Verdict::Done, Mode::Command)));
     }
 
-    /// Withdraws a request. Returns the resulting input.
+    /// Sends the withdrawal of a request that causes motion. Returns the input that it passes to the engine, if any.
     fn withdraw(&mut self, (asker, number): (u32, u32)) -> Option<Input> {
         self.ask(9, RequestKind::Withdraw((ClientNumber(asker), number)));
         let input = self.desk.release();
@@ -61,7 +61,8 @@ impl Bench {
         input
     }
 
-    /// Returns the engine's next input, after another one.
+    /// Returns the next input that the queue passes to the engine, and reports to the queue that the engine has
+    /// received it.
     fn next(&mut self) -> Input {
         let input = crate::host::runtime::one_threaded().expect("a runtime").block_on(self.desk.next());
         self.observe(0, (self.desk.status.epoch, self.desk.status.mode, Grade::Ok, None));

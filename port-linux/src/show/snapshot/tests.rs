@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Creates a link whose grade is Bad since 12.34 s, with figures that meet the next condition by now.
+/// Creates the snapshot of a session whose link has the grade (quality) `Bad` since 12.34 s, and whose present figures
+/// meet the condition of the next grade.
 fn low() -> Snapshot {
     let mut figures = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2))).figures(Instant::ZERO);
     let cause = GradeCause { metric: Metric::Misses, grade: Grade::Ok, measured: 12, limit: 5 };
@@ -114,7 +115,7 @@ fn a_status_has_mode_grade_reasons_joints_and_counters_under_their_keys() {
     assert!(told.get("q_target").is_none(), "nobody tells of setpoints: {told}");
 }
 
-/// Creates the figures of a link whose answers are reflected.
+/// Creates the figures of a datagram link on which the controller reflects the counters of commands.
 fn answered() -> Figures {
     let mut figures = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(5))).figures(Instant::ZERO);
     let SequenceTotals { accepted, lost, duplicates, reordered, .. } = &mut figures.sequence;
@@ -135,7 +136,7 @@ fn answered() -> Figures {
     figures
 }
 
-/// Creates a session with a controller of Universal Robots that receives states over RTDE.
+/// Creates the snapshot of a session with a controller of Universal Robots that receives states over RTDE.
 fn by_rtde() -> Snapshot {
     let state = State::<6> {
         positions: JointPositions([0.1, -1.570_796_4, 1e-5, -0.0, 3.0, 1e20]),
@@ -171,7 +172,7 @@ fn by_rtde() -> Snapshot {
     }
 }
 
-/// Creates a session with a KRC whose program shares variables.
+/// Creates the snapshot of a session with a KRC whose KRL program shares variables.
 fn with_variables() -> Snapshot {
     let state = State::<7> { positions: JointPositions([0.5; 7]), ..State::default() };
     let mut variables = Variables { bools: 0b1010, ints: [0; 16], reals: [0; 16] };
@@ -187,7 +188,7 @@ fn with_variables() -> Snapshot {
     }
 }
 
-/// Creates a session without optional parts, with some unknown joints, and numbers that are NaN.
+/// Creates the snapshot of a session without optional parts, with some unknown joints, and numbers that are NaN.
 fn sparse() -> Snapshot {
     let joints = vec![Joint { angle: f32::NAN, speed: Some(f32::INFINITY), ..Joint::default() }; 2];
     let mut arm = Arm { joints, ..Arm::default() };

@@ -76,7 +76,7 @@ pub(super) fn commands(passages: &[Passage]) -> Vec<Command> {
     commands
 }
 
-/// Returns the speeds of a line with `speedj`.
+/// Returns the speeds of a line of text with `speedj` \[rad/s\]; `None` for any other line.
 fn speeds_of(line: &str) -> Option<[f64; 6]> {
     let (_, rest) = line.split_once("speedj([")?;
     let (list, _) = rest.split_once(']')?;
@@ -98,8 +98,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Evaluates the commands of one connection. The list must begin before the first `speedj`, so that all states are
-    /// counted.
+    /// Evaluates the commands of one connection. The recorded span from which they were taken must begin before the
+    /// first `speedj`, so that the states that these answer are counted.
     #[must_use]
     pub fn of(commands: &[Command]) -> Self {
         let mut turnarounds: Vec<Duration> = commands.iter().filter_map(Command::turnaround).collect();

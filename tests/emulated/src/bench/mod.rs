@@ -34,7 +34,7 @@ pub use record::{Motion, REST, Record};
 /// The most frames of a flood that are sent at once: about 1 ms of traffic on a network of 100 Mbit/s.
 const BURST: u64 = 16;
 
-/// The configuration of a run.
+/// The configuration of a run of the test bench.
 #[derive(Debug)]
 pub struct Setup {
     /// The controller and its arm.
@@ -225,7 +225,7 @@ impl<'f> Bench<'f> {
         });
     }
 
-    /// Stops the board for `span` while everything else runs on, as a host does that pauses the emulator.
+    /// Pauses the emulated board for `span` while everything else runs on, as a host does that pauses the emulator.
     ///
     /// # Errors
     /// Returns the system's error if the emulator cannot be stopped or continued.
@@ -235,13 +235,13 @@ impl<'f> Bench<'f> {
         self.board.hold(false)
     }
 
-    /// Runs for `span`, or until the board ends; returns `true` if the board still runs.
+    /// Runs the bench for `span`, or until the board ends; returns `true` if the board still runs.
     pub fn run_for(&mut self, span: Duration) -> bool {
         !self.run_until(span, |_| false) && self.exit().is_none()
     }
 
-    /// Runs until `done` returns `true`, for at most `limit` and not beyond the end of the board; returns `true` if it
-    /// is done.
+    /// Runs the bench until `done` returns `true`, for at most `limit` and not beyond the end of the board. Returns
+    /// `true` if `done` did.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) -> bool {
         let end = self.board.now() + limit;
         loop {
@@ -258,7 +258,7 @@ impl<'f> Bench<'f> {
         }
     }
 
-    /// Ends the board. Returns the way in which it ended.
+    /// Ends the board, if it still runs. Returns the way in which it ended.
     pub fn end(&mut self) -> Exit {
         let exit = self.board.end();
         self.turn();
@@ -311,7 +311,7 @@ impl<'f> Bench<'f> {
         }
     }
 
-    /// Sleeps until something happens, but not beyond `end`.
+    /// Sleeps until the board does something or the next event of the bench is due, but not beyond `end`.
     fn wait(&mut self, end: SimTime) {
         let sensor = self.sensor.as_ref().map_or(SimTime::MAX, Sensor::next_event);
         let events = [self.peer.next_event(), self.up.next_event(), self.down.next_event(), sensor];

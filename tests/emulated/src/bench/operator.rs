@@ -8,9 +8,9 @@ use outrigger_sim::time::SimTime;
 use super::Bench;
 use crate::qemu::Line;
 
-/// The bit of the robot's digital input for the request that the board command; it is held high.
+/// The bit of the robot's digital input by which an operator requests that the board command; it is held high.
 const REQUEST: u32 = 1 << 0;
-/// The bit of the robot's digital input for the acknowledgement.
+/// The bit of the robot's digital input by which an operator acknowledges the reason for which commanding ended.
 const ACKNOWLEDGE: u32 = 1 << 1;
 /// The time for which an operator presses a button.
 const PRESS: Duration = Duration::from_millis(200);
@@ -31,7 +31,8 @@ pub struct Armed {
 }
 
 impl Bench<'_> {
-    /// Raises the request line and holds it. If it was already held, releases it first.
+    /// Raises the request line, the digital input by which an operator requests that the board command, and holds it.
+    /// If it was already held, releases it first.
     pub fn request(&mut self) {
         if self.holds {
             self.controller_mut().act(Action::DigitalInputs(0));
@@ -42,7 +43,7 @@ impl Bench<'_> {
         self.holds = true;
     }
 
-    /// Releases the request line and presses the acknowledge button.
+    /// Releases the request line, and presses the button that acknowledges the reason for which commanding ended.
     pub fn acknowledge(&mut self) {
         self.say("operator: acknowledges");
         self.holds = false;
@@ -60,8 +61,8 @@ impl Bench<'_> {
         self.board.set_contact(false);
     }
 
-    /// Runs until the board's log has a line, at or after `since`, that begins with one of `words`; `None` if none
-    /// appears within `limit`.
+    /// Runs the bench until the board's log has a line, at or after `since`, that begins with one of `words`. Returns
+    /// the line; `None` if none appears within `limit`.
     pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
         let mut heard = None;
         self.run_until(limit, |bench| {
@@ -71,9 +72,9 @@ impl Bench<'_> {
         heard
     }
 
-    /// Requests command repeatedly, as an operator does. If a request is rejected, or not answered because the board
-    /// was not ready to see the button, it is repeated. Before each repetition, a latched state is acknowledged.
-    /// Returns `None` if the board did not command within `limit`.
+    /// Requests that the board command, as an operator does: repeats a request that is rejected, not answered or does
+    /// not lead to commanding, and acknowledges before each repetition. Returns `None` if the board did not command
+    /// within `limit`.
     pub fn arm(&mut self, limit: Duration) -> Option<Armed> {
         let end = self.now() + limit;
         while self.now() < end && self.exit().is_none() {

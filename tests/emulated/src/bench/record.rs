@@ -92,8 +92,8 @@ impl Record {
         }
     }
 
-    /// Returns the root mean square and the largest absolute value of the error of the distance \[m\], from `from`
-    /// until `until`; `None` without a measurement.
+    /// Returns the root mean square and the largest absolute value of the difference between the tool's distance to the
+    /// surface and `wanted` \[m\], from `from` until `until`; `None` without a measurement.
     #[must_use]
     pub fn distance_error(&self, wanted: f64, from: SimTime, until: SimTime) -> Option<(f64, f64)> {
         let errors: Vec<f64> =

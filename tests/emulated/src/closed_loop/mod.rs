@@ -22,7 +22,7 @@ use crate::sensor::{Plug, Sensor, workpiece};
 use crate::tries::{Verdict, nobodys_fallback};
 pub use report::{Check, Report};
 
-/// The distance that the board holds \[m\], as in `boards/standoff.toml`.
+/// The distance between tool and workpiece that the board is configured to hold \[m\], as in `boards/standoff.toml`.
 pub const DISTANCE: f64 = 0.05;
 /// The initial distance from the tool to the workpiece \[m\].
 const START: f64 = 0.07;
@@ -30,15 +30,16 @@ const START: f64 = 0.07;
 const READING: Duration = Duration::from_millis(4);
 /// The duration of the link stall.
 const STALL: Duration = Duration::from_millis(300);
-/// The longest time that each step of the sequence may take.
+/// The longest wait for each step of the test: connecting, arming, a fallback, rest, and the end of the board.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time after which the distance to the workpiece must have settled.
+/// The time after the board began to command by which the distance to the workpiece must have settled.
 const SETTLING: Duration = Duration::from_secs(3);
-/// The time for which the operator waits after a fallback, and again after acknowledging it.
+/// The time for which the operator waits after the arm is at rest, and again after the acknowledgement.
 const LOOK: Duration = Duration::from_millis(700);
-/// The most unplanned fallbacks after which the board is armed again.
+/// The highest number of fallbacks without a disturbance after which the operator requests command again.
 const ATTEMPTS: usize = 10;
-/// The longest delay from a fallback to its line in the log, and from the start of its cause to the fallback.
+/// The time that [`looked_back`] adds for the delays from a standstill of this machine to the fallback that it causes,
+/// and from the fallback to its line in the log.
 const LOGGED: Duration = Duration::from_millis(60);
 
 /// A disturbance that the test causes in the board's surroundings.
@@ -70,8 +71,8 @@ impl Trouble {
         }
     }
 
-    /// Returns the time by which the board must detect the disturbance: the threshold of `boards/standoff.toml` plus
-    /// four periods of the controller.
+    /// Returns the time by which the board must detect the disturbance: the default threshold, which
+    /// `boards/standoff.toml` leaves unchanged, plus four periods of the controller.
     fn seen_within(self, period: Duration) -> Duration {
         let threshold = match self {
             Self::LinkStall => Duration::from_millis(40),
@@ -118,7 +119,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// The events of a run that are not in its record.
+/// The course of a run of the closed loop: the events that are not in its [`Record`].
 #[derive(Clone, Debug, Default)]
 pub struct Story {
     /// The time and the text of the line in the board's log that reports the connection to the controller.
@@ -137,28 +138,30 @@ pub struct Story {
     pub exit: Option<Exit>,
 }
 
-/// Returns the path of the configuration for the firmware: the shipped thresholds for 125 states a second, wider
-/// thresholds in the file for 500 states a second.
+/// Returns the path of the configuration for the firmware: with the default thresholds for software that sends 125
+/// states a second, with wider thresholds for 500 states a second.
 #[must_use]
 pub fn configuration(software: SoftwareVersion) -> PathBuf {
     let name = if software.at_least(5, 0) { "standoff-500hz.toml" } else { "standoff.toml" };
     Path::new(env!("CARGO_MANIFEST_DIR")).join("boards").join(name)
 }
 
-/// Returns the age of a state that is too old for commanding, according to that configuration.
+/// Returns the age of a state that is too old for commanding, as the file of [`configuration`] sets it.
 #[must_use]
 pub fn stale_after(software: SoftwareVersion) -> Duration {
     Duration::from_millis(if software.at_least(5, 0) { 100 } else { 40 })
 }
 
-/// Returns the shortest standstill of this machine that can make the board end commanding. The other half of the
-/// limit covers the age of a state at the start of the standstill and the time that the emulator takes to catch up.
+/// Returns the shortest standstill of this machine that can make the board end commanding: half of [`stale_after`]. The
+/// other half covers the age of a state at the start of the standstill and the time that the emulator takes to catch
+/// up.
 #[must_use]
 pub fn ending_standstill(software: SoftwareVersion) -> Duration {
     stale_after(software) / 2
 }
 
-/// Returns the time before a fallback in the log in which a standstill that caused it is searched for.
+/// Returns the length of the time span, before a fallback in the log, in which the cause of the fallback is searched
+/// for: a standstill of this machine.
 #[must_use]
 pub fn looked_back(software: SoftwareVersion) -> Duration {
     stale_after(software) * 2 + LOGGED
@@ -185,7 +188,8 @@ pub fn setup(plan: &Plan) -> Setup {
     setup
 }
 
-/// Runs the sequence on a board with this firmware; `teller` receives the events as they happen.
+/// Runs the closed-loop test on a board with this firmware, and reports on it; `teller` receives the events as they
+/// happen.
 ///
 /// # Errors
 /// Returns an error if the board cannot be started.
@@ -208,7 +212,7 @@ struct Player<'b, 'f> {
 }
 
 impl Player<'_, '_> {
-    /// Runs the sequence of the closed loop as far as possible, for `span`, and then up to [`PATIENCE`] longer until
+    /// Runs the steps of the closed-loop test as far as possible, for `span`, and then up to [`PATIENCE`] longer until
     /// the board ends.
     fn play(&mut self, span: Duration) {
         let _ = self.scenes(span);
@@ -230,8 +234,8 @@ impl Player<'_, '_> {
         self.work(armed, at(1.0))
     }
 
-    /// Lets the board follow its law until `end`. After a fallback without a disturbance, the operator requests
-    /// command again.
+    /// Lets the board follow its law until `end`. After a fallback without a disturbance, the operator acknowledges and
+    /// requests command again. Returns `None` if that fails or is needed too often.
     fn work(&mut self, mut armed: Armed, end: SimTime) -> Option<()> {
         loop {
             let left = end.since(self.bench.now());
@@ -289,8 +293,8 @@ impl Player<'_, '_> {
     }
 }
 
-/// Runs until the board logs that the arm is at rest, or that it has reconnected without knowing the arm to be at rest.
-/// Queued text is dropped with the connection, and rest is measured on the next connection.
+/// Runs until the board logs that the arm is at rest, or that it has reconnected without knowing the arm to be at rest:
+/// queued text is dropped with the connection. Returns the time; `None` if neither is logged in time.
 pub fn rested(bench: &mut Bench<'_>, since: SimTime) -> Option<SimTime> {
     let line = bench.hear(since, &["at rest", "standstill not measured"], PATIENCE)?;
     if !line.text.starts_with("at rest") {

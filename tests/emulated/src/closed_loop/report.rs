@@ -20,11 +20,11 @@ const ERROR: f64 = 0.001;
 /// The largest permitted share of states (0 … 1) that newer states overtake, because the emulated board shares its
 /// processor.
 const OVERTAKEN: f64 = 0.2;
-/// The delay that the machine on which the emulator runs may add.
+/// The time by which the machine on which the emulator runs may delay the rest of the arm.
 const HOST: Duration = Duration::from_millis(60);
-/// The deceleration of a stop \[rad/s²\], as in `boards/standoff.toml`.
+/// The default deceleration of a stop \[rad/s²\], which `boards/standoff.toml` leaves unchanged.
 const STOP: f64 = 10.0;
-/// The time for which the last command holds, as in `boards/standoff.toml`.
+/// The default time for which the last command holds, which `boards/standoff.toml` leaves unchanged.
 const HOLD: Duration = Duration::from_millis(40);
 
 /// One check of a run of the closed loop.
@@ -131,8 +131,8 @@ fn answered(answers: &[Answers], period: Duration) -> Check {
     }
 }
 
-/// Checks one disturbance. A standstill of the machine during a measurement is no fault of the board: the permitted
-/// times are longer by the length of the standstill, and a board that reports a standstill of its own is right.
+/// Checks the board's reaction to one disturbance. A standstill of the machine during a measurement is no fault of the
+/// board: it extends the permitted times by its length, and the board may report it as its own.
 fn judged(plan: &Plan, round: &Round, period: Duration, bench: &Bench<'_>) -> [Check; 4] {
     let names = match round.trouble {
         Trouble::LinkStall => ["link-stall-reason", "link-stall-rest", "link-stall-stays", "link-stall-arms-again"],
@@ -217,7 +217,7 @@ fn only_when_hurt(plan: &Plan, story: &Story, bench: &Bench<'_>) -> Check {
     }
 }
 
-/// Returns the time for which the arm brakes and its drives follow with a lag.
+/// Returns the longest time in which the arm comes to rest: it brakes, and its drives follow with a lag.
 fn braking(round: &Round) -> Duration {
     let lag = Options::default().drive.lag.as_secs_f64();
     let decay = (STOP * lag / REST).max(1.0).ln() * lag;
@@ -262,7 +262,8 @@ fn sourced(plan: &Plan, telemetry: &Telemetry) -> Check {
     }
 }
 
-/// Replays every complete recording of the board on this machine; there must be at least one for each disturbance.
+/// Runs the board's engine again on every complete recording, on this machine, and checks that it sends the same bytes.
+/// There must be at least one such recording for each disturbance.
 fn replayed(telemetry: &Telemetry, story: &Story) -> Check {
     let runs: Vec<_> = telemetry.recordings.values().filter_map(|(_, recording)| recording.replayed()).collect();
     let texts: u32 = runs.iter().flatten().map(|replayed| replayed.texts).sum();

@@ -7,10 +7,11 @@ use embassy_time_driver::{Driver, time_driver_impl};
 use outrigger_sim::time::SimTime;
 use outrigger_wire::time::Instant;
 
-/// The uptime of the board when the simulation begins \[µs\]. It is not zero, so that no test depends on either start.
+/// The uptime of the board when the simulation begins \[µs\]. It is not zero, so that a test fails if it confuses the
+/// board's clock with the simulation's.
 const UPTIME: u64 = 7_000_000;
 
-/// A clock and the tasks that sleep on it.
+/// The virtual clock of a simulated board, and the tasks that sleep on it.
 #[derive(Default)]
 struct Clock {
     micros: u64,
@@ -39,7 +40,7 @@ impl Driver for Virtual {
     }
 }
 
-/// Begins a new simulation on this thread.
+/// Begins a new simulation on this thread: resets its virtual clock, and forgets all sleeping tasks.
 pub fn begin() {
     CLOCK.set(Clock { micros: UPTIME, sleepers: vec![] });
 }
@@ -67,7 +68,7 @@ pub fn next_alarm() -> SimTime {
     next.map_or(SimTime::MAX, |at| SimTime::from_micros(at.saturating_sub(UPTIME)))
 }
 
-/// Returns a time of the board on the simulation's clock.
+/// Converts a time on the board's clock to the simulation's clock, which begins at zero.
 #[must_use]
 pub fn sim_time(at: Instant) -> SimTime {
     SimTime::from_micros(at.as_micros().saturating_sub(UPTIME))

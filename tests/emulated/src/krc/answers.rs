@@ -30,7 +30,7 @@ pub struct Answer {
     pub positions: [f32; 7],
 }
 
-/// The traffic of a run with fewer than 65536 measurements, whose counters are in order.
+/// The traffic between KRC and board in a run with fewer than 65536 measurements, whose counters are consecutive.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
     /// The measurements that the KRC sent, in order.
@@ -96,8 +96,8 @@ impl Answers {
         all
     }
 
-    /// Returns the joint steps between each command that the KRC follows and the command before it, for an arm that may
-    /// move at `speed` \[rad/s\].
+    /// Examines the joint steps between each command that the KRC follows and the command before it, for an arm that
+    /// may move at `speed` \[rad/s\].
     #[must_use]
     pub fn steps(&self, speed: f64) -> Steps {
         let mut steps = Steps::default();
@@ -125,8 +125,8 @@ mod tests {
         SimTime::from_micros(micros)
     }
 
-    /// Returns measurements every 2 ms from counter 65534 on, and commands: the number of the measurement, the time
-    /// \[µs\] and the position of the first joint.
+    /// Returns traffic with six measurements every 2 ms from counter 65534 on, and these commands: the number of the
+    /// answered measurement, the time of arrival \[µs\] and the position of the first joint \[rad\] of each.
     fn answers(commands: &[(u16, u64, f32)]) -> Answers {
         let first = 65_534_u16;
         let mut answers = Answers::default();

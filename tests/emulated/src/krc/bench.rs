@@ -16,7 +16,8 @@ use crate::wire::Wire;
 /// The bit of the KRC's digital input for the request that the board command. The KRL program forwards it to the
 /// board.
 const REQUEST: u8 = 1 << 0;
-/// The bit of the KRC's digital input for the acknowledgement. The KRL program forwards it to the board.
+/// The bit of the KRC's digital input by which an operator acknowledges the reason for which commanding ended. The KRL
+/// program forwards it to the board.
 const ACKNOWLEDGE: u8 = 1 << 1;
 /// The time for which an operator presses a button.
 const PRESS: Duration = Duration::from_millis(200);
@@ -125,7 +126,8 @@ impl<'f> KrcBench<'f> {
         format!("{said}{:?} {:?} {:?} {fallbacks:?}\n{}", krc.state(), krc.quality(), krc.counts(), self.complaints())
     }
 
-    /// Raises the request line and holds it. If it was already held, releases it first.
+    /// Raises the request line, the digital input by which an operator requests that the board command, and holds it.
+    /// If it was already held, releases it first.
     pub fn request(&mut self) {
         if self.holds {
             self.peer.krc_mut().set_inputs(0);
@@ -135,15 +137,15 @@ impl<'f> KrcBench<'f> {
         self.holds = true;
     }
 
-    /// Releases the request line and presses the acknowledge button.
+    /// Releases the request line, and presses the button that acknowledges the reason for which commanding ended.
     pub fn acknowledge(&mut self) {
         self.holds = false;
         self.peer.krc_mut().set_inputs(ACKNOWLEDGE);
         self.released = self.now() + PRESS;
     }
 
-    /// Runs until the board's log has a line, at or after `since`, that begins with one of `words`; `None` if none
-    /// appears within `limit`.
+    /// Runs the bench until the board's log has a line, at or after `since`, that begins with one of `words`. Returns
+    /// the line; `None` if none appears within `limit`.
     pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
         let mut heard = None;
         self.run_until(limit, |bench| {
@@ -153,8 +155,8 @@ impl<'f> KrcBench<'f> {
         heard
     }
 
-    /// Requests command repeatedly: acknowledges a latched reason and repeats a rejected request. Returns the time of
-    /// the request that succeeded; `None` if the board did not command within `limit`.
+    /// Requests that the board command, and repeats a rejected request; before each request, acknowledges the reason
+    /// for which commanding ended. Returns the time of the request that succeeded; `None` if none did within `limit`.
     pub fn arm(&mut self, limit: Duration) -> Option<SimTime> {
         let end = self.now() + limit;
         while self.now() < end && self.exit().is_none() {
@@ -174,13 +176,13 @@ impl<'f> KrcBench<'f> {
         None
     }
 
-    /// Runs for `span`, or until the board ends; returns `true` if the board still runs.
+    /// Runs the bench for `span`, or until the board ends; returns `true` if the board still runs.
     pub fn run_for(&mut self, span: Duration) -> bool {
         !self.run_until(span, |_| false) && self.exit().is_none()
     }
 
-    /// Runs until `done` returns `true`, for at most `limit` and not beyond the end of the board; returns `true` if it
-    /// is done.
+    /// Runs the bench until `done` returns `true`, for at most `limit` and not beyond the end of the board. Returns
+    /// `true` if `done` did.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) -> bool {
         let end = self.now() + limit;
         loop {

@@ -15,10 +15,12 @@ use crate::peer::{Datagram, PeerOptions, instant};
 
 /// The address of the emulated board.
 const BOARD: Ipv4Address = Ipv4Address::new(10, 0, 2, 15);
-/// The sender of the datagrams in the KRC's fault `second-sender`.
+/// The address and port of the second sender that also sends measurements to the board, in the KRC's fault
+/// `second-sender`.
 const STRANGER: (Ipv4Address, u16) = (Ipv4Address::new(10, 0, 2, 9), 40_000);
 
-/// A simulated KRC behind a network stack of its own, and the second sender that also sends to the board.
+/// A simulated KRC behind a network stack of its own. In its fault `second-sender` a second sender also sends to the
+/// board.
 pub struct KrcPeer {
     krc: Krc,
     interface: Interface,

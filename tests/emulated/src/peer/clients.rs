@@ -14,7 +14,7 @@ const WAITING: usize = 2;
 /// The number of bytes passed to a client at once; the controller passes at most one message at a time.
 const CHUNK: usize = 4096;
 
-/// A connection that is open or was open.
+/// A TCP connection of a client to the controller, open or closed.
 struct Client {
     port: Port,
     socket: SocketHandle,
@@ -88,8 +88,9 @@ impl Clients {
         busy
     }
 
-    /// Keeps as many sockets listening as the port has room for; none if the controller does not listen on the port, so
-    /// that the stack answers with a reset as a host without that port does.
+    /// Keeps up to [`WAITING`] sockets listening on each port on which the controller listens, as far as the port has
+    /// room for clients. Other ports have none, so that the stack answers with a reset, as a host without that port
+    /// does.
     fn listen(&mut self, sockets: &mut SocketSet<'static>, controller: &Controller) {
         for port in Port::ALL {
             let open = controller.listens(port);

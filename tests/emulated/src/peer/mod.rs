@@ -188,7 +188,7 @@ impl Peer {
     }
 }
 
-/// Returns the time in the type of the TCP/IP stack.
+/// Converts a simulated time to the type of the TCP/IP stack.
 pub(crate) fn instant(at: SimTime) -> Instant {
     Instant::from_micros(i64::try_from(at.as_micros()).unwrap_or(i64::MAX))
 }

@@ -14,7 +14,7 @@ const LOCAL: std::ops::RangeInclusive<u16> = 49_152..=u16::MAX;
 /// The number of bytes passed to the other end of a connection at once.
 const CHUNK: usize = 4096;
 
-/// A connection attempt, or the connection that resulted.
+/// An outgoing connection of the controller: the attempt, or the connection that resulted.
 struct Call {
     socket: SocketHandle,
     /// The controller's identifier of the connection; `None` once the controller no longer needs it.
@@ -78,7 +78,8 @@ impl Calls {
         }
     }
 
-    /// Opens a connection for the controller; `None` if the host is not an IP address, because there is no resolver.
+    /// Begins to open a connection that the controller requests. Returns `None` if the host is not an IP address,
+    /// because there is no resolver, or if the stack refuses.
     fn begin(&mut self, dial: &Dial, sockets: &mut SocketSet<'static>, interface: &mut Interface) -> Option<Call> {
         let address: Ipv4Addr = dial.host.parse().ok()?;
         let PeerOptions { receive_buffer, send_buffer, nagle, .. } = self.options;

@@ -9,7 +9,7 @@ use crate::wire::{Conditions, Loss, Wire};
 
 const HOST: Ipv4Address = Ipv4Address::new(10, 0, 2, 15);
 
-/// A host with sockets, the wires in both directions, and the peer.
+/// The network of a test: a host with sockets, the wires in both directions, and the peer.
 struct Net {
     now: SimTime,
     peer: Peer,
@@ -69,7 +69,7 @@ impl Net {
         all
     }
 
-    /// Runs hosts and wires from event to event until `end`.
+    /// Runs the host, the wires and the peer from event to event until `end`.
     fn run_until(&mut self, end: SimTime) {
         let mut idle = 0;
         while self.now < end {

@@ -41,15 +41,15 @@ pub enum Passing {
     Closed,
 }
 
-/// The size of a head \[B\]. For real-time packets it is the length and the controller time; for data of port 30004 it
-/// is length, kind, recipe and time.
+/// The size of the beginning of a message with a state \[B\], up to its time. For real-time packets it is the length
+/// and the controller time; for data of port 30004 it is length, kind, recipe and time.
 const HEAD: usize = 12;
 /// The size of the length and the kind of a package of port 30004 \[B\].
 const PACKAGE: usize = 3;
 /// The kind of a package of port 30004 that contains data.
 const DATA: u8 = b'U';
 
-/// The progress of the byte streams of one connection.
+/// The progress of recording the bytes of one connection, in both directions.
 #[derive(Debug, Default)]
 struct Streams {
     /// The first bytes of the present packet, which contain its length, and the number of bytes of the packet that
@@ -57,7 +57,7 @@ struct Streams {
     head: Vec<u8>,
     rest: usize,
     line: Vec<u8>,
-    /// The number of bytes that were passed to the TCP/IP stack.
+    /// The number of bytes of the controller that were passed to the TCP/IP stack.
     written: usize,
     /// The states that are not known to have been received: the number of bytes up to their end, and the time they were
     /// sent.
@@ -92,7 +92,7 @@ impl Ledger {
         self.note(at, client, port, Passing::Closed);
     }
 
-    /// Tracks bytes that go from the controller to a client.
+    /// Records the states in the bytes that the controller sends to a client.
     pub(super) fn down(&mut self, at: SimTime, client: Conn, port: Port, mut bytes: &[u8]) {
         if !self.keeps || !(port.sends_realtime() || port == Port::Rtde) {
             return;
@@ -139,7 +139,7 @@ impl Ledger {
         }
     }
 
-    /// Tracks bytes that come from a client.
+    /// Records the lines of text in the bytes that a client sends to the controller.
     pub(super) fn up(&mut self, at: SimTime, client: Conn, port: Port, bytes: &[u8]) {
         // The bytes sent to port 30004 are not text.
         if !self.keeps || port == Port::Rtde {
@@ -165,7 +165,8 @@ impl Ledger {
     }
 }
 
-/// Returns the number of bytes that determine what a message is, as far as its first bytes show.
+/// Returns the number of first bytes of a controller's message that contain its length, its kind and its time, if it
+/// has one \[B\]. `first` is the beginning of the message, as far as it is known.
 fn head_size(port: Port, first: &[u8]) -> usize {
     match (port, first.first_chunk()) {
         (Port::Rtde, Some([high, low, DATA])) if usize::from(u16::from_be_bytes([*high, *low])) >= HEAD => HEAD,

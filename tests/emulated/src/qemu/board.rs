@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::machine_standstills::{self, Window};
 use crate::priority::Priority;
 
-/// The longest sleep before all inputs are checked again.
+/// The longest sleep of [`Board::wait`]; after it, the caller checks all inputs again.
 const GLANCE: Duration = Duration::from_millis(20);
 /// The time after which frames are offered to QEMU again if it had no room for them.
 const RETRY: Duration = Duration::from_micros(300);
@@ -82,7 +82,7 @@ impl<'f> Board<'f> {
         self.process.exit()
     }
 
-    /// Stops the board while everything else runs on (`still` is `true`), or continues it.
+    /// Pauses the board while everything else runs on (`still` is `true`), or continues it.
     ///
     /// # Errors
     /// Returns the system's error if the signal cannot be sent.
@@ -127,7 +127,7 @@ impl<'f> Board<'f> {
         self.contact.send(if closed { b"1" } else { b"0" });
     }
 
-    /// Passes each line that the board has logged since the last call to `each`.
+    /// Calls `each` with every line that the board has logged since the previous call.
     pub fn log(&mut self, each: impl FnMut(Line)) {
         let now = self.clock.now();
         let output = self.process.output();

@@ -114,7 +114,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// Creates a call with this firmware on this machine, connected only to the host's address translation.
+    /// Creates a call of QEMU with this firmware on this machine, with a network through QEMU's address translation and
+    /// no serial lines.
     #[must_use]
     pub fn new(machine: Machine, elf: &Path) -> Self {
         Self {
@@ -131,7 +132,8 @@ impl Command {
         }
     }
 
-    /// Returns the words of QEMU's command line, starting with the program.
+    /// Returns the words of the command line: the prefix [`within`](Self::within), then `timeout` if there is a limit,
+    /// then QEMU with its arguments.
     #[must_use]
     pub fn words(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = self.within.iter().map(OsString::from).collect();

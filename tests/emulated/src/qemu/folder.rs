@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A new folder. It is removed with its contents when this is dropped.
+/// A new temporary folder. It is removed with its contents when this value is dropped.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 

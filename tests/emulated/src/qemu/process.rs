@@ -20,7 +20,7 @@ pub enum Exit {
     Failure(i32),
     /// The time limit of the run was reached.
     TimedOut,
-    /// The board was ended by this program.
+    /// The board was ended by this program, or QEMU by a signal.
     Killed,
 }
 
@@ -82,7 +82,7 @@ impl Process {
         let _ = poll(&mut [PollFd::new(&self.stdout, PollFlags::IN)], None);
     }
 
-    /// Stops QEMU, as a host does that pauses it (`still` is `true`), or continues it.
+    /// Pauses QEMU, as a host does (`still` is `true`), or continues it.
     ///
     /// # Errors
     /// Returns the system's error if a signal cannot be sent.

@@ -32,7 +32,7 @@ pub struct Timing {
     pub command: u64,
     /// The time from when the chip has taken a command that opens a socket until the socket is open.
     pub opening: u64,
-    /// The time from the end of a reset by the reset line until the chip answers.
+    /// The time from the end of a reset by the reset line, or of a power failure, until the chip answers.
     pub awake: u64,
     /// The time from when the chip answers after a reset, or from plugging the cable in, until there is a link.
     pub negotiation: u64,
@@ -61,9 +61,10 @@ pub struct Faults {
     pub stuck: Option<u8>,
     /// The chip sends but does not set its SENDOK bit.
     pub sends_in_silence: bool,
-    /// The length fields of the next frames that arrive.
+    /// The wrong values that replace the length fields of the next frames that arrive.
     pub lengths: VecDeque<u16>,
-    /// The next values of the register with the number of received bytes; each is used up when its low byte is read.
+    /// The wrong values that the register with the number of received bytes shows next; each is used up when its low
+    /// byte is read.
     pub received: VecDeque<u16>,
 }
 
@@ -284,7 +285,7 @@ impl Chip {
         self.begin_to_send();
     }
 
-    /// Takes a frame that has arrived from the wire.
+    /// Takes a frame that has arrived from the wire into the receive buffer, or discards it.
     fn take(&mut self, frame: &[u8]) {
         if !self.has_link() || self.state != MACRAW || self.faults.wedged {
             return;

@@ -17,26 +17,28 @@ use super::chip::Chip;
 
 const MICRO: u64 = 1_000;
 
-/// The durations of operations on the chip's bus \[ns\], and of the processor's work for them.
+/// The durations on the simulated SPI bus to the W5500 network chip \[ns\]: of a byte, and of the processor's work for
+/// an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// The duration of one byte on the bus.
+    /// The duration of one byte on the SPI bus \[ns\].
     pub byte: u64,
-    /// The time before each bus operation, in which its transfer is set up, its end is noticed and the task runs.
+    /// The processor's time for one operation of an SPI transaction \[ns\]: it sets up the transfer, notices its end
+    /// and runs the driver's task. This time passes before the first byte.
     pub operation: u64,
 }
 
 impl Default for Rate {
-    /// Returns the rate at 25 MHz; the rest is a guess for a Cortex-M33 at 150 MHz.
+    /// Returns the duration of a byte at 25 MHz, and a guess of the processor's time for a Cortex-M33 at 150 MHz.
     fn default() -> Self {
         Self { byte: 320, operation: 4_000 }
     }
 }
 
-/// The state of the chip's interrupt line.
+/// The condition of the simulated W5500 network chip's interrupt line: intact, broken or shorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
-    /// The line follows the chip.
+    /// The line has the level that the chip gives it.
     #[default]
     Works,
     /// The line is never low, as if it were broken.
@@ -45,7 +47,7 @@ pub enum Line {
     Shorted,
 }
 
-/// An error of the bus to the chip.
+/// An error of a transaction on the SPI bus to the simulated W5500 network chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusError;
 
@@ -59,16 +61,17 @@ struct Shared {
     chip: Chip,
     rate: Rate,
     line: Line,
-    /// A flag for each of the next bus accesses: in `errors`, `true` if it fails; in `garbled`, `true` if every bit
-    /// that it reads is inverted.
+    /// The faults of the next SPI transactions, in order: `true` in `errors` for one that fails, `true` in `garbled`
+    /// for one that reads every bit inverted.
     errors: VecDeque<bool>,
     garbled: VecDeque<bool>,
     now: u64,
-    /// The time at which the last bus access ends.
+    /// The time at which the last transfer on the SPI bus ended \[ns\].
     free_at: u64,
     accessed: bool,
     sleepers: Vec<(u64, Waker)>,
-    /// The wakers of tasks that wait for the interrupt line, and the line's last level and counts of changes.
+    /// The wakers of tasks that wait for the interrupt line; then that line's level when it was last checked, and the
+    /// counts of its falling and rising edges.
     watchers: Vec<Waker>,
     low: bool,
     falls: u64,
@@ -84,7 +87,8 @@ impl Shared {
         }
     }
 
-    /// Wakes the tasks that wait for the interrupt line if the line has changed.
+    /// Checks the level of the interrupt line. After a change, counts the edge and wakes the tasks that wait for the
+    /// line.
     fn look(&mut self) {
         let low = self.is_low();
         if low != self.low {
@@ -95,12 +99,12 @@ impl Shared {
     }
 }
 
-/// The chip and its pins, shared by the driver and the test.
+/// The simulated W5500 network chip with its SPI bus and pins, shared by the tested driver and the test.
 #[derive(Clone)]
 pub struct Pins(Rc<RefCell<Shared>>);
 
 impl Pins {
-    /// Creates the pins of this chip, on a bus with these durations.
+    /// Creates the pins of the simulated `chip`, on an SPI bus with the durations `rate`.
     #[must_use]
     pub fn new(chip: Chip, rate: Rate) -> Self {
         Self(Rc::new(RefCell::new(Shared {
@@ -120,68 +124,69 @@ impl Pins {
         })))
     }
 
-    /// Returns the bus to the chip, with the select line.
+    /// Returns the SPI bus to the simulated chip, with its select line, for the tested driver.
     #[must_use]
     pub fn spi(&self) -> Spi {
         Spi(self.clone())
     }
 
-    /// Returns the chip's interrupt line.
+    /// Returns the interrupt line of the simulated chip, for the tested driver.
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
         Interrupt(self.clone())
     }
 
-    /// Returns the chip's reset line.
+    /// Returns the reset line of the simulated chip, for the tested driver.
     #[must_use]
     pub fn reset(&self) -> Reset {
         Reset(self.clone())
     }
 
-    /// Returns the chip behind the pins.
+    /// Returns the simulated chip behind the pins, for the test.
     #[must_use]
     pub fn chip(&self) -> RefMut<'_, Chip> {
         RefMut::map(self.0.borrow_mut(), |shared| &mut shared.chip)
     }
 
-    /// Sets the state of the interrupt line.
+    /// Sets the condition of the interrupt line: intact, broken or shorted.
     pub fn set_line(&self, line: Line) {
         self.0.borrow_mut().line = line;
     }
 
-    /// Sets for each of the next bus accesses whether it fails.
+    /// Sets for each of the next SPI transactions, in order, whether it fails.
     pub fn fail(&self, errors: impl IntoIterator<Item = bool>) {
         self.0.borrow_mut().errors = errors.into_iter().collect();
     }
 
-    /// Sets for each of the next bus accesses whether every bit that it reads is inverted.
+    /// Sets for each of the next SPI transactions, in order, whether it reads every bit inverted.
     pub fn garble(&self, garbled: impl IntoIterator<Item = bool>) {
         self.0.borrow_mut().garbled = garbled.into_iter().collect();
     }
 
-    /// Delivers a frame from the network to the chip now.
+    /// Delivers a frame from the network to the simulated chip now.
     pub fn deliver(&self, frame: Vec<u8>) {
         let mut shared = self.0.borrow_mut();
         let now = shared.now;
         shared.chip.arrive(now, frame);
     }
 
-    /// Plugs the network cable in, or pulls it.
+    /// Plugs the network cable of the simulated chip in (`true`), or pulls it (`false`).
     pub fn plug(&self, plugged: bool) {
         let mut shared = self.0.borrow_mut();
         let now = shared.now;
         shared.chip.plug(now, plugged);
     }
 
-    /// Takes the next frame that has left the chip, and the time at which it left. During an access, frames appear only
-    /// at its end.
+    /// Takes the next frame that has left the simulated chip, and the time at which it left. During an SPI transaction,
+    /// frames appear only when one of its operations ends.
     #[must_use]
     pub fn take(&self) -> Option<(SimTime, Vec<u8>)> {
         let (at, frame) = self.0.borrow_mut().chip.leave()?;
         Some((SimTime::from_micros(at.div_ceil(MICRO)), frame))
     }
 
-    /// Sets the time to `now` and wakes the tasks for which something happened.
+    /// Sets the virtual time to `now`. Wakes the tasks whose waiting time has passed, and those that wait for the
+    /// interrupt line if its level has changed.
     pub fn advance(&self, now: SimTime) {
         let mut shared = self.0.borrow_mut();
         shared.now = now.as_micros() * MICRO;
@@ -194,7 +199,8 @@ impl Pins {
         shared.sleepers.extract_if(.., |(at, _)| *at <= now).for_each(|(_, waker)| waker.wake());
     }
 
-    /// Returns the time of the next event, by which [`Pins::advance`] must be called.
+    /// Returns the time of the next event of the simulated chip and its bus, by which [`Pins::advance`] must be called;
+    /// [`SimTime::MAX`] if none is pending.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         let shared = self.0.borrow();
@@ -215,7 +221,7 @@ impl Pins {
         .await;
     }
 
-    /// Waits until `done` returns `true` for the state of the interrupt line.
+    /// Waits until `done` returns `true`. It is called at once, and again after each change of the interrupt line.
     async fn line(&self, done: impl Fn(&Shared) -> bool) {
         poll_fn(|context| {
             let mut shared = self.0.borrow_mut();
@@ -230,10 +236,10 @@ impl Pins {
     }
 }
 
-/// The SPI bus to the chip, with its select line.
+/// The SPI bus to the simulated W5500 network chip, with its select line.
 pub struct Spi(Pins);
 
-/// A bus access, which ends even if its task is dropped.
+/// An SPI transaction in progress. Dropping it ends the transaction, also when the driver's task is dropped.
 struct Access<'a>(&'a Pins);
 
 impl<'a> Access<'a> {
@@ -313,7 +319,7 @@ impl SpiDevice for Spi {
     }
 }
 
-/// The interrupt line of the chip.
+/// The interrupt line of the simulated W5500 network chip.
 pub struct Interrupt(Pins);
 
 impl ErrorType for Interrupt {
@@ -350,7 +356,7 @@ impl Wait for Interrupt {
     }
 }
 
-/// The reset line of the chip.
+/// The reset line of the simulated W5500 network chip.
 pub struct Reset(Pins);
 
 impl Reset {

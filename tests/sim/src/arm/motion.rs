@@ -82,7 +82,8 @@ impl Targets {
         Self { q, qd: [0.0; 6], qdd: [0.0; 6] }
     }
 
-    /// Executes one control cycle of `dt` \[s\], with the trajectory slowed by `scaling` (0 … 1).
+    /// Executes one control cycle of `dt` \[s\]: updates the joint targets by `motion`, slowed by the speed scaling
+    /// `scaling`, 0 … 1. Routes and other motions of the tool are not executed here.
     pub fn step(&mut self, motion: &Motion, scaling: f64, dt: f64) {
         let before = self.qd;
         match *motion {
@@ -109,13 +110,13 @@ impl Targets {
         }
     }
 
-    /// Executes one control cycle of `dt` \[s\] with the velocity targets `qd` \[rad/s\].
+    /// Updates the joint targets for one control cycle of `dt` \[s\] with the velocity targets `qd` \[rad/s\].
     pub(super) fn step_by(&mut self, qd: [f64; 6], dt: f64) {
         let before = std::mem::replace(&mut self.qd, qd);
         self.moved(before, dt);
     }
 
-    /// Executes one control cycle of `dt` \[s\] in which the position targets become `q` \[rad\].
+    /// Updates the joint targets for one control cycle of `dt` \[s\], in which the position targets become `q` \[rad\].
     pub(super) fn step_to(&mut self, q: [f64; 6], dt: f64) {
         for (joint, goal) in q.into_iter().enumerate() {
             let speed = (goal - self.q[joint]) / dt;

@@ -56,7 +56,8 @@ pub(crate) struct Connection {
     pub(crate) closes_after_answer: bool,
     /// The state of the client's RTDE conversation, on port 30004.
     pub(crate) session: Session,
-    /// `true` if the connection was opened while the robot was in remote control.
+    /// `true` if the controller accepted commands of clients, so was not in local control, when the connection was
+    /// opened.
     pub(crate) permitted: bool,
     /// `true` until the first state message was sent to the client.
     pub(crate) first_state: bool,
@@ -84,7 +85,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether the controller still sends to this client.
+    /// Returns whether the connection is open, so that the controller still sends states and messages to the client.
     pub(crate) fn listens(&self) -> bool {
         self.phase == Phase::Open
     }

@@ -43,13 +43,14 @@ pub enum EventKind {
         /// The port that the client was connected to.
         port: Port,
     },
-    /// A complete program arrived: from a client, or fetched from the computer by External Control nodes.
+    /// A complete program or a single statement arrived: from a client, or fetched from the computer by External
+    /// Control nodes.
     Program {
         /// The IP address of the program's sender, if it is known.
         peer: Option<IpAddr>,
         /// The program's name, which follows `def` or `sec`; for a single statement, the function that it calls.
         name: String,
-        /// The number of the program's lines; `None` for a single statement.
+        /// The number of the program's lines that are not blank; `None` for a single statement.
         lines: Option<usize>,
         /// The reason for which the controller ignores the program; `None` if it does not.
         ignored: Option<&'static str>,
@@ -169,8 +170,8 @@ impl Controller {
     }
 }
 
-/// Returns the name of a program and its number of lines, or the function that a single statement calls. Characters
-/// that cannot be part of a name are omitted, because a terminal displays the name.
+/// Returns the name of a program and the number of its lines that are not blank, or the function that a single
+/// statement calls. Characters that cannot be part of a name are omitted, because a terminal displays the name.
 fn describe(text: &str) -> (String, Option<usize>) {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let block = ["def ", "sec "].into_iter().find_map(|head| first.strip_prefix(head));

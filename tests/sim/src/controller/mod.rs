@@ -294,8 +294,8 @@ impl Controller {
         &self.plant.force
     }
 
-    /// Returns the distance from the tool centre point to the surface, along the tool's z axis \[m\]; `None` if there
-    /// is no surface ahead.
+    /// Returns the distance from the tool centre point to the simulated surface that the tool can touch, along the
+    /// tool's z axis \[m\]; `None` if there is no surface ahead.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         let tool = self.plant.arm.tool();
@@ -377,8 +377,8 @@ impl Controller {
         self.course.replace(vec![]).unwrap_or_default()
     }
 
-    /// Returns the time of the next event without further calls: a control cycle, a fault, a scheduled action,
-    /// arriving bytes.
+    /// Returns the time of the next event if nothing else is called before: a control cycle, a fault's begin or end, a
+    /// scheduled action, the end of an operation, arriving bytes.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         let scripted = self.script.iter().map(|(at, _)| *at).min().unwrap_or(SimTime::MAX);

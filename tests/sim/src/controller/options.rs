@@ -47,7 +47,7 @@ pub enum StartState {
 }
 
 impl StartState {
-    /// Every start state with its name in options.
+    /// Every start state with the name that selects it on the simulator's command line.
     pub const NAMED: [(Self, &'static str); 6] = [
         (Self::Running, "running"),
         (Self::PowerOff, "power-off"),
@@ -57,7 +57,7 @@ impl StartState {
         (Self::ProtectiveStop, "protective-stop"),
     ];
 
-    /// Returns the start state that has this name in options.
+    /// Returns the start state that this name selects on the simulator's command line; `None` for an unknown name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(state, _)| state)
@@ -95,7 +95,8 @@ pub struct Options {
     pub q: [f64; 6],
     /// Deviations of the joint drives from ideal ones.
     pub drive: Drive,
-    /// Behaviour after the end of a `speedj` program. `None` depends on the software.
+    /// The behaviour of the arm when the time `t` of a `speedj` has passed and its program has ended. `None` depends on
+    /// the software.
     pub after_t: Option<AfterT>,
     /// Reaction to a client's text while the robot is in local mode. `None` depends on the software.
     pub local_mode: Option<LocalMode>,
@@ -127,13 +128,14 @@ pub struct Options {
     pub compiling: Compiling,
     /// Undocumented properties of the URScript function `servoj`.
     pub servoj: ServoJ,
-    /// Deceleration when a program ends while the arm moves and the firmware stops it \[rad/s²\]; not documented,
-    /// assumed.
+    /// The deceleration when a program ends, is paused or is aborted while the arm moves and the firmware stops it
+    /// \[rad/s²\]; not documented, assumed.
     pub end_deceleration: f64,
     /// Deceleration of `stopj` on software that ignores its argument (before 3.2) \[rad/s²\]; not documented,
     /// assumed.
     pub fixed_stop_deceleration: f64,
-    /// Deceleration of protective, safeguard and emergency stops \[rad/s²\]; not documented, assumed.
+    /// The deceleration of protective, safeguard and emergency stops, and of stops by a violation or fault of the
+    /// safety system \[rad/s²\]; not documented, assumed.
     pub stop_deceleration: f64,
     /// Number of past control cycles that `get_actual_joint_positions_history` can return; not documented, assumed.
     pub joint_history: usize,

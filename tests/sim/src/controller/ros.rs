@@ -5,14 +5,15 @@ use super::Controller;
 use crate::ros::{End, RosOutput};
 
 impl Controller {
-    /// Returns the next ROS 2 output of scripts: an endpoint that was opened or closed, or a message; `None` if there
-    /// is none. Polling is optional: of the messages, as many of the newest are stored as the publisher's queue depth.
+    /// Returns the next ROS 2 output of scripts: an endpoint that was opened or closed, a message or a service request;
+    /// `None` if there is none. Polling is optional: of the messages, as many of the newest are stored as the
+    /// publisher's queue depth.
     pub fn poll_ros(&mut self) -> Option<RosOutput> {
         self.plant.ros.poll()
     }
 
-    /// Passes a ROS 2 message that the driver of the simulation has received to a subscriber of a script. `bytes` is
-    /// CDR with its encapsulation header. Returns whether the subscriber exists and the message is valid for its type.
+    /// Passes a ROS 2 message that the caller has received from the network to a subscriber of a script. `bytes` is CDR
+    /// with its encapsulation header. Returns whether the subscriber exists and the message is valid for its type.
     pub fn ros_message(&mut self, end: End, bytes: &[u8]) -> bool {
         self.plant.ros.arrive(end, bytes)
     }

@@ -41,7 +41,8 @@ pub(crate) struct Context<'a> {
     pub(crate) pendant: &'a mut Pendant,
     pub(crate) options: &'a DashboardOptions,
     pub(crate) playing: Playing,
-    /// `true` if the connection was opened in remote control, and remote control is still active.
+    /// `true` if the controller accepted commands of clients when the connection was opened, and accepts them now;
+    /// `false` in local control.
     pub(crate) permitted: bool,
 }
 

@@ -100,7 +100,7 @@ pub enum FaultKind {
     /// The controller's clock jumps by this many µs.
     ClockJump(i64),
     /// The controller restarts: connections are closed, its clock starts from zero, power is off. It refuses
-    /// connections until the fault's end.
+    /// connections for the fault's duration, or for 2 s if there is none.
     Restart,
     /// An emergency stop button is pressed, and released at the fault's end.
     Estop,
@@ -113,7 +113,7 @@ pub enum FaultKind {
     /// The safety system detects a fault. At the end of the injected fault the safety system is restarted, and the arm
     /// has no power.
     SafetyFault,
-    /// The pendant is switched to local control, and back at the fault's end.
+    /// The pendant is switched to local control, and to remote control at the fault's end.
     Local,
     /// A service is switched off in the security settings, and on at the fault's end.
     ServiceOff(Service),
@@ -138,7 +138,8 @@ pub enum FaultKind {
     EarlyClose,
     /// A second client streams `speedj` with this speed on the last joint \[rad/s\], every 100 ms.
     SecondCommander(f64),
-    /// A third-party program runs and moves the last joint back and forth with this speed \[rad/s\].
+    /// A third-party program runs and moves the last joint back and forth with this speed \[rad/s\]; with 0 it moves
+    /// nothing.
     ForeignProgram(f64),
     /// The digital input with this number is high, and low at the fault's end, as if a person pressed a button.
     DigitalInput(u8),

@@ -82,7 +82,7 @@ impl std::fmt::Display for FaultError {
 impl std::error::Error for FaultError {}
 
 impl Fault {
-    /// Parses `kind[/selector]…@start[:duration][:argument]`.
+    /// Parses the text of a fault, `kind[/selector]…@start[:duration][:argument]`.
     ///
     /// # Errors
     /// [`FaultError`] with the part that could not be parsed and the expected form.

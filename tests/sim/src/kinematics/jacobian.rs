@@ -63,7 +63,8 @@ pub fn speed_at(jacobian: &Jacobian, qd: &[f64; 6]) -> [f64; 6] {
     std::array::from_fn(|axis| jacobian.iter().zip(qd).map(|(column, qd)| column[axis] * qd).sum())
 }
 
-/// Returns the joint speeds \[rad/s\] whose tool speed is nearest to `speed` \[m/s, rad/s\].
+/// Returns the joint speeds \[rad/s\] whose tool speed is nearest to `speed` \[m/s, rad/s\], damped near singular
+/// positions.
 #[must_use]
 pub fn joint_speeds(jacobian: &Jacobian, speed: &[f64; 6]) -> [f64; 6] {
     // Damped least squares: (JᵀJ + λ²) q̇ = Jᵀ v.

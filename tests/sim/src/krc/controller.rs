@@ -33,7 +33,7 @@ pub struct Counts {
     pub sent: u64,
     /// Number of measurements that the remote computer answered within their cycle.
     pub answered: u64,
-    /// Number of malformed commands that arrived: wrong length, size or number.
+    /// Number of malformed commands that arrived: wrong datagram length, size field or datagram ID.
     pub malformed: u64,
     /// Number of commands that were received before, or are older than the newest.
     pub old: u64,
@@ -183,7 +183,8 @@ impl Krc {
         self.up.send(bytes.to_vec(), self.now, self.period, faults);
     }
 
-    /// Returns the next datagram that the KRC, or the second sender of a fault, sends now; `None` if there is none.
+    /// Returns the next datagram that the KRC, or the other sender of the fault `second-sender`, sends now; `None` if
+    /// there is none.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.out.pop_front()
     }
@@ -397,7 +398,8 @@ impl Krc {
         }
     }
 
-    /// Ends a cycle: evaluates the answer to its measurement and updates the setpoint.
+    /// Ends an FRI cycle: evaluates the remote computer's answer to the cycle's measurement message and updates the
+    /// setpoint.
     fn evaluate(&mut self) {
         let Some(sent) = self.sent else { return };
         self.unheard = self.unheard.saturating_add(1);

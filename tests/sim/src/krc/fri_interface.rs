@@ -23,14 +23,15 @@ use crate::kinematics::{Frame, Rotation, Vec3, add, norm, scale, sub};
 pub enum Reason {
     /// The KRL program called `friStop`, which ends the command state.
     Stopped,
-    /// The first command after a start, or after the drives were switched on again, was not at the setpoint: the
-    /// message "FRI interpolation error".
+    /// The first command after a start, or after the drives were switched on again, was not at the setpoint, or its
+    /// frame not at `mirrored_frame`: the message "FRI interpolation error".
     NotMirrored,
     /// The flags of the remote computer's command were changed in the command state.
     FlagsChanged,
     /// A flag was set that the control scheme does not support.
     FlagsNotUsable,
-    /// A position, a speed or an acceleration was beyond its limit, or not a number.
+    /// A position, a speed or an acceleration was beyond its limit or not a number, or the rotation of a frame was
+    /// invalid.
     Limit,
     /// Too many consecutive answers of the remote computer were missing.
     Communication,
@@ -177,8 +178,8 @@ impl Interface {
         self.relax();
     }
 
-    /// Executes a cycle with the command that answers its measurement. `measured` are the measured joint positions
-    /// \[rad\].
+    /// Executes an FRI cycle in the command state with `command`, the remote computer's answer. `measured` are the
+    /// measured joint positions \[rad\]. The error is the reason to return to the monitor state.
     pub(super) fn obey(
         &mut self,
         command: &CommandRepr,
@@ -305,7 +306,8 @@ impl Interface {
         }
     }
 
-    /// Executes a cycle without an answer: extrapolates or repeats the setpoint.
+    /// Executes an FRI cycle without an answer of the remote computer: extrapolates or repeats the setpoint. The error
+    /// is [`Reason::Communication`] after too many such cycles in succession.
     pub(super) fn bridge(&mut self, powered: bool) -> Result<(), Reason> {
         self.missing += 1;
         if self.missing > self.max_bridge {
@@ -436,7 +438,7 @@ mod tests {
 
     const HOME: Joints = [0.0; JOINTS];
 
-    /// Returns a command that leads the tool to `height` \[m\] above its start.
+    /// Returns a command that leads the tool to `height` \[m\] above its position at the KRL program's joint positions.
     fn led(interface: &Interface, height: f64) -> CommandRepr {
         let frame = model::flange(&interface.own);
         let rotation = frame.rotation.to_rows().map(|row| row.map(|value| value as f32));

@@ -76,8 +76,8 @@ impl Posture {
         carry(&self.turns, joints, upright(height))
     }
 
-    /// Returns the motion of `point`, which is fixed to the link after joint number `joints`, for each joint: one
-    /// column per joint.
+    /// Returns the Jacobian of `point`, which is fixed to the link after joint number `joints`: one column per joint,
+    /// zero for later joints.
     fn motion_of(&self, joints: usize, point: Vec3) -> [Spatial; JOINTS] {
         let mut columns = [[0.0; 6]; JOINTS];
         for (column, (axis, origin)) in columns.iter_mut().zip(self.axes).take(joints) {

@@ -84,8 +84,8 @@ impl Channel {
         self.under_way.insert(at, (due, datagram));
     }
 
-    /// Executes the next step of the two-state model, in which the long-run share of lost datagrams is `share`.
-    /// Returns whether this datagram is lost.
+    /// Executes the next step of Gilbert and Elliott's two-state model of bursts of losses, in which the long-run share
+    /// of lost datagrams is `share`. Returns whether the present datagram is lost.
     fn in_burst(&mut self, share: f64) -> bool {
         let leave = 1.0 / BURST;
         let enter = if share < 1.0 { (share * leave / (1.0 - share)).min(1.0) } else { 1.0 };

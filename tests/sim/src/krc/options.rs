@@ -31,7 +31,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The speed limits in published descriptions of the arm \[rad/s\]: lower than those of a KRC's configuration.
+    /// The joint speed limits in published descriptions of the arm \[rad/s\]: lower than those of a KRC's
+    /// configuration.
     pub const DESCRIPTION: Joints = radians([110.0, 110.0, 128.0, 128.0, 204.0, 184.0, 184.0]);
     /// The joint acceleration limits of a KRC's configuration \[rad/s²\].
     pub const ACCELERATION: Joints = radians([1200.0, 1200.0, 1600.0, 1600.0, 2500.0, 4400.0, 4400.0]);
@@ -130,11 +131,12 @@ pub enum Bridging {
     Hold,
 }
 
-/// The convention for combining a tool frame's FRI offset with the KRC's own frame.
+/// The convention by which a measurement message expresses FRI's offset between the commanded frame of the tool and the
+/// KRC's own frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrameOffset {
-    /// The offset is the difference of the two positions in the base's directions; its rotation leads from the KRC's
-    /// own frame to the commanded one.
+    /// The position of the offset is the commanded position minus the KRC's own, in the base's directions; its rotation
+    /// leads from the KRC's own frame to the commanded one.
     #[default]
     Added,
     /// The offset is the commanded frame as seen from the KRC's own frame.
@@ -175,8 +177,8 @@ pub struct Options {
     /// Number of consecutive missing answers for which the KRC extrapolates or repeats the setpoint before it
     /// returns to the monitor state. Not known; the default is 3.
     pub max_bridge: u32,
-    /// Replacement for missing answers: an extrapolated setpoint or the last one. The order of the extrapolation is not
-    /// known; it is linear.
+    /// Replacement for missing answers: an extrapolated setpoint, the default, or the last one. The order of the
+    /// extrapolation is not known; here it is linear.
     pub bridging: Bridging,
     /// Largest permitted distance of the first command after a start from the setpoint \[rad\]. Not known; the default
     /// is 2 mrad.
@@ -187,8 +189,8 @@ pub struct Options {
     /// Frame at which the first commanded frame after a start must be. The tool moves by the displacement of later ones
     /// from it. Not known; the default is the setpoint's.
     pub mirrored_frame: MirroredFrame,
-    /// Convention for combining a tool frame's FRI offset with the KRC's own frame. Not known; by default positions
-    /// are subtracted.
+    /// Convention by which a measurement message expresses FRI's offset of the tool frame. Not known; by default
+    /// positions are subtracted.
     pub frame_offset: FrameOffset,
     /// Limits of the motion, of joints and tool frame, that the remote computer may command.
     pub limits: Limits,

@@ -5,7 +5,8 @@ use outrigger_wire::fri::{ControlScheme, FriState, KrlIndex, KrlVariables, Quali
 
 use super::link_rating::rank;
 
-/// The time between two evaluations of the variables by a KRL program \[ms\]: the interpolation cycle.
+/// The time between two evaluations, by a KRL program, of the variables that it exchanges over FRI \[ms\]: the
+/// interpolation cycle.
 pub(super) const CYCLE_MS: u64 = 12;
 /// The speed of the gripper's jaws \[m/s\].
 const GRIPPER_SPEED: f64 = 0.08;
@@ -20,16 +21,18 @@ const ECHOED_BOOLS: u16 = 0x7f00;
 /// The protocol by which the remote computer makes the KRL program start and stop: conventions of published programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Convention {
-    /// `ros_control.src`: INT\[1\] is the control strategy, INT\[2\] 1 to start and 0 to stop, answered by 10, 1 and 0.
+    /// `ros_control.src`: INT\[1\] is the control strategy, INT\[2\] is 1 to start and 0 to stop. The program answers
+    /// in INT\[2\]: 10 before the first start, 1 in the command state, 0 after it.
     #[default]
     RosControl,
-    /// `FRIControl.src`: INT\[15\] is the control strategy, INT\[16\] 10 to start, 20 to stop, 30 or 40 to close,
-    /// answered by 10, 20, 30.
+    /// `FRIControl.src`: INT\[15\] is the control strategy, INT\[16\] is 10 to start, 20 to stop, 30 or 40 to close.
+    /// The program answers in INT\[16\]: 10 in the monitor state, 20 in the command state.
     FriControl,
-    /// `friISIR.src`: INT\[1\] is 1 to command, 2 to monitor, 3 to close, INT\[2\] the control strategy; INT\[1\] …
-    /// INT\[3\] are echoed.
+    /// `friISIR.src`: INT\[1\] is 1 to command, 2 to monitor, 3 to close, INT\[2\] the control strategy. The program
+    /// copies INT\[1\] … INT\[3\] back; a request to command only once the command state is reached.
     Isir,
-    /// KUKA's sample application: INT\[1\] 10 requests a start.
+    /// KUKA's sample application: INT\[1\] is 10 to start; any other value is a stop. The simulated program does not
+    /// answer.
     SampleApp,
     /// The program starts by itself as soon as the link is good enough.
     Alone,
@@ -115,7 +118,8 @@ pub(super) struct Program {
     pub(super) says: KrlVariables,
     /// The last request of the remote computer: only a change of the request is acted on.
     asked: Demand,
-    /// `true` while a start that the remote computer requested has not been carried out.
+    /// `true` while a start that the remote computer requested, or that is due under [`Convention::Alone`], has not
+    /// been carried out.
     starting: bool,
     was_commanding: bool,
     /// The opening of the gripper's jaws \[m\].

@@ -87,7 +87,8 @@ impl Mover {
         Self { moves, at: 0, from, time: 0.0 }
     }
 
-    /// Returns the joint positions \[rad\] that the program commands after `dt` \[s\], if it commands `q` now.
+    /// Continues the present move by `dt` \[s\], beginning the next one at its end. Returns the joint positions \[rad\]
+    /// that the program then commands; `q` are those that it commanded before.
     pub(super) fn step(&mut self, q: &Joints, dt: f64) -> Joints {
         let Some(present) = self.moves.get(self.at).copied() else { return *q };
         let before = self.time;

@@ -15,19 +15,20 @@ use crate::time::SimTime;
 /// The highest number of stored lines of the controller's log; the oldest is dropped for a new one.
 const LOG: usize = 1000;
 
-/// The role of the person at the pendant (CB series, 3.1 on).
+/// The role of the person at the pendant (CB series, 3.1 on). Clients set and read it; the simulated pendant restricts
+/// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserRole {
-    /// A user who may do everything.
+    /// A user who may do everything except change parts of the robot's setup.
     #[default]
     Programmer,
-    /// A user who may load and run programs.
+    /// A user who may only run programs and shut down the robot.
     Operator,
-    /// No role was chosen at the pendant.
+    /// A user without any restriction.
     None,
     /// A user who may do nothing.
     Locked,
-    /// A user who may do only what the dashboard allows.
+    /// A user with the rights of an operator, but without access to the pendant's tab for moving the arm.
     Restricted,
 }
 
@@ -105,9 +106,9 @@ pub(crate) enum Operation {
     Report(Report),
     SupportFile(String),
     SaveLog,
-    /// Power on the arm; finished when the joints are ready (PolyScope X).
+    /// Powers on the arm; finished when the joints are ready (PolyScope X).
     ReachIdle,
-    /// Release the brakes; finished when the brakes are open (PolyScope X).
+    /// Releases the brakes; finished when the brakes are open (PolyScope X).
     ReachRunning,
 }
 
@@ -263,7 +264,7 @@ impl Pendant {
         }
     }
 
-    /// Begins a flight report. Returns `false` if one of its kind began less than 30 s ago.
+    /// Begins a flight report. Returns `false`, and begins none, if one of the same kind began less than 30 s ago.
     pub(crate) fn begin_report(&mut self, report: Report, now: SimTime) -> bool {
         let last = self.reports.iter().rfind(|(kind, _)| *kind == report);
         let allowed = last.is_none_or(|(_, at)| now.since(*at) >= BETWEEN_REPORTS);

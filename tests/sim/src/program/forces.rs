@@ -7,10 +7,12 @@ use super::host::{ProgramHost, done, joints, list, pose};
 use crate::arm::{Compliance, ForceFrame, ForceMode, Motion};
 use crate::kinematics::{Jacobian, torques_of};
 
-/// The default shares of friction that `direct_torque` compensates: viscous, and dry friction against any motion.
+/// The default shares of friction that `direct_torque` compensates, for each joint: viscous friction, then Coulomb
+/// friction.
 const FRICTION_SHARES: [[f64; 6]; 2] = [[0.9, 0.9, 0.8, 0.9, 0.9, 0.9], [0.8, 0.8, 0.7, 0.8, 0.8, 0.8]];
 
-/// The URScript functions that move the arm along a trajectory or by torques; a program cannot call them in freedrive.
+/// The URScript functions that command motion of the arm, except `stopj` and `stopl`; a program cannot call them in
+/// freedrive.
 pub(super) const MOTIONS: [&str; 12] = [
     "movej",
     "movel",
@@ -116,8 +118,8 @@ impl ProgramHost<'_> {
         self.comply(Compliance::Force(ForceMode { frame, compliant, wrench, moves, limits }))
     }
 
-    /// Returns the value of a call's first argument if it is within 0 … `most`, else an error. `None` if it is not a
-    /// number.
+    /// Returns the argument of a URScript function that sets a property of force mode, or an error if it is not within
+    /// 0 … `most`. `None` if it is not a number.
     fn setting(call: &Call<'_>, most: f64) -> Option<Result<f64, CallResult>> {
         let value = call.arg(0).number()?;
         let error = || CallResult::Error(format!("{}: {value} is not within 0 and {most}", call.name));
@@ -144,8 +146,8 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Executes `freedrive_mode(freeAxes, feature)`: every axis, or chosen ones of a frame: `"base"`, `"tool"` or a
-    /// pose.
+    /// Executes `freedrive_mode(freeAxes, feature)`: a hand can move all axes, or chosen axes of a frame, which is
+    /// `"base"`, `"tool"` or a pose.
     fn freedrive_mode(&mut self, call: &Call<'_>) -> Option<CallResult> {
         if *call.arg(0) == Value::None {
             return self.comply(Compliance::Freedrive);
@@ -174,8 +176,8 @@ impl ProgramHost<'_> {
         Some(CallResult::Value(Value::Int(i32::try_from(steps).unwrap_or(i32::MAX))))
     }
 
-    /// Executes URScript's `protective_stop()`: the program is paused at the end of this cycle. A program that reaches
-    /// its end before then ends normally.
+    /// Executes URScript's `protective_stop()`: requests a stop of the arm, which pauses the program at the end of this
+    /// cycle. A program that reaches its end before then ends normally.
     fn protective_stop(&mut self) -> Option<CallResult> {
         self.plant.asks_protective_stop = true;
         Some(done())

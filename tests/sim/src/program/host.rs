@@ -7,15 +7,15 @@ use super::{Notice, Plant, forces, installation};
 /// The tolerance when a motion's time is compared with its end \[s\], because sums of periods are not exact.
 pub(super) const EPSILON: f64 = 1e-9;
 
-/// The state that one program can use in one control cycle.
+/// The implementation of the URScript functions for one program in one control cycle, with the state that they use.
 pub(super) struct ProgramHost<'a> {
     pub(super) plant: &'a mut Plant,
     pub(super) notices: &'a mut Vec<Notice>,
     /// `true` if the program called a motion function in this control cycle.
     pub(super) moves: bool,
-    /// `true` if a popup of the program waits for the operator.
+    /// `true` if the program opened a blocking popup in this control cycle, so that the program must be paused.
     pub(super) suspends: bool,
-    /// The thread of the program whose socket read succeeded last in this cycle.
+    /// The thread of the program whose socket read succeeded last in this control cycle.
     pub(super) reader: Option<ThreadId>,
     /// `true` if the program's last `speedj` or `speedl` call gave its time argument.
     pub(super) gave_time: &'a mut bool,
@@ -93,7 +93,7 @@ pub(super) fn pose(value: &Value) -> Option<[f64; 6]> {
 }
 
 impl ProgramHost<'_> {
-    /// Returns the time since the program first made this call \[s\].
+    /// Returns the time since the program began this call, which may last several control cycles \[s\].
     fn elapsed(&self, call: &Call<'_>) -> f64 {
         f64::from(call.repeat) * self.plant.dt
     }

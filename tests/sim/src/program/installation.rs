@@ -1,9 +1,9 @@
 //! The functions by which a pendant sets the controller up at the head of every program
 //! (`core/docs/protocol/ur-external-control.md 5.5`).
 //!
-//! Domains of analogue inputs, modes of the tool's outputs and gravity are stored. All other arguments are checked
-//! and have no effect: no device is connected to the tool's serial line, no input triggers an action, and no output
-//! follows the state of the program.
+//! Domains of analogue inputs, modes of the tool's outputs, settings of the tool's serial line and gravity are stored.
+//! All other arguments are checked and have no effect: no input triggers an action, and no output follows the state of
+//! the program.
 
 use outrigger_interpreter::{Call, CallResult, Value};
 
@@ -16,7 +16,7 @@ const BAUD_RATES: [u32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000,
 /// `set_runstate_…`): 0 for no dependence, 4 for a low level after an unscheduled end.
 const RUN_STATES: std::ops::RangeInclusive<i32> = 0..=4;
 
-/// Returns whether this file implements the URScript function `name`.
+/// Returns whether [`ProgramHost::installation`] executes the URScript function `name`.
 pub(super) fn knows(name: &str) -> bool {
     matches!(
         name,
@@ -35,7 +35,8 @@ pub(super) fn knows(name: &str) -> bool {
 }
 
 impl ProgramHost<'_> {
-    /// Executes the URScript functions for which [`knows`] returns `true`.
+    /// Executes the URScript functions that [`knows`] lists, which set up terminals, the tool, gravity and warnings;
+    /// many have no effect here. `None` if an argument is wrong.
     pub(super) fn installation(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let whole = |index| call.arg(index).whole();
         let small = |index| u8::try_from(whole(index)?).ok();
@@ -87,8 +88,8 @@ impl ProgramHost<'_> {
         accepted.then(done)
     }
 
-    /// Returns the value of one of the tool's own sensors (current, temperature or acceleration), as every port
-    /// publishes it.
+    /// Returns the value of one of the tool's own sensors: current, temperature or acceleration. The ports publish the
+    /// same values, but only this acceleration follows the gravity that a program has set.
     pub(super) fn tool_sensor(&self, call: &Call<'_>) -> Option<CallResult> {
         /// The current of the device at the tool connector \[A\].
         const CURRENT: f64 = 0.006;
@@ -124,8 +125,8 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Sets one element of `values` if it exists and the value is in the `known` range. Returns whether the element was
-/// set.
+/// Stores a property of a terminal as `values[index]`, if that element exists and `value` is in the range `known`.
+/// Returns whether the property was stored.
 fn put(values: &mut [u8], index: u8, value: u8, known: std::ops::RangeInclusive<u8>) -> bool {
     let slot = values.get_mut(usize::from(index)).filter(|_| known.contains(&value));
     slot.map(|slot| *slot = value).is_some()

@@ -41,7 +41,8 @@ impl Programs {
     }
 }
 
-/// Returns the answer to a client's query about the interpreter's state; `None` if the line is no query.
+/// Returns the number that answers a client's query about the statements of interpreter mode; `None` if the line is no
+/// query.
 fn state(query: &str, machine: Option<&Machine>) -> Option<u32> {
     let statements = machine.map(Machine::statements).unwrap_or_default();
     match query {
@@ -63,8 +64,8 @@ fn reason(discard: &Discard) -> &'static str {
 }
 
 impl ProgramHost<'_> {
-    /// Executes `abort`: brings the arm to rest; the `movej` or `movel` call of the main thread then returns. `None` if
-    /// no abort is in progress, or `call` is another one.
+    /// Executes a `movej` or `movel` call of the main thread that interpreter mode's `abort` ends: brakes the arm, and
+    /// lets the call return when the arm is at rest. `None` if no abort is in progress, or `call` is another one.
     pub(super) fn aborted(&mut self, call: &Call<'_>) -> Option<CallResult> {
         if !self.plant.aborts || call.thread != ThreadId::MAIN || !ABORTED.contains(&call.name) {
             return None;

@@ -32,7 +32,7 @@ pub(crate) use sockets::Sockets;
 
 /// The number of instructions that one program may execute per control cycle.
 const BUDGET: u32 = 20_000;
-/// The number of programs of one client that may wait for their start; more are dropped.
+/// The number of programs of one sender that may wait for their start; more are dropped.
 const WAITING: usize = 256;
 /// The time between two reversals of the simulated third-party program \[s\].
 const FOREIGN_TURN: f64 = 2.0;
@@ -72,7 +72,7 @@ struct Running {
     overruns: u32,
 }
 
-/// The running program, as the operator's interface sees it.
+/// The state of the primary program, as the operator's interface uses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Playing {
     /// `true` if a primary program runs or is paused.
@@ -107,7 +107,7 @@ pub(crate) struct Programs {
     popup: bool,
     /// `true` if the program's last `speedj` or `speedl` call gave its time argument.
     gave_time: bool,
-    /// The number n if every n-th program that replaces a running one is published as no program for a cycle.
+    /// The number n if every n-th replacement of a running program publishes the program state "stopped" for a cycle.
     flicker: Option<NonZeroU32>,
     replacements: u32,
     /// `true` if a program ran in one of the cycles since the last state message (see [`mark`](Self::mark)).
@@ -171,7 +171,8 @@ impl Programs {
         self.primary.is_some()
     }
 
-    /// Returns the value of the flag `isProgramRunning` in a state message.
+    /// Returns the value of the flag `isProgramRunning` in a state message. `how` selects whether it represents the
+    /// newest control cycle, or any or every cycle since the last message.
     pub(crate) fn told(&self, how: ProgramTold) -> bool {
         match how {
             ProgramTold::Newest => self.running(),
@@ -383,8 +384,8 @@ impl Programs {
         (true, moves)
     }
 
-    /// Decides the motion after the program that moved the arm ended or was replaced by one that does not move it
-    /// (core/docs/protocol/ur-client-interfaces.md 5.4).
+    /// Brings the arm to rest, or lets `speedj` continue, after the program that moved it ended or was replaced by one
+    /// that does not move it (core/docs/protocol/ur-client-interfaces.md 5.4).
     fn nobody_moves(&self, plant: &mut Plant) {
         let keeps = self.after_t == AfterT::KeepsMoving && (self.gave_time || !plant.firmware.stops_without_t());
         if !(keeps && matches!(plant.arm.motion, Motion::Speed { .. })) {

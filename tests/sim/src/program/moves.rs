@@ -36,8 +36,8 @@ impl ProgramHost<'_> {
         contested.then(|| CallResult::Error("Another thread is already controlling the robot".into()))
     }
 
-    /// Returns whether a call that lasts `time` \[s\] at full speed returns in this cycle. Speed scaling extends the
-    /// duration.
+    /// Returns whether a motion call that lasts `time` \[s\] at full speed returns in this cycle. Speed scaling below 1
+    /// extends its duration.
     fn stretched(&self, call: &mut Call<'_>, time: f64) -> bool {
         if call.repeat > 0 {
             *call.scratch += self.plant.dt * self.plant.arm.scaling * self.plant.arm.restraint;
@@ -193,8 +193,8 @@ impl ProgramHost<'_> {
         CallResult::Error(format!("{}: no solution for {}", call.name, call.arg(0)))
     }
 
-    /// Returns the error of a joint goal beyond its range: the move is not begun, and the program ends. The text is
-    /// assumed.
+    /// Reports a goal of joints beyond their range with an error code, and returns the error that ends the program. The
+    /// move is not begun. The text is assumed.
     fn beyond_range(&mut self, call: &Call<'_>) -> CallResult {
         let report = |code| Notice::Code { level: Level::Warning, code, text: "" };
         self.notices.extend(self.plant.stop_codes.joint_limit.map(report));

@@ -96,8 +96,8 @@ impl ProgramHost<'_> {
         accepted.then(done)
     }
 
-    /// Executes the functions that set the payload's mass and centre of gravity. If there is a force sensor, it is
-    /// zeroed as well.
+    /// Executes the functions that set the payload's mass, centre of gravity and inertia. If there is a force sensor,
+    /// it is zeroed as well.
     fn payload(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let Plant { io, arm, force, firmware, .. } = &mut *self.plant;
         let mass = || call.arg(0).number().filter(|mass| mass.is_finite() && *mass >= 0.0);
@@ -120,7 +120,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Sets one element of `values`. Returns `false` if `index` is out of range.
+/// Stores the range of an analogue input as `values[index]`. Returns `false` if `index` is out of range.
 fn put(values: &mut [u8; 2], index: u8, value: u8) -> bool {
     values.get_mut(usize::from(index)).map(|slot| *slot = value).is_some()
 }

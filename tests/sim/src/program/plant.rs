@@ -33,7 +33,7 @@ pub(crate) struct Plant {
     pub(crate) aborts: bool,
     /// The program's thread that commanded motion last.
     pub(crate) mover: Option<ThreadId>,
-    /// The force that counts as a contact of the tool \[N\].
+    /// The smallest force that URScript's `tool_contact` reports as a contact of the tool \[N\].
     pub(crate) contact_force: f64,
     /// `true` if a program requested a protective stop in this cycle.
     pub(crate) asks_protective_stop: bool,
@@ -76,9 +76,10 @@ pub(crate) enum Notice {
     Started(String),
     /// A program with this name ended, for any reason.
     Stopped(String),
-    /// A client's text is no program, or a program ended with an error; line and column count from 1.
+    /// The text of a program is not valid, or a program ended with an error; line and column count from 1.
     Exception { line: i32, column: i32, text: String },
-    /// A program called `textmsg` with this text for the log.
+    /// A text for the log: of a program's `textmsg`, of an error of a secondary program, or of an expired RTDE
+    /// watchdog.
     Text(String),
     /// A program called `popup`, which shows this text at the pendant.
     Popup { text: String, title: String, warning: bool, error: bool },

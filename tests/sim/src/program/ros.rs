@@ -190,8 +190,8 @@ fn whole_name(value: &Value) -> Result<String, Refused> {
     if inner.split('/').all(word) { Ok(format!("/{inner}")) } else { Err(wants("name", expected, value)) }
 }
 
-/// Returns the quality of service that a call requests. Unset values are those of Fast DDS: publishers retransmit
-/// lost messages, and subscribers do not request it.
+/// Returns the quality of service of a publisher or subscriber that a script opens. The defaults are those of Fast DDS:
+/// publishers retransmit lost messages, and subscribers do not request it.
 fn quality(call: &Call<'_>, publishes: bool) -> Result<Qos, Refused> {
     let word = |at: usize, name: &str, known: &[&str]| {
         let given = call.arg(at).text().and_then(|text| known.iter().position(|word| *word == text));

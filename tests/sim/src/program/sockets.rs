@@ -164,8 +164,9 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Reads a value from a socket with `parse`, which removes the bytes that it uses from the front of the received
-    /// ones.
+    /// Reads a value from a program's socket with `parse`, which removes the bytes that it uses from the front of the
+    /// received ones. The result is `failure` if no valid value arrives within `timeout` \[s\], or before the peer
+    /// closes.
     fn read(
         &mut self,
         call: &Call<'_>,
@@ -251,8 +252,8 @@ fn ascii_floats(bytes: &mut VecDeque<u8>, count: usize) -> Read {
     }
 }
 
-/// Reads a text from the received bytes up to a line feed, which is removed with a carriage return before it; longer
-/// lines are cut.
+/// Reads a text from the received bytes up to a line feed, which is removed with a carriage return before it. A longer
+/// line than [`TEXT`] is cut.
 fn line(bytes: &mut VecDeque<u8>) -> Read {
     let end = bytes.iter().position(|byte| *byte == b'\n');
     let Some(end) = end.filter(|end| *end <= TEXT) else {
@@ -264,8 +265,7 @@ fn line(bytes: &mut VecDeque<u8>) -> Read {
     Read::Whole(Value::String(text.into_iter().map(char::from).collect()))
 }
 
-/// Returns a text of the largest permitted length from the front of the received bytes; [`Read::Partial`] if fewer
-/// bytes have arrived.
+/// Returns a text of [`TEXT`] bytes from the front of the received bytes; [`Read::Partial`] if fewer have arrived.
 fn cut(bytes: &mut VecDeque<u8>) -> Read {
     if bytes.len() < TEXT {
         return Read::Partial;

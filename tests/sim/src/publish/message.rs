@@ -14,16 +14,16 @@ use crate::stop_error_codes::StopCode;
 
 /// Timestamp of the messages that a client receives right after connecting.
 const NO_TIME: u64 = u64::MAX;
-/// The build date in the version message; it has no effect.
+/// An arbitrary build date for the version message.
 const BUILD_DATE: &[u8] = b"01-01-2020, 00:00:00";
-/// Source revision in version messages up to 3.2.
+/// The source revision, which version messages of software before 3.5 contain in place of the third version number.
 const REVISION: i32 = 16_828;
-/// Body of the internal message of type 24, as recorded on 3.10.
+/// The safety compliance tolerances: the body of the undocumented message of type 24, as recorded on 3.10.
 const TOLERANCES: [f64; 22] = [
     0.15, 25.0, 0.0, 3.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.05236, 0.05236, 0.05236, 0.05236, 0.05236, 0.05236, 0.0, 0.0,
     0.0, 0.01745, 0.001, 0.01,
 ];
-/// A message type that no controller sends.
+/// A message type that no controller sends, for simulated faults.
 const UNKNOWN_MESSAGE: u8 = 99;
 /// The largest size of a message without its texts \[bytes\]; buffers have this much room besides the texts.
 const FRAME: usize = 64;
@@ -132,7 +132,8 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp
     }
 }
 
-/// Returns a program state message (type 25) of `size` bytes that contains one long variable.
+/// Returns the message of the simulated fault `Oversize`: a program state message (type 25) of `size` bytes that
+/// contains one long variable.
 pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
     /// Number of bytes of the oversized message besides its text: header, timestamp, subtype and an empty title.
     const AROUND: usize = 15;
@@ -143,12 +144,13 @@ pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns a message of a type that no controller sends.
+/// Returns the message of the simulated fault `Unknown`: its type is one that no controller sends.
 pub(crate) fn unknown() -> Vec<u8> {
     raw(UNKNOWN_MESSAGE, b"from a future release")
 }
 
-/// Returns a message of 9 bytes and unknown type, like the shortest one that was seen among real-time packets.
+/// Returns the message of the simulated fault `Polluted`: 9 bytes of unknown type, like the shortest message that was
+/// seen among real-time packets.
 pub(crate) fn pollution() -> Vec<u8> {
     raw(UNKNOWN_MESSAGE, &[0; 4])
 }

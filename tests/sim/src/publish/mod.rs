@@ -41,8 +41,8 @@ pub(crate) struct Snapshot<'a> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the share, 0 … 1, to which the trajectory limiter reduces the speed. The motion runs at the product of
-    /// this share and the slider's.
+    /// Returns the published share, 0 … 1, to which the trajectory limiter reduces the speed. The motion runs at the
+    /// product of this share and the slider's. At rest the share is 0 if `limiter_rests` is set.
     pub(crate) fn limiter(&self) -> f64 {
         if self.limiter_rests && self.arm.targets.qd == [0.0; 6] {
             return 0.0;

@@ -6,12 +6,13 @@ use super::Snapshot;
 
 /// The execution time of the real-time thread \[s\], recorded on a real controller.
 const CONTROLLER_TIMER: f64 = 0.0256;
-/// A value internal to the vendor, recorded on a real controller.
+/// The content of the packet's field `test_value`, which is internal to the vendor; recorded on a real controller.
 const TEST_VALUE: f64 = 8.0;
 /// The acceleration of gravity \[m/s²\]. At rest the tool's accelerometer measures this magnitude, directed upwards.
 const GRAVITY: f64 = 9.82;
 
-/// Returns a real-time packet with every field that this controller generation has; other fields are zero.
+/// Returns a real-time packet with every field that the simulator has a value for; other fields are zero. Only
+/// [`Repr::emit`] leaves out the fields that the controller's software does not have.
 pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
     let Snapshot { arm, robot, io, .. } = state;
     let generation = state.firmware.generation();

@@ -19,7 +19,7 @@ use crate::robot::Stop;
 
 /// The buffer size for the largest state message with long extensions \[B\].
 const ROOM: usize = 16 * 1024;
-/// A type of state sub-package that no controller sends.
+/// A type of state sub-package that no controller sends, for a simulated fault.
 const UNKNOWN_SUB_PACKAGE: u8 = 77;
 /// An arbitrary safety checksum; the sub-packages of types 3 and 10 must contain the same number.
 const SAFETY_CHECKSUM: u32 = 0x00C0_FFEE;
@@ -27,12 +27,12 @@ const SAFETY_CHECKSUM: u32 = 0x00C0_FFEE;
 const UNCALIBRATED: u32 = u32::MAX;
 /// The size of the kinematics sub-package in its short form, which contains the status only \[B\].
 const SHORT_KINEMATICS: usize = 9;
-/// The type of the sub-package that precedes the kinematics sub-package, in its short form as in its long one.
+/// The type of the sub-package after which the kinematics sub-package is sent, in its short form as in its long one.
 const BEFORE_KINEMATICS: u8 = 4;
 /// The size of configuration data with the two reserved fields of the newest software \[B\].
 const LONG_CONFIGURATION: usize = 449;
 
-/// The changes that active faults make to a state message.
+/// The changes that active simulated faults make to a state message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
     /// The number of bytes appended to every sub-package of a state message.

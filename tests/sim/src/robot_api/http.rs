@@ -31,7 +31,7 @@ pub(crate) enum Received {
     Refused(u16),
 }
 
-/// The way in which the end of an HTTP request's body is known.
+/// The way in which an HTTP request defines the end of its body: by a length or by chunks.
 #[derive(Clone, Copy)]
 enum Framing {
     Length(usize),
@@ -45,7 +45,8 @@ pub(crate) struct Session {
     /// `true` if the client's last HTTP request is still unanswered.
     pub(crate) waits: bool,
     told_to_continue: bool,
-    /// `true` once no more bytes of the client are accepted.
+    /// `true` once no more bytes of the client are accepted: after a refusal, or after a request that closes the
+    /// connection.
     over: bool,
     overflow: bool,
 }
@@ -174,7 +175,7 @@ fn chunked(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, u16> {
     }
 }
 
-/// Decodes the percent signs of a path; one without two hexadecimal digits stays as it is.
+/// Decodes the percent-encoded bytes of an HTTP path; a percent sign without two hexadecimal digits stays as it is.
 fn decoded(path: &str) -> String {
     let mut bytes = vec![];
     let mut rest = path.as_bytes();

@@ -25,7 +25,7 @@ use crate::time::SimTime;
 /// The prefix of all paths of the Robot API.
 const BASE: &str = "/universal-robots/robot-api";
 
-/// The state that a request of the Robot API reads, and the operator's interface that it changes.
+/// The state of the controller that a request of the Robot API reads, and the operator's interface that it changes.
 pub(crate) struct Context<'a> {
     pub(crate) now: SimTime,
     pub(crate) firmware: Firmware,

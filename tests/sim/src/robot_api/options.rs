@@ -1,6 +1,6 @@
 //! Properties of the Robot API that are not documented: an option for each, with a default.
 
-/// The format of an error message, or of a success without data.
+/// The format of those answers of the Robot API that are a sentence: errors, and successes without data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageSchema {
     /// A message as a JSON object: `{"message": "…"}`

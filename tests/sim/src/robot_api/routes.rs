@@ -8,10 +8,10 @@ use crate::firmware::Firmware;
 use crate::pendant::{Operation, OperationalMode, ProgramFile, program_name};
 use crate::robot::{Control, Stop, UNLOCK_AFTER};
 
-/// The creation time of every program on the disk \[s since 1970\]: the simulator has no calendar.
+/// The creation time that the Robot API reports for every program \[s since 1970\]: the simulator has no calendar.
 const CREATED: u64 = 1_700_000_000;
 
-/// The first software version whose Robot API has queries and transfer of programs.
+/// The first software version with the second generation of the Robot API, which has queries and transfer of programs.
 const SECOND: (u8, u8) = (10, 12);
 const FIRST: (u8, u8) = (10, 11);
 
@@ -70,7 +70,8 @@ static ROUTES: &[Route] = &[
     }),
 ];
 
-/// Returns the routes of a path, with the name at its end; a slash at the end is ignored.
+/// Returns the routes of the Robot API that match a path, each with the program's name at the end of the path, or with
+/// an empty text if the route has no name. A slash at the end is ignored.
 pub(super) fn at(path: &str, firmware: Firmware) -> impl Iterator<Item = (&'static Route, &str)> {
     let path = path.strip_suffix('/').unwrap_or(path);
     ROUTES.iter().filter(move |route| exists(route, firmware)).filter_map(move |route| {

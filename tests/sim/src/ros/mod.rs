@@ -43,17 +43,19 @@ pub(crate) use program_endpoints::{Ends, Role, Taken};
 pub(crate) use types::{Kind, Pair, message, service};
 pub use types::{bytes_of, message_types, value_of};
 
-/// The number of an endpoint that a script has opened; it is never reused.
+/// The number of a ROS 2 endpoint (publisher, subscriber or service client) that a script has opened; it is never
+/// reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct End(pub u32);
 
 /// Undocumented properties of scripts that use ROS 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RosOptions {
-    /// The number of control cycles that each operation takes. One cycle, 2 ms, is the least that UR names.
+    /// The number of control cycles that each operation on a ROS 2 endpoint takes at least. One cycle, 2 ms, is the
+    /// least that UR names.
     pub cycles: u32,
-    /// The time after which an unanswered call ends its program with an error. `None`, the default, waits forever.
-    /// Assumed.
+    /// The time after which a service call that has no answer and no timeout of its own ends its program with an error.
+    /// `None`, the default, waits forever. Assumed.
     pub call_timeout: Option<Duration>,
     /// The highest number of publishers, subscribers and clients that a program may have open at a time; 64 is
     /// assumed.
@@ -66,7 +68,7 @@ impl Default for RosOptions {
     }
 }
 
-/// An output of a script that the driver of the simulation forwards to other ROS 2 participants. Bytes are CDR with
+/// A ROS 2 output of a script, which the caller of the simulator forwards to other participants. Bytes are CDR with
 /// their encapsulation header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RosOutput {

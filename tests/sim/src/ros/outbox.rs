@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 
 use super::{End, RosOutput};
 
-/// The highest number of ROS 2 outputs that wait for the driver of the simulation.
+/// The highest number of ROS 2 outputs of scripts that wait until the caller of the simulator polls them.
 const WAITING: usize = 4096;
-/// The highest number of bytes in the ROS 2 messages and requests that wait for the driver of the simulation.
+/// The highest number of bytes in the ROS 2 messages and requests that wait until the caller polls them.
 const BYTES: usize = 8 << 20;
 
-/// ROS 2 outputs of scripts that wait for the driver of the simulation, in their order.
+/// The ROS 2 outputs of scripts, in their order, that the caller of the simulator has not polled yet.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     waiting: VecDeque<RosOutput>,
@@ -61,7 +61,8 @@ impl Outbox {
         true
     }
 
-    /// Drops all outputs of one ROS 2 endpoint that is closed already. Returns `false` if there is none.
+    /// Makes room in a full outbox: drops all outputs of one ROS 2 endpoint that is closed already. Returns `false` if
+    /// there is none.
     fn forget_one(&mut self) -> bool {
         let closed = self.waiting.iter().find_map(|output| match output {
             RosOutput::Closed { end } => Some(*end),

@@ -16,7 +16,7 @@ const BYTES: usize = 8 << 20;
 /// discarded.
 const ASKED: usize = 64;
 
-/// The role of a ROS 2 endpoint, with its type.
+/// The role of a ROS 2 endpoint (publisher, subscriber or service client), with the type of its messages or service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
     /// A publisher of this type of messages.
@@ -82,7 +82,7 @@ pub(crate) enum Taken {
     Answer(Value),
 }
 
-/// All ROS 2 endpoints (publishers, subscribers, clients) of a program.
+/// All ROS 2 endpoints (publishers, subscribers, service clients) that the running program has open.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) options: RosOptions,

@@ -8,8 +8,8 @@ pub(crate) struct Mismatch(Box<Found>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
-    /// The path to the member: names and indices from the outside in, such as `header.stamp`; empty for the whole
-    /// value.
+    /// The path to the member, which consists of the names of members from the outside in, such as `header.stamp`;
+    /// empty for the whole value.
     at: String,
     what: String,
 }

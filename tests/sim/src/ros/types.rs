@@ -12,7 +12,7 @@ use super::message_to_value::AsValue;
 use super::type_mismatch::Mismatch;
 use super::value_to_message::Part;
 
-/// The name of the byte that represents a message without members; scripts need not set it.
+/// The name of the byte that ROS 2 adds to a message without members. Scripts need not set it, and never receive it.
 pub(super) const NOTHING: &str = "structure_needs_at_least_one_member";
 
 /// A type of ROS 2 messages.
@@ -221,7 +221,8 @@ mod tests {
         );
     }
 
-    /// The expected bytes are the output of two independent encoders: `core/docs/protocol/ros2-surface.md` 6.
+    /// Checks the conversion of a struct, whose members are in another order, to the bytes of a message and back. The
+    /// expected bytes are the output of two independent encoders: `core/docs/protocol/ros2-surface.md` 6.
     #[test]
     fn a_struct_with_the_members_of_a_message_has_its_bytes_in_any_order() {
         let stamp = members(&[("nanosec", Value::Int(2)), ("sec", Value::Int(1))]);

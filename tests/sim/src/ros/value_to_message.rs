@@ -79,7 +79,7 @@ struct Members<'v> {
     at: usize,
 }
 
-/// The value of a message member that scripts need not set.
+/// The value of the byte [`NOTHING`] of a message without members if the script has not set it.
 static UNNAMED: Value = Value::Int(0);
 
 impl<'v> Members<'v> {

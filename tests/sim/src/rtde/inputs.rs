@@ -8,7 +8,7 @@ use super::value::Value;
 use crate::io::{DigitalOutput, Io};
 use crate::robot::Robot;
 
-/// One RTDE input variable, or a range of registers.
+/// A row of the table of RTDE inputs: one variable, or a range of registers.
 #[derive(Debug)]
 pub(crate) struct Input {
     name: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Input {
     pub(crate) lower: bool,
 }
 
-/// An RTDE input variable, identified by its table row and its register number.
+/// One RTDE input variable: its row in the table of inputs, and its register number (0 if it is no register).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
     pub(crate) input: &'static Input,
@@ -44,8 +44,8 @@ impl Field {
 }
 
 const UPPER: Since = Since::Release(Some((3, 9, 0)), (5, 3, 0));
-/// The first software of variables that set the tool's outputs. Drivers use these on every software; the vendor's
-/// guide does not contain them.
+/// The first software versions that have the RTDE inputs for the tool's digital outputs. The versions are not
+/// confirmed, because the vendor's guide does not contain these inputs; drivers use them on every software.
 const TOOL: Since = Since::Unconfirmed(Some((3, 4, 0)), (5, 0, 0));
 
 const fn input(name: &'static str, zero: Value) -> Input {

@@ -28,11 +28,12 @@ pub(crate) struct State<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Since {
     Rtde,
-    /// The first versions that have the variable, of the CB3 series (`None`: never) and of e-Series.
+    /// The first versions of the CB3 series (`None`: never) and of e-Series that have the variable.
     Release(Option<(u8, u8, u32)>, (u8, u8, u32)),
-    /// The first versions that have the variable, of e-Series and of PolyScope X, if both are listed separately.
+    /// The first versions of e-Series and of PolyScope X that have the variable, for one that the CB3 series does not
+    /// have.
     Newest((u8, u8, u32), (u8, u8, u32)),
-    /// The first versions that have the variable, of the CB3 series and of e-Series, if they are not confirmed.
+    /// The supposed first versions of the CB3 series (`None`: never) and of e-Series; no source confirms them.
     Unconfirmed(Option<(u8, u8, u32)>, (u8, u8, u32)),
 }
 
@@ -53,7 +54,7 @@ impl Since {
     }
 }
 
-/// One RTDE output variable, or a range of registers.
+/// A row of the table of RTDE outputs: one variable, or a range of registers.
 #[derive(Debug)]
 pub(crate) struct Output {
     name: &'static str,
@@ -72,8 +73,8 @@ impl Output {
     }
 }
 
-/// Returns the register number that `name` has in the variable `known`, 0 for a variable without registers. `None` if
-/// `name` is another variable.
+/// Returns the register number in `name` if that is the RTDE variable `known` with a number within `numbers`; 0 if
+/// `known` has no numbers. `None` if `name` is another variable.
 pub(crate) fn number_in(known: &str, numbers: Option<(u8, u8)>, name: &str) -> Option<u8> {
     let rest = name.strip_prefix(known)?;
     let Some((first, last)) = numbers else { return rest.is_empty().then_some(0) };

@@ -5,7 +5,8 @@
 pub const NUMBERS: usize = 48;
 /// The number of RTDE bit registers in each direction.
 pub const BITS: u8 = 128;
-/// The first upper register. By convention upper registers are for RTDE clients; the lower ones are for a fieldbus.
+/// The first upper RTDE register of a numeric type. By convention upper registers are for RTDE clients; the lower ones
+/// are for a fieldbus.
 pub(crate) const UPPER_NUMBERS: u8 = 24;
 pub(crate) const UPPER_BITS: u8 = 64;
 

@@ -13,9 +13,9 @@ use crate::firmware::Firmware;
 const INPUT_RECIPES: usize = 255;
 /// The number of the only output recipe (list of variables that a client has set up) of a connection.
 const OUTPUT_RECIPE: u8 = 1;
-/// The source that RTDE text messages name.
+/// The name of the sender in the text messages that the simulated controller sends to RTDE clients.
 const SOURCE: &[u8] = b"RTDE";
-/// An RTDE recipe number that no client has received: a fault sends data with it.
+/// An RTDE recipe number that no client has received, for the simulated fault that sends data with it.
 const UNKNOWN_RECIPE: u8 = 250;
 
 /// An effect of a request of an RTDE client; the effects of a request are executed in order.
@@ -33,7 +33,7 @@ pub(crate) enum Effect {
     Close,
 }
 
-/// The changes that an active fault makes to RTDE replies and data.
+/// The changes that active simulated faults make to RTDE replies and data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
     /// `true` if the reply to a set-up request has a wrong type for the first variable.
@@ -56,7 +56,7 @@ struct Outputs {
     fields: Vec<(&'static Output, u8)>,
     /// The number of control cycles from one RTDE data package to the next.
     every: u64,
-    /// `true` if all variables of the client's output recipe exist.
+    /// `true` if the client's output recipe has variables and all of them exist in this software.
     valid: bool,
 }
 
@@ -274,7 +274,7 @@ fn input(name: &str, context: &Context<'_>) -> Result<Field, &'static str> {
     Ok(field)
 }
 
-/// Replaces the type of the first variable in an RTDE set-up reply by a wrong one while that fault is active.
+/// Replaces the type of the first variable in an RTDE set-up reply by a wrong one while that simulated fault is active.
 fn deviate(words: &mut [&str], context: &Context<'_>) {
     if context.deviations.wrong_type
         && let Some(word) = words.first_mut()
@@ -283,7 +283,8 @@ fn deviate(words: &mut [&str], context: &Context<'_>) {
     }
 }
 
-/// Returns the text of an RTDE client's message, after its source; `None` if the message ends too early.
+/// Returns the source and the text of a message that an RTDE client sent, as `source: text`; `None` if the message ends
+/// too early.
 fn text(payload: &[u8]) -> Option<String> {
     let (length, rest) = payload.split_first()?;
     let (message, rest) = rest.split_at_checked(usize::from(*length))?;

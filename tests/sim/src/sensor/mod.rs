@@ -60,13 +60,13 @@ impl Settings {
 /// The source of a sensor's readings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measures {
-    /// The sensor sends the measurement that is passed to [`Sensor::send`] as the first value of a reading; the
-    /// others are 0.
+    /// The sensor sends the measurement that the caller passes to [`Sensor::send`], such as the distance ahead, as the
+    /// first value of a reading; the others are 0.
     Ahead {
         /// Time from one reading of the sensor to the next.
         period: Duration,
     },
-    /// The sensor sends recorded readings instead of simulated ones.
+    /// The sensor sends recorded readings instead of the measurements that the caller passes.
     Rows(Rows),
 }
 
@@ -115,12 +115,12 @@ pub enum Sent {
 pub struct Sensor {
     settings: Settings,
     next: Option<SimTime>,
-    /// The index of the next recorded row, and the number of completed repetitions of all rows.
+    /// The index of the next recorded row; `rounds` is the number of completed passes through all rows.
     row: usize,
     rounds: u32,
     seq: u32,
-    /// Random numbers for each part of the script, so that another part does not change them; and those for random
-    /// bytes.
+    /// One generator of random numbers for each part of the script, so that a part does not change the numbers of the
+    /// others.
     draws: Vec<Rng>,
     bytes: Rng,
     before: Option<(u32, Vec<f32>)>,
@@ -128,7 +128,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// Returns a sensor whose first reading is due at time 0 or at the time of its first row.
+    /// Returns a sensor whose first reading is due at time 0, or at the time of its first recorded row.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let draws = (0..settings.script.len()).map(|part| Rng::new(settings.seed, 0x5E50 + part as u64)).collect();
@@ -140,7 +140,7 @@ impl Sensor {
         Self { settings, next, row: 0, rounds: 0, seq: 0, draws, bytes, before: None, missed: 0 }
     }
 
-    /// Returns the time of the next reading; `None` after the last row.
+    /// Returns the time at which the sensor's next reading is due; `None` after the last recorded row.
     #[must_use]
     pub const fn next_event(&self) -> Option<SimTime> {
         self.next
@@ -251,8 +251,8 @@ impl Rows {
     }
 }
 
-/// The random numbers that one part of a script needs for one reading. Their count is constant, so that they depend
-/// on the times only.
+/// The random numbers that one part of a script draws for one reading. Every part draws equally many for every reading,
+/// whatever its kind, so that its effect does not change later numbers.
 struct Draw {
     normal: [f64; VALUES_MAX],
     chance: f64,
@@ -265,7 +265,7 @@ impl Draw {
     }
 }
 
-/// The faults that affect one reading of a sensor as a whole.
+/// The faults of the script that affect one reading of a sensor as a whole.
 #[derive(Default)]
 struct Wrong {
     repeat: bool,

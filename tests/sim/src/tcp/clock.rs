@@ -86,7 +86,8 @@ impl Clock {
         self.pace(|_| true).slowed
     }
 
-    /// Returns the last change of the pace of time for which `holds` returns `true`.
+    /// Returns the pace that the last change for which `holds` returns `true` set, or the pace at the start if there is
+    /// none.
     fn pace(&self, holds: impl Fn(&Change) -> bool) -> Change {
         let changes = self.changes.iter().map_while(OnceLock::get).copied();
         let first = Change { from: self.start, at: SimTime::ZERO, slowed: 1 };

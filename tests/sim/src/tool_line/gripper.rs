@@ -72,7 +72,7 @@ pub(super) struct Gripper {
     since: SimTime,
     target: u16,
     speed: u16,
-    /// The bytes of the incomplete message, and the time at which the last of them arrived.
+    /// The received bytes of a Modbus message that is not complete; `last` is the time at which bytes arrived last.
     message: Vec<u8>,
     last: SimTime,
 }
@@ -215,7 +215,8 @@ fn registers(first: u16, count: u16) -> Result<Range<u16>, u8> {
     }
 }
 
-/// Returns the length of the message that begins with these bytes; `None` if too few have arrived to determine it.
+/// Returns the length of the Modbus message that begins with these bytes; `None` if too few have arrived to determine
+/// it.
 fn length(message: &[u8]) -> Option<usize> {
     match *message {
         [_, READ | WRITE_ONE, ..] => Some(8),
@@ -227,7 +228,7 @@ fn length(message: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns a message without its checksum; `None` if the checksum is wrong.
+/// Returns a Modbus message without its checksum; `None` if the checksum is wrong.
 fn checked(message: &[u8]) -> Option<&[u8]> {
     let (body, sum) = message.split_last_chunk::<2>()?;
     (!body.is_empty() && CHECKSUM.checksum(body) == u16::from_le_bytes(*sum)).then_some(body)

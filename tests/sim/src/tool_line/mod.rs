@@ -15,7 +15,7 @@ use crate::io::Io;
 use crate::time::SimTime;
 use gripper::Gripper;
 
-/// The number of bytes that the tool's serial line accepts from a client before it has sent them.
+/// The largest number of bytes from clients that may wait to be sent over the tool's serial line.
 const BACKLOG: usize = 4096;
 /// The number of bits of a character without parity and stop bits: the start bit and the data bits.
 const BITS: u32 = 1 + 8;

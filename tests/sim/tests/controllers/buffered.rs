@@ -5,12 +5,13 @@ use outrigger_sim::controller::{Action, Conn};
 use outrigger_sim::port::Port;
 
 const PROGRAM: &str = include_str!("programs_of_users/buffered_servoj.script");
-/// The number of sent positions: a minute of cycles.
+/// The number of joint positions that the client sends to the program: a minute of control cycles.
 const COUNT: i32 = 30_000;
-/// The number of waiting positions above which the client stops sending.
+/// The number of sent positions, not yet executed by the program, at which the client stops sending.
 const MOST: i32 = 900;
 
-/// Returns position `n` \[rad\]: slow waves that begin and end at rest.
+/// Returns the joint positions \[rad\] that the client sends as number `n`: slow waves from `start` that begin and end
+/// at rest.
 fn position(start: [f64; 6], n: i32) -> [f64; 6] {
     let t = f64::from(n) * 0.002;
     let wave = |rate: f64| 0.2 * (1.0 - (std::f64::consts::TAU * rate * t / 60.0).cos());

@@ -30,7 +30,8 @@ const SOFTWARE: [(u8, u8); 18] = [
     (5, 25),
 ];
 
-/// Returns options with files that load, that do not, and that wait for a confirmation.
+/// Returns options of a simulated controller that has a broken program file and an installation file that must be
+/// confirmed, besides files that load.
 fn options((major, minor): (u8, u8)) -> Options {
     let mut options = ideal(major, minor);
     options.files.programs.push(ProgramFile { broken: true, ..ProgramFile::named("bad.urp") });

@@ -12,10 +12,11 @@ use crate::common::Bench;
 
 /// The longest duration of a program \[ms\].
 const LONGEST: u64 = 60_000;
-/// The time between two actions of the operator, who closes popups, and between changes of a part's presence \[ms\].
+/// The time between two actions of the simulated operator, who closes popups, and between two changes of the digital
+/// input that signals a part \[ms\].
 const TURN: u64 = 100;
 
-/// Returns the rest of the line that begins with a word.
+/// Returns the rest of the first line of an exported program that begins with `word`, such as `# says:`.
 fn said_first<'t>(text: &'t str, word: &str) -> &'t str {
     text.lines().find_map(|line| line.strip_prefix(word)).unwrap_or_else(|| panic!("no {word} in {text}")).trim()
 }

@@ -26,7 +26,8 @@ fn options(major: u8, minor: u8) -> Options {
     Options { external_control: Some("10.0.0.9".parse().unwrap()), ..ideal(major, minor) }
 }
 
-/// Returns a bench with a computer, a client of the dashboard and one of 30001.
+/// Returns a bench, a client of the dashboard and one of 30001. The server on the URCap's port gives `answer`; `None`
+/// leaves its connections unanswered.
 fn bench(options: Options, answer: Option<Answer>) -> (Bench, Conn, Conn) {
     let mut bench = Bench::new(options);
     if let Some(answer) = answer {
@@ -38,7 +39,7 @@ fn bench(options: Options, answer: Option<Answer>) -> (Bench, Conn, Conn) {
     (bench, desk, primary)
 }
 
-/// Presses play over the dashboard. Returns the computer's end of the connection.
+/// Sends `play` to the dashboard. Returns the computer's end of the connection that the URCap then opens.
 fn called(bench: &mut Bench, desk: Conn) -> Conn {
     bench.send(desk, "play\n");
     bench.run(200);

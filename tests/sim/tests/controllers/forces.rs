@@ -201,7 +201,8 @@ fn a_program_that_stops_itself_goes_on_when_the_operator_lets_it() {
     }
 }
 
-/// The possible next calls of a program after force mode in free air has followed a move.
+/// The statements with which a tested program may continue when a move was followed by force mode in free air. None of
+/// them may send the arm back to the end of the move.
 const AFTER_A_MOVE: [&[&str]; 5] = [
     &["end_force_mode()"],
     &["force_mode(p[0,0,0,0,0,0], [0,0,1,0,0,0], [0,0,-10,0,0,0], 2, [2,2,1.5,1,1,1])", "sleep(0.3)"],

@@ -8,7 +8,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use crate::common::Bench;
 
 const PROGRAM: &str = include_str!("programs_of_users/insertion.script");
-/// The distance of the seat below the tool \[m\].
+/// The distance below the tool of the seat into which the program presses a part \[m\].
 const BELOW: f64 = 0.03;
 
 #[test]

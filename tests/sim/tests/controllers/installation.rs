@@ -27,7 +27,8 @@ const HEAD: [&str; 19] = [
     "position_deviation_warning(False)",
 ];
 
-/// Calls that set up the tool or the light at the base and exist from software 5.0 on.
+/// The further calls at the head of an exported program. They set up the tool or the light at the base, and exist from
+/// software 5.0 on.
 const TOOL: [&str; 6] = [
     "set_tool_communication(True, 115200, 0, 1, 1.5, 3.5)",
     "set_tool_output_mode(1)",

@@ -6,7 +6,7 @@ use outrigger_sim::robot::Stop;
 
 use crate::common::{Bench, ideal};
 
-/// Returns an arm in a posture from which it can reach positions all around.
+/// Returns a bench whose simulated arm is in a posture from which it can reach positions all around.
 fn bench(options: Options) -> Bench {
     let mut bench = Bench::new(Options { q: [0.2, -1.3, -1.7, -1.5, 1.4, 0.3], ..options });
     bench.run(20);
@@ -19,7 +19,8 @@ struct Sample {
     pose: [f64; 6],
 }
 
-/// Runs statements to the end, at most for a minute. Returns the arm in every cycle, and the texts.
+/// Runs URScript statements until the program has ended and the arm rests, for at most 30 000 cycles. Returns the arm's
+/// target in every cycle, and the texts of the program.
 fn follow(bench: &mut Bench, statements: &str) -> (Vec<Sample>, Vec<String>) {
     let primary = bench.connect(Port::Primary);
     bench.run(20);

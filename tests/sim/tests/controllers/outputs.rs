@@ -172,7 +172,7 @@ fn outputs_do_not_disturb_the_motion_in_progress() {
     assert_eq!(path(true), path(false), "targets, byte by byte");
 }
 
-/// Returns the forces on 30003, on RTDE and of the raw sensor.
+/// Returns the force at the tool as 30003 and as RTDE show it, and the raw value of the force sensor from RTDE.
 fn forces(bench: &mut Bench, realtime: Conn, rtde: Conn) -> [[f64; 6]; 3] {
     bench.run(20);
     let packet = bench.messages(realtime).pop().unwrap();

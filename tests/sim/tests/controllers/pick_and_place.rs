@@ -9,7 +9,8 @@ use outrigger_wire::robot::SoftwareVersion;
 use crate::common::Bench;
 
 const PROGRAM: &str = include_str!("programs_of_users/pick_and_place.script");
-/// A pose with the tool down; its x axis is −y of the base and its y axis is −x.
+/// The pose at which the tested program takes parts: the tool points down, its x axis is −y of the base and its y axis
+/// is −x.
 const PICK: [f64; 6] = [0.45, -0.3, 0.25, -2.221_441_469, 2.221_441_469, 0.0];
 const CORNER: [f64; 6] = [0.45, 0.25, 0.25, -2.221_441_469, 2.221_441_469, 0.0];
 /// The duration of a gripper motion in cycles.

@@ -7,7 +7,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
-/// One software version for each row of the specification's tables.
+/// The tested software versions: one for each row of the tables in `core/docs/protocol/ur-client-interfaces.md`.
 const VERSIONS: [(u8, u8); 17] = [
     (1, 5),
     (1, 6),

@@ -27,13 +27,14 @@ const ORDER: u32 = 3;
 const DIVERGENCE: u32 = 6;
 const STALE: u32 = 8;
 
-/// A connected program with its last report.
+/// A program with a ring of positions that has connected to the test, with the values of its last report.
 struct Program {
     bench: Bench,
     conn: Conn,
     start: [f64; 6],
     counter: u16,
-    /// The number of waiting points, and the reported ending.
+    /// The number of positions that wait in the program's ring. `ending` is the reason that the program reports for its
+    /// end.
     waiting: u32,
     ending: u32,
 }
@@ -88,7 +89,8 @@ impl Program {
         Self { bench, conn, start, counter: 0, waiting: 0, ending: 0 }
     }
 
-    /// Sends one command and runs one cycle; the base joint is to be at `way` from its start.
+    /// Sends one command of kind `what` and runs one cycle. The command's position has the base joint `way` from its
+    /// start \[rad\].
     fn order(&mut self, what: u16, way: f64) {
         let mut q = self.start;
         q[0] += way;
@@ -112,7 +114,7 @@ impl Program {
     }
 }
 
-/// Returns a ramp from rest to 0.5 rad/s.
+/// Returns the distance \[rad\] that a ramp from rest to 0.5 rad/s has covered after `n` cycles.
 fn ramp(n: u32) -> f64 {
     let (t, speed, a) = (f64::from(n) * STEP, 0.5, 2.0);
     if t < speed / a { 0.5 * a * t * t } else { speed * t - 0.5 * speed * speed / a }

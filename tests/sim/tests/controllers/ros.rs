@@ -11,7 +11,7 @@ use outrigger_sim::ros::{End, RosOptions, RosOutput};
 
 use crate::common::{Bench, ideal};
 
-/// A controller with a client that sends programs and receives their texts.
+/// A simulated controller with a client that sends programs and receives the texts of these programs.
 struct Cell {
     bench: Bench,
     primary: Conn,
@@ -50,7 +50,7 @@ impl Cell {
         self.bench.told(self.primary)
     }
 
-    /// Takes the outputs of scripts since the last call.
+    /// Takes the ROS outputs (`RosOutput`) of programs since the last call, such as opened publishers.
     fn outputs(&mut self) -> Vec<RosOutput> {
         std::iter::from_fn(|| self.bench.controller.poll_ros()).collect()
     }

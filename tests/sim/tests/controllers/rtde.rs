@@ -15,14 +15,14 @@ fn with(change: impl FnOnce(&mut RtdeOptions)) -> Bench {
     Bench::new(options)
 }
 
-/// Sets up inputs. Returns the recipe number and the type words of the answer.
+/// Sets up RTDE inputs with these names. Returns the recipe number and the type words of the answer.
 fn inputs(bench: &mut Bench, conn: Conn, names: &str) -> (u8, String) {
     bench.package(conn, b'I', names.as_bytes());
     let answer = bench.answer(conn, b'I');
     (answer[0], String::from_utf8(answer[1..].to_vec()).unwrap())
 }
 
-/// Returns the payloads of the received data.
+/// Takes the payloads of the RTDE data packages that a client has received.
 fn data(bench: &mut Bench, conn: Conn) -> Vec<Vec<u8>> {
     bench.packages(conn).into_iter().filter(|(letter, _)| *letter == b'U').map(|(_, payload)| payload).collect()
 }
@@ -252,7 +252,8 @@ fn a_program_reads_what_clients_write_and_clients_read_what_it_writes() {
     assert!((2..=6).contains(&i32_at(&last, 13)), "the line that is executed: {}", i32_at(&last, 13));
 }
 
-/// Returns a program that moves, with a watchdog of 10 Hz on a register.
+/// Returns a controller whose program moves the arm under an RTDE watchdog of 10 Hz on an input register, and the
+/// client that has written the register until now.
 fn watched(action: &str) -> (Bench, Conn) {
     let mut bench = Bench::software(5, 15);
     let conn = bench.connect(Port::Rtde);

@@ -101,7 +101,8 @@ fn a_thread_that_never_waits_lets_the_others_run_until_the_program_is_too_much_b
     assert_eq!(bench.controller.program(), (false, false));
 }
 
-/// Returns a program that reads numbers from a peer that sends without a pause, in addition to other threads.
+/// Runs a program that reads numbers from a peer that sends without a pause, after the statements `beside`. Returns the
+/// bench and a client of 30001.
 fn flooded(beside: &str) -> (Bench, Conn) {
     let mut bench = Bench::software(5, 15);
     bench.serve(SERVER, Answer::After(Duration::from_millis(2)));

@@ -7,7 +7,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::service::Service;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
-/// Returns the ports that accept a client.
+/// Returns the ports on which the simulated controller accepts a client.
 fn open(controller: &Controller) -> Vec<u16> {
     Port::ALL.into_iter().filter(|port| controller.listens(*port)).map(Port::number).collect()
 }

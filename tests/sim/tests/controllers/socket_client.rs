@@ -18,7 +18,7 @@ fn bench() -> (Bench, Conn) {
     (bench, primary)
 }
 
-/// Returns the server's next connection, after the greeting on it.
+/// Waits until the program connects to the server, and checks its greeting. Returns the connection.
 fn greeted(bench: &mut Bench, greeting: &str) -> Conn {
     for _ in 0..40 {
         bench.run(100);
@@ -31,7 +31,7 @@ fn greeted(bench: &mut Bench, greeting: &str) -> Conn {
     panic!("the program does not call")
 }
 
-/// Sends one goal and waits for the report, after which the arm is at the goal.
+/// Sends one goal to the program and waits for its report. Checks that the arm is at the goal then.
 fn goes(bench: &mut Bench, server: Conn, base: f64, report: &str) {
     let mut goal = bench.controller.truth().q;
     goal[0] = base;

@@ -17,7 +17,7 @@ enum Report {
     Mode(Option<SafetyMode>),
 }
 
-/// A message that matters for the order of reports.
+/// A message of port 30001 whose place in the order of reports about a stop is checked.
 #[derive(Clone, Debug, PartialEq)]
 enum Event {
     /// A state, with or without a protective stop.
@@ -62,7 +62,7 @@ fn events(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Event
     read.collect()
 }
 
-/// Returns the reports among the events.
+/// Returns the reports about stops among the messages that `conn` has received.
 fn reports(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Report> {
     let reports = events(bench, conn, software).into_iter().filter_map(|event| match event {
         Event::Report(report) => Some(report),

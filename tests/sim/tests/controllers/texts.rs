@@ -6,7 +6,8 @@ use outrigger_sim::port::Port;
 
 use crate::common::{Answer, Bench, ideal};
 
-/// A text in UTF-8 and one in ISO 8859-1.
+/// The texts outside ASCII that the tested programs contain: the German word for size, with a symbol in UTF-8, and
+/// alone in ISO 8859-1.
 const SIZES: [&[u8]; 2] = ["Größe ≔ 1".as_bytes(), b"Gr\xF6\xDFe"];
 
 fn with(size: &[u8], program: &str) -> Vec<u8> {

@@ -3,12 +3,12 @@
 use crate::page::Mark::{self, Absent, Assumed, Clients, Manual, NotSimulated, Recorded};
 use crate::page::{Line, Section};
 
-/// Returns marks for CB3 and later; the older generation does not have the behaviour.
+/// Returns the marks of a behaviour that CB3 and later generations have: `mark`, and `Absent` for CB2.
 const fn from_cb3(mark: Mark) -> [Mark; 4] {
     [Absent, mark, mark, mark]
 }
 
-/// Returns marks for e-Series and PolyScope X.
+/// Returns the marks of a behaviour that e-Series and PolyScope X have: `mark`, and `Absent` for CB2 and CB3.
 const fn from_e_series(mark: Mark) -> [Mark; 4] {
     [Absent, Absent, mark, mark]
 }

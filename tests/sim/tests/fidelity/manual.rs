@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use outrigger_interpreter::Builtins;
 use outrigger_urscript::Version;
 
-/// Software with a column of its own: the first and last of each generation, and the releases that added functions.
+/// The software versions that have a column in the table of functions: the first and last of each generation, and the
+/// releases that added functions.
 const SOFTWARE: [Version; 15] = [
     Version::new(1, 8),
     Version::new(3, 0),
@@ -24,10 +25,10 @@ const SOFTWARE: [Version; 15] = [
     Version::new(10, 12),
 ];
 
-/// One function of `urscript/interpreter/manual.tsv`.
+/// A function of URScript, as `urscript/interpreter/manual.tsv` lists it.
 struct Entry<'t> {
     name: &'t str,
-    /// First software of CB, e-Series and PolyScope X.
+    /// The first software of CB, e-Series and PolyScope X that has the function.
     since: [&'t str; 3],
     source: &'t str,
 }
@@ -44,7 +45,8 @@ fn entries(manual: &str) -> Vec<Entry<'_>> {
         .collect()
 }
 
-/// Returns the page of a list of the manual.
+/// Returns the page that shows which software has each function that `manual` lists, and whether the simulator executes
+/// it.
 pub(crate) fn page(manual: &str) -> String {
     let entries = entries(manual);
     let known: Vec<Builtins> = SOFTWARE.into_iter().map(Builtins::of).collect();

@@ -1,6 +1,7 @@
 //! Functions of URScript that compile but are not executed.
 
-/// Functions that communicate with other devices or query the operator.
+/// The functions of URScript that the simulator knows and does not execute, because they communicate with other devices
+/// or query the operator.
 pub(crate) const OTHER_DEVICES: &[&str] = &[
     "rpc_factory",
     "modbus_add_signal",
@@ -22,7 +23,7 @@ pub(crate) const OTHER_DEVICES: &[&str] = &[
     "request_string_from_primary_client",
 ];
 
-/// All other functions; their parameters are not checked.
+/// The other functions of URScript that the simulator knows and does not execute. Their parameters are not checked.
 pub(crate) const OTHERS: &[&str] = &[
     "encoder_enable_pulse_decode",
     "encoder_enable_set_tick_count",

@@ -37,11 +37,11 @@ impl Mark {
     }
 }
 
-/// One behaviour on CB2, CB3, e-Series and PolyScope X.
+/// A behaviour of the simulated controller, with its mark for CB2, CB3, e-Series and PolyScope X.
 pub(crate) struct Line {
     pub(crate) what: &'static str,
     pub(crate) marks: [Mark; 4],
-    /// The option that changes it; empty if there is none.
+    /// The option of the simulated controller that changes the behaviour; empty if there is none.
     pub(crate) option: &'static str,
     pub(crate) tests: &'static [&'static str],
 }
@@ -118,7 +118,8 @@ fn code(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!("`{name}`") }
 }
 
-/// Returns the first software of a generation, up to its last, that has a function.
+/// Returns the first software version of a generation, no later than `last`, that has a URScript function; `–` if none
+/// has it.
 fn first_with(name: &str, last: Version) -> String {
     let first = match last.major {
         1 => Version::new(1, 5),

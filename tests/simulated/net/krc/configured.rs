@@ -34,8 +34,8 @@ pub(super) fn control(draw: &mut Draw, which: usize) -> Control {
     }
 }
 
-/// Draws a run with each control scheme and each program convention; the scheme changes during the run if the KRC
-/// permits it.
+/// Draws a run whose control scheme and program convention depend on `number`. In some runs the scheme changes if the
+/// KRC permits it.
 pub(super) fn schemes(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2]);
     let mut plan = Plan::new(draw, period);
@@ -51,8 +51,8 @@ pub(super) fn schemes(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Draws a run with a mirrored frame of ours, a frame that the KRC expects, and a frame in which it measures. The arm
-/// is pushed.
+/// Draws a run in tool impedance, with one choice of the frame that the driver mirrors, of the frame that the KRC
+/// expects to be mirrored, and of the frame in which it measures. The arm is pushed in some runs.
 pub(super) fn frames(draw: &mut Draw, number: usize) -> Plan {
     let ours = [MirroredFrame::Setpoint, MirroredFrame::Commanded, MirroredFrame::Measured][number % 3];
     let theirs = [Wanted::Setpoint, Wanted::Commanded, Wanted::Measured][number / 3 % 3];
@@ -74,7 +74,7 @@ pub(super) fn frames(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Draws a run with each period, with and without losses.
+/// Draws a run with the period that belongs to `number`, with or without losses.
 pub(super) fn periods(draw: &mut Draw, number: usize) -> Plan {
     let period = PERIODS[number / 2];
     let mut plan = Plan::new(draw, period);
@@ -104,7 +104,7 @@ pub(super) fn scales(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Draws a run with one choice for each unknown property of a KRC.
+/// Draws a run with a random choice for each property of a KRC that no source documents.
 pub(super) fn unknowns(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 4]);
     let mut plan = Plan::new(draw, period);
@@ -132,7 +132,7 @@ pub(super) fn unknowns(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Draws a run with each law, with sensors that work and sensors that fail.
+/// Draws a run with the law that belongs to `number`, and a sensor that fails for some time.
 pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 4]);
     let mut plan = Plan::new(draw, period);

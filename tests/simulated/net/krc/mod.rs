@@ -39,7 +39,7 @@ use super::{Draw, Log, count, fault, marks, of_kind, spec, watched, wired, words
 /// The identifier of the sensor that the laws read.
 const SENSOR: SourceId = SourceId(0);
 
-/// A function that draws the run with this number within its kind.
+/// A function that draws the plan of a regression run, from the run's number within its kind.
 type Make = fn(&mut Draw, usize) -> Plan;
 
 /// The kinds of runs: the number of runs of each kind, and the function that draws them.
@@ -151,7 +151,7 @@ struct Plan {
     config: KrcConfig,
     motion: Motion,
     convention: KrlConvention,
-    /// The actions, each with its time \[ms\] after no precondition of a request was unmet, or after
+    /// The actions, each with its time \[ms\] from when a request would be accepted, at the latest from the end of
     /// [`patience`](Self::patience).
     acts: Vec<(u64, Act)>,
     /// `true` if an operator acknowledges and requests again whenever commanding has ended.
@@ -386,7 +386,7 @@ fn told(act: &Act) -> String {
     }
 }
 
-/// Returns the marks that must occur in the runs with a KRC.
+/// Returns the marks (named occurrences such as `mode Command`) that must occur in the runs with a KRC.
 pub(crate) fn required() -> Vec<String> {
     let mut all: Vec<String> = Fault::kinds().map(|kind| format!("fault {kind}")).collect();
     all.extend(marks("mode", &["Offline", "Monitor", "Arming", "Command", "Stopping"]));

@@ -35,7 +35,8 @@ pub(super) fn operator(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Draws a run with pins of the device, booleans of the KRL program, and an automatic request.
+/// Draws a run in which an operator's lines request, acknowledge and stop: pins of the device or booleans of the KRL
+/// program. Some runs have an automatic request.
 pub(super) fn lines(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2]);
     let mut plan = Plan::new(draw, period);

@@ -7,7 +7,7 @@ use outrigger_core::law::{
 
 use super::*;
 
-/// Draws a run with each form of text on each software, with states over either interface.
+/// Draws a run whose software, form of program text and interface for states depend on `number`.
 pub(super) fn texts(draw: &mut Draw, number: usize) -> Plan {
     let mut plan = Plan::new(draw, SOFTWARE[number / 6]);
     plan.setup.config.peer.text.form = [FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding][number % 3];
@@ -46,8 +46,8 @@ pub(super) fn write(draw: &mut Draw) -> Write {
     }
 }
 
-/// Draws a run with outputs beside the motion: set by text, by RTDE, or not at all; more outputs than there is room
-/// for; with another writer.
+/// Draws a run in which outputs are set during the motion: by text, by RTDE, or not at all; more outputs than there is
+/// room for; with another writer.
 pub(super) fn outputs(draw: &mut Draw, number: usize) -> Plan {
     let by = [OutputsBy::Auto, OutputsBy::Text, OutputsBy::Rtde, OutputsBy::Off][number % 4];
     let software = if number.is_multiple_of(3) { draw.of(&SOFTWARE) } else { draw.of(&SOFTWARE[8..]) };
@@ -257,7 +257,7 @@ pub(super) fn wrong(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Draws a run with each state of the robot at the start.
+/// Draws a run in which the robot is found in the state that belongs to `number`, such as `power-off`.
 pub(super) fn starts(draw: &mut Draw, number: usize) -> Plan {
     let (state, name) = StartState::NAMED[number % StartState::NAMED.len()];
     let software = match state {
@@ -322,7 +322,7 @@ pub(super) fn short(draw: &mut Draw, _: usize) -> Plan {
     plan
 }
 
-/// Draws a run with each law, suspended and resumed.
+/// Draws a run with the law that belongs to `number`, suspended and resumed.
 pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE[1..]);
     let mut plan = Plan::new(draw, software);

@@ -33,7 +33,7 @@ use self::operated::{lines, operator, pendant};
 
 use super::{Draw, Log, count, fault, marks, of_kind, spec, starts_within, watched, wired, words};
 
-/// A function that draws the run with this number within its kind.
+/// A function that draws the plan of a regression run, from the run's number within its kind.
 type Make = fn(&mut Draw, usize) -> Plan;
 
 /// The kinds of runs: the number of runs of each kind, and the function that draws them.
@@ -122,7 +122,8 @@ struct Plan {
     /// Actions before any connection is established.
     early: Vec<Act>,
     senses: Rc<Cell<Senses>>,
-    /// The actions, each with its time \[ms\] after no precondition of a request was unmet, or after 3 s.
+    /// The actions, each with its time \[ms\] from when a request would be accepted, at the latest from 3 s after the
+    /// start.
     acts: Vec<(u64, Act)>,
     /// `true` if an operator acknowledges and requests again whenever commanding has ended.
     insists: bool,
@@ -204,7 +205,7 @@ impl Plan {
     }
 }
 
-/// The longest time that a run waits until no precondition of a request is unmet.
+/// The longest time that a run waits at its start until a request would be accepted.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Executes the run with this number and returns its record.
@@ -344,7 +345,7 @@ fn told(act: &Act) -> String {
     }
 }
 
-/// Moves the rig's record to the log, with its marks.
+/// Copies the recorded events and writes of a run to the log, with the marks (named occurrences) for them.
 fn note(log: &mut Log, rig: &Rig<'_>, software: SoftwareVersion) {
     let record = rig.record();
     let mut by = "nothing";
@@ -381,7 +382,8 @@ fn note(log: &mut Log, rig: &Rig<'_>, software: SoftwareVersion) {
     log.events.sort_by_key(|(at, _)| *at);
 }
 
-/// Returns the marks that must occur in the runs with a controller of Universal Robots.
+/// Returns the marks (named occurrences such as `mode Command`) that must occur in the runs with a controller of
+/// Universal Robots.
 pub(crate) fn required() -> Vec<String> {
     let mut all: Vec<String> = Fault::kinds().map(|kind| format!("fault {kind}")).collect();
     all.extend(SOFTWARE.iter().map(|software| format!("software {software}")));

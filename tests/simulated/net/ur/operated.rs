@@ -36,7 +36,8 @@ pub(super) fn operator(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Draws a run with pins of the device, inputs of the robot, and an automatic request.
+/// Draws a run in which an operator's lines request, acknowledge and stop: pins of the device or inputs of the robot.
+/// Some runs have an automatic request.
 pub(super) fn lines(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);

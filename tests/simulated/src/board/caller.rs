@@ -25,7 +25,7 @@ pub struct Caller {
     asked: Order,
 }
 
-/// The move that the board delegates next, if any.
+/// The move that the board's engine delegates to the robot at its next event, if any.
 type Order = Rc<RefCell<Option<JointMove<2>>>>;
 type Law = JointServo<2>;
 
@@ -33,7 +33,8 @@ type Law = JointServo<2>;
 pub type CallerRig = Rig<Caller>;
 
 impl CallerRig {
-    /// Creates the rig at time zero. `conditions` describe the wires; `seed` decides their random events.
+    /// Creates the board and the robot that connects to it, at time zero. `conditions` describe the wires; `seed`
+    /// decides their random events.
     ///
     /// # Panics
     /// If the configuration is invalid.
@@ -68,7 +69,7 @@ impl CallerRig {
         self.side.caller.is_stranger_in()
     }
 
-    /// Makes the board delegate this move at the board's next event.
+    /// Makes the board's engine delegate this move to the robot at the board's next event.
     pub fn ask(&mut self, asked: JointMove<2>) {
         *self.side.asked.borrow_mut() = Some(asked);
     }

@@ -17,7 +17,7 @@ pub enum Interface {
     W5500,
 }
 
-/// The network interface of a board, as the run moves frames through it.
+/// The network interface of a board during a run: a cable in memory, or the pins of a simulated W5500.
 pub(super) enum Attachment {
     Cable(Cable),
     Chip(Pins),

@@ -41,8 +41,8 @@ pub struct Krc {
 pub type KrcRig = Rig<Krc>;
 
 impl KrcRig {
-    /// Creates the rig at time zero, with the recommended buffers. `conditions` describe the wires; the KRC's seed
-    /// decides their random events.
+    /// Creates the board and the simulated KRC at time zero, with the recommended buffers. `conditions` describe the
+    /// wires; the KRC's seed decides their random events.
     ///
     /// # Panics
     /// If the options or the configuration are invalid.
@@ -66,7 +66,7 @@ impl KrcRig {
         self.side.peer.krc()
     }
 
-    /// Returns the messages that KRC and board exchanged.
+    /// Returns the recorded measurements of the KRC and commands of the board.
     #[must_use]
     pub fn answers(&self) -> &Answers {
         self.side.peer.answers()
@@ -96,7 +96,7 @@ impl KrcRig {
         self.seen().counts
     }
 
-    /// Returns the reason for each exit from `Command`, in order.
+    /// Returns the reason for each change of the engine's mode from `Command` to a lower one, in order.
     #[must_use]
     pub fn fallbacks(&self) -> Vec<Reason> {
         let reason = |transition: &Transition| transition.reason.filter(|_| transition.from == Mode::Command);

@@ -47,20 +47,20 @@ pub trait Side {
     fn advance(&mut self, now: SimTime);
     /// Takes the next frame that the controller sends.
     fn transmit(&mut self) -> Option<Vec<u8>>;
-    /// Returns the time of the next event at the controller that is due without input. Sensors of the board count.
+    /// Returns the time of the next event at the controller, or at a sensor of the board, that is due without input.
     fn next_event(&mut self) -> SimTime;
 
-    /// Called at each moment of the run before the board's tasks run.
+    /// Begins a moment of the run: executed before the board's tasks run.
     fn begin(&mut self, _: SimTime, _: Handle<'static>) {}
-    /// Called when a frame leaves the board or the controller. If it returns `false`, the frame is lost.
+    /// Notes a frame that leaves the board or the controller. Returns `false` if the frame is to be lost.
     fn passes(&mut self, way: Way, now: SimTime, frame: &[u8]) -> bool;
-    /// Called when a frame reaches the board.
+    /// Notes a frame that reaches the board.
     fn arrives(&mut self, _: SimTime, _: &[u8]) {}
     /// Logs the events that the engine has reported.
     fn report(&mut self, now: SimTime, events: Vec<Event<Self::Event>>);
-    /// Called when no more work is due at this moment.
+    /// Ends a moment of the run: executed when neither board nor controller has more work that is due.
     fn end(&mut self, _: SimTime, _: Mode) {}
-    /// Returns the log as text, for the panic message of a test that waits in vain.
+    /// Returns the log of the run as text, for the panic message of a test that waits in vain.
     fn story(&self) -> String;
 }
 
@@ -78,7 +78,7 @@ pub struct Rig<S: Side> {
     seen: Shown<S>,
 }
 
-/// The observations of the board's observer, shared with it.
+/// The record of the board's observer, shared between the observer and the [`Rig`].
 pub(super) type Shown<S> = Rc<RefCell<Seen<<S as Side>::Event, <S as Side>::Counts>>>;
 
 /// The states, events and counts that the board's observer has seen.
@@ -87,9 +87,9 @@ pub(super) struct Seen<E, C> {
     mode: Mode,
     latch: Option<Reason>,
     unmet: ReasonSet,
-    /// The time at which the engine was first seen with each state.
+    /// The times at which the observer first saw each state of the robot that the engine had received.
     states: Vec<SimTime>,
-    /// The number of states with which the engine was in `Command`.
+    /// The number of received states of the robot at which the engine was in the mode `Command`.
     commanded: u64,
     newest: Option<ControllerTime>,
     pub(super) counts: C,
@@ -132,9 +132,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>, C> Observer<N, P, L> for Watch
 }
 
 impl<S: Side> Rig<S> {
-    /// Creates the rig at time zero. `side` is at the far end of wires under `conditions`; `seed` decides the random
-    /// events of the wires and of the board's stack. The board has this `interface`. `robot` makes the board's task,
-    /// which writes its observations to the shared record.
+    /// Creates the board at time zero, with this `interface`, and `side` at the far end of wires under `conditions`.
+    /// `seed` decides the random events of the wires and of the board's stack. `robot` makes the board's task, which
+    /// writes its observations to the shared record.
     pub(super) fn with<const SOCKETS: usize, T: Future<Output = ()> + 'static>(
         side: S,
         (conditions, seed, interface): (Conditions, u64, Interface),
@@ -198,19 +198,19 @@ impl<S: Side> Rig<S> {
         self.seen().latch
     }
 
-    /// Returns the unmet preconditions of a request.
+    /// Returns the unmet preconditions of a request for the mode `Command`.
     #[must_use]
     pub fn unmet(&self) -> ReasonSet {
         self.seen().unmet
     }
 
-    /// Returns the time at which the engine was first seen with each of its states.
+    /// Returns the times at which each state of the robot was first seen in the board's engine.
     #[must_use]
     pub fn states(&self) -> Vec<SimTime> {
         self.seen().states.clone()
     }
 
-    /// Returns the number of states with which the engine was in `Command`.
+    /// Returns the number of received states of the robot at which the board's engine was in the mode `Command`.
     #[must_use]
     pub fn commanded(&self) -> u64 {
         self.seen().commanded
@@ -281,7 +281,7 @@ impl<S: Side> Rig<S> {
         self.wait("command", |rig| rig.mode() == Mode::Command);
     }
 
-    /// Returns the log as text, for the panic message of a test that waits in vain.
+    /// Returns the log of the run as text, for the panic message of a test that waits in vain.
     #[must_use]
     pub fn story(&self) -> String {
         let seen = self.seen();

@@ -64,7 +64,7 @@ pub struct Ur {
 pub type UrRig = Rig<Ur>;
 
 impl UrRig {
-    /// Creates the rig at time zero, with the recommended buffers.
+    /// Creates the board and the simulated controller at time zero, with the recommended buffers.
     ///
     /// # Panics
     /// If the set-up is invalid.
@@ -73,7 +73,8 @@ impl UrRig {
         Self::with_buffers(setup, network, Buffers::new())
     }
 
-    /// Creates the rig at time zero, with these buffers. The board uses RTDE if they have room for it.
+    /// Creates the board and the simulated controller at time zero, with these buffers. The board uses RTDE if they
+    /// have room for it.
     ///
     /// # Panics
     /// If the set-up is invalid.
@@ -122,7 +123,7 @@ impl UrRig {
         (&mut self.up, &mut self.down)
     }
 
-    /// From now on, loses each frame for which `loses` returns `true`.
+    /// Loses each frame from now on for which `loses` returns `true`.
     pub fn lose(&mut self, loses: impl FnMut(Way, SimTime, &[u8]) -> bool + 'static) {
         self.side.loses = Box::new(loses);
     }

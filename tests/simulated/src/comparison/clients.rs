@@ -33,7 +33,7 @@ pub enum Client {
     },
 }
 
-/// The task of a client: whom it commands, and by which method.
+/// The task of a client: the controller that it commands, and the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// The software version of the controller.
@@ -220,7 +220,8 @@ impl Run {
         }
     }
 
-    /// Returns the client's next tick, with the random delay of its wake-up.
+    /// Returns the time at which the client sends its next position, `interval` \[s\] after the one before, with the
+    /// random delay of its wake-up.
     fn tick(&mut self, begun: SimTime, interval: f64) -> SimTime {
         self.sent += 1;
         let late = self.rng.up_to(u64::try_from(self.waking.as_micros()).unwrap_or(0));

@@ -83,7 +83,8 @@ impl Wanted {
 /// The state of the joint at the end of a control cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// The time since the client began to command \[s\].
+    /// The time since the beginning \[s\]: of a client, the request to move the arm; of the engine, the start of the
+    /// motion.
     pub t: f64,
     /// The motion's own time, which the speed scaling stretches \[s\]; equal to `t` if the client does not know the
     /// scaling.
@@ -103,7 +104,7 @@ pub struct Sample {
 pub struct Course {
     /// The reference motion of the joint.
     pub wanted: Wanted,
-    /// The samples of the joint, from some time before the client began to a second or more after the end.
+    /// The samples of the joint, from some time before the beginning to a second or more after the end.
     pub samples: Vec<Sample>,
     /// `true` if the controller stopped the arm by itself.
     pub stopped: bool,
@@ -112,11 +113,11 @@ pub struct Course {
 /// The figures of a run: delays and errors of the joint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// The time from the beginning to the first motion of the joint \[ms\].
+    /// The time from the beginning ([`Sample::t`] is 0) to the first motion of the joint \[ms\].
     pub first: f64,
     /// The time between the reference having moved by 1° and the joint having done so \[ms\].
     pub reaction: f64,
-    /// The delay of the whole motion that fits it best \[ms\].
+    /// The shift in time at which the reference motion fits the motion of the joint best \[ms\].
     pub delay: f64,
     /// The largest distance from the reference \[deg\].
     pub distance: f64,
@@ -139,7 +140,7 @@ const STANDS: f64 = 1e-4;
 const ON_ITS_WAY: f64 = PI / 180.0;
 /// Half the length of the window over which the speed is averaged \[s\].
 const WINDOW: f64 = 0.04;
-/// The time at each end that the ripple leaves out \[s\], because the acceleration jumps there.
+/// The time at each end of the motion that [`Figures::ripple`] leaves out \[s\], because the acceleration jumps there.
 const ENDS: f64 = 0.3;
 
 impl Course {

@@ -121,7 +121,7 @@ impl Mode {
         }
     }
 
-    /// Returns all modes, in the order of the table.
+    /// Returns all modes except [`long`](Self::long), in the order of the table.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut modes = vec![
@@ -316,7 +316,7 @@ impl Mode {
         self
     }
 
-    /// Returns this mode with a single move that the controller plans itself.
+    /// Returns this mode with a single move that the controller plans itself ([`Wanted::Place`]).
     const fn place(mut self) -> Self {
         if let Commander::Path(task) = &mut self.commander {
             task.wanted = Wanted::Place;

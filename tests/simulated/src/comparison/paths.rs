@@ -84,7 +84,7 @@ pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     course(&rig, &task, begun.get())
 }
 
-/// Returns the set-up in which the law follows a motion.
+/// Returns the set-up in which the law follows the reference motion of the task, with or without the way back.
 fn there(task: &Task) -> Setup {
     let mut config = JointServoConfig { path_tolerance: 2.0, ..JointServoConfig::default() };
     if !task.feedback {
@@ -105,7 +105,7 @@ fn there(task: &Task) -> Setup {
     Setup::servo(task.software, trajectory, config)
 }
 
-/// Delegates a move of the base joint by `way` \[rad\] to the player.
+/// Delegates a move of the base joint by `way` \[rad\] to the player, Outrigger's program that executes whole moves.
 fn delegate(rig: &mut Rig<'_>, way: f64) {
     let mut to = rig.controller.truth().q;
     to[0] += way;
@@ -114,14 +114,14 @@ fn delegate(rig: &mut Rig<'_>, way: f64) {
     rig.delegate(asked).expect("nothing speaks against it");
 }
 
-/// Returns the set-up for the player. The motion is delegated to it later; until then the arm is held where it is.
+/// Returns the set-up for the player program. The motion is delegated to it later; until then the arm is held still.
 fn played(task: &Task) -> Setup {
     let mut setup = there(&Task { wanted: Wanted::There, ..*task });
     setup.law = Setup::new(task.software).law;
     setup
 }
 
-/// Delegates a motion to the player by its waypoints; the player computes each cubic by itself.
+/// Delegates a motion to the player program by its waypoints; the program computes each cubic by itself.
 fn lead(rig: &mut Rig<'_>, wanted: Wanted) {
     let from = rig.controller.truth().q;
     let joints =

@@ -120,7 +120,8 @@ impl Row {
         if off < 0.05 { format!("{}", Number(mean, 1)) } else { format!("{} ± {off:.1}", Number(mean, 1)) }
     }
 
-    /// Returns the cells of the row, in the order of [`COLUMNS`]. `rows` has the rows with which it is compared.
+    /// Returns the cells of the row, in the order of [`COLUMNS`]. `rows` has the row of the mode with which the report
+    /// compares this one.
     #[must_use]
     pub fn cells(&self, rows: &[Self]) -> Vec<String> {
         let last = Number(self.worst(|run| run.last), 2).to_string();

@@ -18,14 +18,14 @@ pub type Speeds = [f64; 6];
 /// The speed below which joints are at rest \[rad/s\]: the core's own threshold for standstill.
 pub const REST: f64 = 0.02;
 
-/// A text that was sent to the controller.
+/// A command to the controller: a text, or an order to a program on it, recorded as the text with the same effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
     /// The time at which the text was sent.
     pub at: SimTime,
     /// The engine's mode when the text was sent.
     pub mode: Mode,
-    /// The text as it was sent to the controller.
+    /// The text as it was sent to the controller; for an order to a program, the text with the same effect.
     pub text: String,
     /// The speeds of the text's `speedj` \[rad/s\]; `None` for a text without one.
     pub speeds: Option<Speeds>,
@@ -48,7 +48,8 @@ impl Command {
         self.speeds == Some([0.0; 6])
     }
 
-    /// Returns whether the text sets outputs in addition to the motion.
+    /// Returns whether the text sets outputs or the speed slider; such a text is sent beside the commands of the
+    /// motion.
     #[must_use]
     pub fn sets_outputs(&self) -> bool {
         self.text.starts_with("sec ") || self.text.starts_with("set speed ")
@@ -126,7 +127,7 @@ impl Motion {
 pub struct Record {
     /// The events that the engine reported, with their times.
     pub events: Vec<(SimTime, Event<UrEvent>)>,
-    /// The texts sent to the controller that concern motion.
+    /// The texts and orders sent to the controller that concern motion.
     pub commands: Vec<Command>,
     /// The texts sent to the controller that set outputs.
     pub settings: Vec<Command>,

@@ -38,8 +38,9 @@ pub struct Buffers {
     realtime: Vec<u8>,
     rtde: bool,
     recorder: Vec<u8>,
-    /// The first call of the engine, 0 or 1, before which a checkpoint is taken. Checkpoints are taken before every
-    /// second call.
+    /// The number from which the calls of the engine are counted, 0 or 1. A checkpoint is taken before each call that
+    /// gets an even number: with 1 before the first, the third and so on, with 0 before the second, the fourth and so
+    /// on.
     first: usize,
 }
 
@@ -50,8 +51,8 @@ impl Buffers {
         Self { rtde: true, ..Self::default() }
     }
 
-    /// Adds a recorder, and a checkpoint before every second call of the engine. `first`, 0 or 1, selects which of
-    /// every two calls.
+    /// Adds a recorder, and a checkpoint before every second call of the engine: from the first call on if `first` is
+    /// 1, from the second on if `first` is 0.
     #[must_use]
     pub fn with_checkpoints(self, first: usize) -> Self {
         Self { recorder: vec![0; RECORDER], first, ..self }
@@ -74,7 +75,7 @@ enum Host {
     Dead,
 }
 
-/// The kind of end of the co-controller's process.
+/// The way in which the co-controller's process or its host ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrashPoint {
     /// The process ends; the kernel resets its connections.
@@ -96,7 +97,7 @@ pub struct Rig<'m> {
     host: Host,
     reading: Reading,
     latency: Duration,
-    /// The time before which no connection can be made.
+    /// The time before which no connection can be made, because the network cable is cut.
     cable_until: SimTime,
     /// The time at which each state of the last cycles was published, with its timestamps in the clocks of 30003 and
     /// of RTDE.
@@ -108,7 +109,7 @@ pub struct Rig<'m> {
     /// The joint positions of the newest order, if positions are sent \[µrad\].
     position: Option<[i32; 6]>,
     late: Late,
-    /// The number of the next call of the engine, if checkpoints are taken before every second call.
+    /// The number of the last call of the engine, counted from `Buffers::first`; `None` if no checkpoints are taken.
     calls_of_engine: Option<usize>,
 }
 
@@ -141,7 +142,8 @@ enum Woken {
     Deadline,
 }
 
-/// The newest leg that was sent, and the leg that the network has delayed, if any.
+/// The newest leg (one part of a motion) that was sent to the player program, and the leg that the network has delayed,
+/// if any.
 #[derive(Debug, Default)]
 struct Late {
     newest: Option<Vec<u8>>,
@@ -149,8 +151,8 @@ struct Late {
 }
 
 impl Late {
-    /// Remembers the newest leg. While a leg is held back, replaces the contents of each order to continue (`Keep`)
-    /// by that leg; only the order's counter stays.
+    /// Remembers a leg that is sent to the player program. While a leg is held back, replaces the contents of each
+    /// order to continue (`Keep`) by that leg; only the order's counter stays.
     fn pass(&mut self, bytes: &mut [u8]) {
         let what = PlayerOrder::new_checked(bytes).expect("an order").repr().what;
         match (what, &self.leg) {
@@ -162,7 +164,7 @@ impl Late {
 }
 
 impl<'m> Rig<'m> {
-    /// Creates the rig at time zero, with the co-controller about to connect.
+    /// Creates the host, its co-controller and the robot at time zero, with the co-controller about to connect.
     ///
     /// # Panics
     /// If the set-up is invalid.
@@ -227,8 +229,8 @@ impl<'m> Rig<'m> {
         self.hand_over(input);
     }
 
-    /// Sets whether the newest leg sent before this call is sent again in place of each order to continue (`Keep`),
-    /// like a leg that the network has held back.
+    /// Sets whether the newest leg (one part of a motion for the player program) sent before this call is sent again in
+    /// place of each order to continue (`Keep`), like a leg that the network has held back.
     pub fn hold_back_a_leg(&mut self, on: bool) {
         self.late.leg = if on { self.late.newest.clone() } else { None };
     }
@@ -255,7 +257,7 @@ impl<'m> Rig<'m> {
         self.engine.lead_on(to, last)
     }
 
-    /// Makes the law command the motion again.
+    /// Makes the law command the arm again, in place of moves that were delegated to the controller.
     ///
     /// # Errors
     /// Returns the reason if the engine rejects the request.
@@ -310,8 +312,8 @@ impl<'m> Rig<'m> {
         self.host == Host::Runs
     }
 
-    /// Allows the next arming, and no other, without a request through this rig: a line or the co-controller itself
-    /// requests it.
+    /// Allows the next change to the mode `Arming`, and no other, without a request through this run: a digital input
+    /// line or the co-controller itself requests it.
     pub const fn expect_arming(&mut self) {
         self.rules.expect_arming();
     }
@@ -562,8 +564,8 @@ impl<'m> Rig<'m> {
         self.hand_over(Input::Sample(sample));
     }
 
-    /// Makes the recorder begin the next call with a checkpoint, as after a change of the law, if it is the turn of
-    /// one.
+    /// Makes the recorder begin every second call of the engine with a checkpoint, as after a change of the law. Does
+    /// nothing without a recorder.
     fn take_checkpoint(&mut self) {
         if let Some(number) = &mut self.calls_of_engine {
             *number += 1;
@@ -624,7 +626,8 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// Returns whether these bytes belong to a program that is sent in pieces, up to its last `end`.
+    /// Follows a program that is sent to the controller in pieces, up to its last `end`. Returns whether these bytes
+    /// belong to one.
     fn program_goes_out(&mut self, bytes: &[u8]) -> bool {
         if bytes.starts_with(b"def outrigger_") || bytes.starts_with(b"def externalControl") {
             (self.program, self.position) = (Some(vec![]), None);
@@ -638,7 +641,7 @@ impl<'m> Rig<'m> {
         true
     }
 
-    /// Records the orders to one of our programs in data for registers: eight integers of four bytes.
+    /// Records the orders to one of Outrigger's programs in data for RTDE registers: eight integers of four bytes.
     fn note_registers(&mut self, mut bytes: &[u8]) {
         while let Some((header, _)) = bytes.split_first_chunk::<3>() {
             let length = usize::from(u16::from_be_bytes([header[0], header[1]]));
@@ -650,7 +653,7 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// Records an order to one of our programs, as the text with the same effect.
+    /// Records an order to a program on the controller, as the text with the same effect.
     fn note_order(&mut self, bytes: &[u8]) {
         if self.engine.config().peer.path.is_external() {
             let control = Control::new_checked(bytes).expect("a message").repr();

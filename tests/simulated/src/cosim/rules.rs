@@ -11,8 +11,8 @@ use outrigger_wire::robot::ControllerTime;
 
 use super::record::Command;
 
-/// Checks every text with knowledge that only the simulation has: the time at which each state was really published,
-/// and the requests that the operator really made.
+/// A check of every text that the engine sends, with knowledge that only the simulation has: the time at which each
+/// state was really published, and the requests that the operator really made.
 ///
 /// | rule | origin |
 /// |---|---|
@@ -50,7 +50,7 @@ impl Rules {
         self.requested = true;
     }
 
-    /// Allows the next arming without an operator's request: a line or the device itself requests it.
+    /// Allows the next arming without an operator's request: a digital input line or the device itself requests it.
     pub(super) const fn expect_arming(&mut self) {
         self.asked_otherwise = true;
     }

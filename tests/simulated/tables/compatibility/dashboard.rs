@@ -24,7 +24,7 @@ pub(super) const COLUMNS: [&str; 8] = [
 ];
 
 const LINE: usize = 1_024;
-/// The longest time that a sequence may take.
+/// The longest time that a dashboard sequence, or the reply to one of its requests, may take.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
@@ -53,7 +53,8 @@ pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
     ]
 }
 
-/// Returns the cells of PolyScope X. Its API needs HTTP, so they list its capabilities without a trial.
+/// Returns the cells in the row of a PolyScope X version. Its robot API needs HTTP, so the cells list its capabilities
+/// without a trial.
 fn by_robot_api(software: SoftwareVersion, known: usize) -> Vec<String> {
     use RequestKind as Ask;
     let has = |requests: &[RequestKind]| {
@@ -150,7 +151,7 @@ fn from(since: SoftwareVersion) -> String {
     format!("from {}.{}", since.major, since.minor)
 }
 
-/// Returns the outcome of a sequence in words.
+/// Returns the outcome of a dashboard sequence in words.
 fn tell(obstacle: Option<SequenceError>) -> String {
     match obstacle {
         None => "works".to_owned(),
@@ -230,7 +231,7 @@ impl Desk {
         panic!("no end within {PATIENCE:?}");
     }
 
-    /// Returns whether the robot could be commanded.
+    /// Returns whether the robot is running, with no stop that keeps a program from moving it.
     fn is_running(&self) -> bool {
         self.controller.robot().may_move()
     }

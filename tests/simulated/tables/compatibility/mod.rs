@@ -25,7 +25,8 @@ fn every_software() -> Vec<SoftwareVersion> {
     series.flat_map(|(major, minors)| minors.map(move |minor| SoftwareVersion::new(major, minor))).collect()
 }
 
-/// Makes a row per version, and merges consecutive versions with the same cells into one row.
+/// Returns a table in Markdown with a row for each software version. Consecutive versions with the same cells share a
+/// row.
 fn table(columns: &[&str], cells: impl Fn(SoftwareVersion) -> Vec<String> + Sync) -> String {
     let software = every_software();
     let rows = in_parallel(&software, cells);

@@ -75,7 +75,7 @@ impl Trouble {
         }
     }
 
-    /// Ends the event, with an operator at the robot who resumes the robot's program.
+    /// Ends the event, as does an operator at the robot who then resumes the robot's program.
     fn end(self, rig: &mut Rig<'_>, wish: &Wish) {
         match self {
             Stopped => {}
@@ -196,8 +196,8 @@ fn slowed(rig: &mut Rig<'_>, wish: &Wish, what: &str) -> String {
     format!("goes on at {:.0} %", share * 100.0)
 }
 
-/// Ends the event, with an operator at the robot who resumes the robot's program. Checks that no motion is commanded
-/// and the arm does not move, apart from the rest of the last text.
+/// Ends the event, with an operator at the robot who resumes the robot's program. Checks that the engine commands no
+/// motion, and that the arm does not move, apart from what is left of the last text.
 fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: Way, what: &str) -> String {
     let (from, rested) = (rig.now(), rig.controller.truth().q[0]);
     trouble.end(rig, wish);
@@ -220,7 +220,7 @@ fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: Way, 
     String::new()
 }
 
-/// Acknowledges a latched reason, if there is one. Checks that a request then commands the arm again.
+/// Acknowledges a latched reason, if there is one. Checks that the arm moves again after a request.
 fn commands_when_asked(rig: &mut Rig<'_>, trouble: Trouble, what: &str) {
     if trouble == ProtectiveStop {
         // The interrupted program may still wait, paused.
@@ -291,7 +291,8 @@ const REALTIME: &str = "
 
 ";
 
-/// In `Arming`, zero speeds or the held position are sent; one of our programs has just started.
+/// Checks that none of the events moves the arm in the mode `Arming`, and that each is reported with its reason. Zero
+/// speeds or the held position are sent in that mode; a program of Outrigger's has just started.
 #[test]
 fn what_happens_while_arming_moves_nothing_and_is_named() {
     let all = TROUBLES.into_iter().flat_map(|trouble| Way::ALL.map(|path| (trouble.0, path)));
@@ -322,8 +323,8 @@ fn while_arming(trouble: Trouble, software: SoftwareVersion, path: Way) {
     commands_when_asked(&mut rig, trouble, &what);
 }
 
-/// While the slider goes to 0 %, the controller's target speed decreases to zero and never changes its sign. The arm
-/// itself overshoots as it does at the end of each motion.
+/// Checks the motion while the slider goes to 0 %: the controller's target speed decreases to zero and never changes
+/// its sign. The arm itself overshoots as it does at the end of each motion.
 #[test]
 fn an_arm_whose_slider_goes_to_zero_does_not_turn_back() {
     for (software, path) in SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|path| (software, path))) {
@@ -347,7 +348,7 @@ fn an_arm_whose_slider_goes_to_zero_does_not_turn_back() {
     }
 }
 
-/// Unlocking a protective stop and resuming the program does not continue one of our motions.
+/// Checks that unlocking a protective stop and resuming the robot's program does not continue a motion of Outrigger's.
 #[test]
 fn resuming_after_a_protective_stop_continues_nothing() {
     for (software, path) in SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|path| (software, path))) {

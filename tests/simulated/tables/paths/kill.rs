@@ -29,7 +29,7 @@ const SOFTWARE: [SoftwareVersion; 13] = [
 const SPEED: f32 = 0.8;
 /// The observed time: longer than any stop, and too short for the arm to reach the end of its range.
 const WATCHED: Duration = Duration::from_secs(3);
-/// The time in which the last command arrives.
+/// The time in which the last command has certainly arrived at the controller.
 const ARRIVED: Duration = Duration::from_micros(200);
 
 /// The part of the set-up that is lost.
@@ -71,8 +71,8 @@ fn cell(software: SoftwareVersion, path: Way, loss: Loss) -> String {
     format!("{} / {}, {:.1}°", millis(rest), millis(bound), coast.to_degrees())
 }
 
-/// Returns the largest distance that a joint continues by according to `check-config` and `doctor` \[rad\], at the
-/// speed of this table.
+/// Returns the worst-case distance that a joint still turns after a loss \[rad\], as `check-config` and `doctor` print
+/// it for the speed of this table.
 fn printed(software: SoftwareVersion, path: Way) -> f32 {
     let mut config = wished(software, path, SPEED).0.config;
     config.limits.velocity = JointVelocities([SPEED; 6]);

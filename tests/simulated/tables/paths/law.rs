@@ -115,7 +115,7 @@ fn standoff(path: Way) -> [f64; 2] {
     [sum / count, most]
 }
 
-/// Returns the time that a command waits on the controller before it is the newest in force \[ms\].
+/// Returns the time that a command waits in the program on the controller before it takes effect \[ms\].
 fn waits(path: Way) -> f64 {
     if path.path == CommandPath::Buffered { 40.0 } else { 0.0 }
 }

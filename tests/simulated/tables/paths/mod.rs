@@ -19,8 +19,8 @@ use super::text::hold;
 /// The speed of the base joint that a sensor commands \[rad/s\]; `None` while the sensor is lost.
 type Wish = Rc<Cell<Option<f32>>>;
 
-/// Returns a set-up in which the base joint turns with a sensor's speed, which a test may change. Only the path
-/// differs from one row to the next.
+/// Returns a set-up in which the base joint turns with the speed that a sensor measures, and the cell by which a test
+/// changes that speed. `path` is the channel of the commands, the only difference between the rows of a table.
 fn wished(software: SoftwareVersion, path: Way, speed: f32) -> (Setup, Wish) {
     let wish = Wish::new(Cell::new(Some(speed)));
     let mut setup = Setup::sweep(software, speed);

@@ -12,8 +12,8 @@ use outrigger_sim::fault::{Fault, FaultKind};
 
 use super::*;
 
-/// The time limit from a fault to rest. It covers a sensor's maximum age of 100 ms, twice the hold time of a command,
-/// braking, and the delay on a busy machine.
+/// The time limit from a fault until the arm is at rest. It covers a sensor's maximum age of 100 ms, twice the hold
+/// time of a command, braking, and the delay on a busy machine.
 const REST_BOUND: Duration = Duration::from_millis(400);
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -119,7 +119,8 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// Checks that commanding ends for one of `reasons`, and that the arm first comes to rest within [`REST_BOUND`].
+/// Checks that commanding ends after the fault at `at` for one of `reasons`, and that the arm comes to rest within
+/// [`REST_BOUND`] of the fault.
 pub(crate) fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
     let (fell, text) = heard(bench, at, &["fallback"]);
     bench.run_for(Duration::from_millis(700));
@@ -130,8 +131,8 @@ pub(crate) fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
     within("at rest", rest, REST_BOUND, bench.window(at, at + rest), story);
 }
 
-/// Checks that the fallback at `fell` names one of `reasons`. `LocalStall` is excused if this machine stood still
-/// between shortly before `at` and `fell`.
+/// Checks that the log line `text` of the fallback at `fell` names one of `reasons`. `LocalStall` is excused if the
+/// computer that runs the test stood still between shortly before `at` and `fell`.
 fn for_one_of(bench: &Bench<'_>, at: SimTime, fell: SimTime, text: &str, reasons: &[Reason]) {
     let software = bench.controller().options().software;
     let window = bench.window(at, fell).and_before(closed_loop::stale_after(software));
@@ -139,7 +140,7 @@ fn for_one_of(bench: &Bench<'_>, at: SimTime, fell: SimTime, text: &str, reasons
     falls_back_for(text, reasons, window, closed_loop::ending_standstill(software), story);
 }
 
-/// Checks that an acknowledgement does not move the arm, and that a request does.
+/// Checks that acknowledging a fallback does not move the arm, and that the board commands again after a request.
 pub(crate) fn moves_only_on_request(bench: &mut Bench<'_>) {
     let at = bench.now();
     bench.acknowledge();

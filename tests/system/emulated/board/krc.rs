@@ -11,21 +11,23 @@ use outrigger_wire::fri::Quality;
 
 use super::*;
 
-/// The default time of commanding before the first loss. `OUTRIGGER_STEADY_SECONDS` replaces it in the nightly run.
+/// The default time for which the board commands before the first loss of packets. `OUTRIGGER_STEADY_SECONDS` replaces
+/// it in the nightly run.
 const CLEAN: Duration = Duration::from_secs(8);
-/// The time that a test takes in addition to the commanding before the first loss: arming three times, two losses,
-/// and the checks after each.
+/// The time that a test takes in addition to the commanding before the first loss of packets: arming three times, two
+/// losses, and the checks after each.
 const REST_OF_IT: Duration = Duration::from_secs(30);
-/// The time for which the board commands after each loss.
+/// The time for which the board must command after each loss of packets.
 const AFTERWARDS: Duration = Duration::from_secs(5);
-/// The span in which nothing passes in one direction. It is longer than KRC and board bridge.
+/// The span in which no packet passes in one direction. It is longer than the time that the KRC and the board bridge.
 const CUT: Duration = Duration::from_millis(300);
-/// The possible reasons after a loss in one direction: the KRC leaves the command state first, or the board notices
-/// missing measurements.
+/// The possible reasons of a fallback after a loss of packets in one direction: the KRC leaves the command state first,
+/// or the board notices missing measurements.
 const LOSS: [Reason; 3] = [Reason::LeftCommand, Reason::StateStale, Reason::StatesMissed];
-/// The highest number of fallbacks that a standstill of this machine may cause during a span of commanding.
+/// The highest number of fallbacks that standstills of the computer that runs the test may cause in a span of
+/// commanding.
 const EXCUSED: usize = 3;
-/// The time that an operator waits after a fallback.
+/// The time that the test waits after a fallback, so that a standstill of the computer that runs it has been recorded.
 const LOOK: Duration = Duration::from_millis(500);
 /// The highest speed of a joint that the board's configuration allows \[rad/s\].
 const HIGHEST: f64 = 1.0;
@@ -72,7 +74,7 @@ fn start(machine: Machine, options: Options, seconds: u64) -> KrcBench<'static> 
     bench
 }
 
-/// Returns the time for which the KRC continues without an answer.
+/// Returns the time for which the simulated KRC continues without an answer of the board.
 fn bridged(options: &Options) -> Duration {
     options.period * options.max_bridge
 }
@@ -142,8 +144,8 @@ fn armed(bench: &mut KrcBench<'_>) -> SimTime {
     armed.unwrap_or_else(|| panic!("not armed:\n{}", bench.story(SimTime::ZERO)))
 }
 
-/// Lets the board command for `span` in total. Only fallbacks caused by a standstill of this machine are permitted,
-/// at most [`EXCUSED`].
+/// Lets the board command for `span` in total. Only fallbacks caused by standstills of the computer that runs the test
+/// are permitted, at most [`EXCUSED`].
 fn commands_for(bench: &mut KrcBench<'_>, mut since: SimTime, span: Duration, bridged: Duration) {
     let mut left = span;
     for _ in 0..=EXCUSED {

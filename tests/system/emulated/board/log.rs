@@ -8,9 +8,9 @@ use outrigger_remote::telemetry::{LinkActivity, ResetCause, StartStage};
 
 use super::*;
 
-/// The file with the expected log lines. `OUTRIGGER_BLESS=1` writes it anew.
+/// The file with the expected lines of the board's log. `OUTRIGGER_BLESS=1` writes it anew.
 const MILESTONES: &str = "emulated/board/milestones.txt";
-/// The time limit from power on to a session, on a board that does not wait for its network.
+/// The time limit from power on until the board monitors its robot, for a board that does not wait for its network.
 const BOOT: Duration = Duration::from_secs(2);
 
 pub(crate) fn tests() -> Vec<Timed> {

@@ -32,18 +32,21 @@ use outrigger_sim::time::SimTime;
 
 use super::BOARD;
 
-/// The software of a CB2, without RTDE: a state every 8 ms, and the shipped thresholds.
+/// The software version of a CB2, without RTDE. It sends a state every 8 ms, and the board has the default thresholds.
 const OLD: SoftwareVersion = SoftwareVersion::new(1, 8);
-/// The software of a CB3: a state every 8 ms, and the shipped thresholds.
+/// The software version of a CB3. It sends a state every 8 ms, and the board has the default thresholds.
 const SLOW: SoftwareVersion = SoftwareVersion::new(3, 15);
-/// The software of an e-Series: a state every 2 ms, and wider thresholds.
+/// The software version of an e-Series. It sends a state every 2 ms, and the board has wider thresholds than by
+/// default.
 const FAST: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// The default time limit of a wait in these tests.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time limit for a board to start commanding, even if standstills of this machine repeatedly end its attempts.
+/// The time limit for a board to start commanding, even if standstills of the computer that runs the test repeatedly
+/// end its attempts.
 const ARMING: Duration = Duration::from_secs(20);
 
-/// The machines that every test runs on, a Cortex-M4F and a Cortex-M33, with a suffix for the names of the tests.
+/// The emulated machines that each [`Timed`] test runs on, a Cortex-M4F and a Cortex-M33, with a suffix for the names
+/// of the tests.
 const MACHINES: [(Machine, &str); 2] = [(Machine::An386, ""), (Machine::An505, "_on_a_cortex_m33")];
 /// The number of tests that run at once, one on each machine. A board waits most of its time.
 const AT_ONCE: usize = MACHINES.len();
@@ -99,7 +102,8 @@ fn firmware(machine: Machine, software: SoftwareVersion) -> &'static Firmware {
     })
 }
 
-/// Returns the firmware `name` of `machine`. It is built once. Different machines do not wait for each other.
+/// Returns the firmware `name` of `machine`, which is built by `make` at the first call only. Different machines do not
+/// wait for each other.
 fn built(machine: Machine, name: &str, make: impl FnOnce() -> Firmware) -> &'static Firmware {
     type Built = Mutex<BTreeMap<String, &'static Firmware>>;
     static BUILT: [Built; Machine::NAMED.len()] = [const { Mutex::new(BTreeMap::new()) }; Machine::NAMED.len()];
@@ -112,7 +116,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     closed_loop::setup(&Plan { software, span: Duration::from_secs(60), seed: 1 })
 }
 
-/// Starts a board and waits until it is connected.
+/// Starts a board and waits until it is connected to the simulated controller.
 fn connected(machine: Machine, setup: Setup) -> Bench<'static> {
     let firmware = firmware(machine, setup.controller.software);
     let mut bench = Bench::start(firmware, setup).expect("QEMU starts");
@@ -129,8 +133,8 @@ fn commanding(machine: Machine, software: SoftwareVersion) -> Bench<'static> {
     bench
 }
 
-/// Checks that commanding has not ended since `since`. If a standstill of this machine ended it, the test is
-/// repeated, because nothing is left to be tested.
+/// Checks that commanding has not ended since `since`. If a standstill of the computer that runs the test ended it, the
+/// test is repeated, because nothing is left to be tested.
 fn undisturbed(bench: &Bench<'_>, software: SoftwareVersion, since: SimTime) {
     let Some(line) = bench.record().said(since, &["fallback"]) else { return };
     let story = bench.record().story(since);

@@ -84,8 +84,8 @@ fn base(bench: &Bench<'_>) -> f64 {
     bench.controller().truth().q[0]
 }
 
-/// Repeats the request `ask` until the board grants it. A standstill of this machine may have kept the link below the
-/// required grade.
+/// Repeats the request `ask` until the board grants it. A standstill of the computer that runs the test may have kept
+/// the quality of the link to the controller below the one that commanding requires.
 fn granted(teller: &mut Teller, bench: &mut Bench<'_>, ask: ClientRequest<'_>) {
     let begun = bench.now();
     let mut ask = ask;
@@ -107,8 +107,8 @@ fn granted(teller: &mut Teller, bench: &mut Bench<'_>, ask: ClientRequest<'_>) {
     late(bench.window(begun, bench.now()), format!("{said:?}\n{}", bench.record().story(begun)));
 }
 
-/// Returns a configuration that turns the base joint by [`WAY`] in [`SECONDS`], with many waypoints, from the
-/// position of the arm.
+/// Returns the configuration of a board whose motion turns the base joint by [`WAY`] in [`SECONDS`], with many
+/// waypoints, from the position of the arm at the start.
 fn configuration() -> String {
     let mut text = String::from(
         "[robot]\naddress = \"10.0.2.2\"\n\n[law]\nkind = \"joint-servo\"\nrelative = true\n\n\

@@ -13,9 +13,10 @@ use super::*;
 const UNIT: usize = 32;
 /// The number of flash sectors that a copy of the settings occupies.
 const SECTORS: usize = 3;
-/// A limit on the attempts to write settings, higher than the number of flash operations of any image here.
+/// A limit on the attempts to write settings. It is higher than the number of flash operations, each of which the power
+/// failure interrupts once.
 const ATTEMPTS: usize = 500;
-/// The number of attempts, each of half a second or more, in which a started board must answer.
+/// The number of attempts to read the settings, each of half a second or more, in which a started board must answer.
 const TRIES: usize = 20;
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -25,7 +26,7 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// A board without a robot. Its power fails in each operation of its flash in turn.
+/// An emulated board without a robot. Its power fails in each operation of its flash in turn.
 struct Board {
     program: String,
     line: String,
@@ -68,7 +69,7 @@ impl Board {
         path
     }
 
-    /// Returns `true` if the board runs exactly these settings. Without a file: the settings that were compiled in.
+    /// Returns `true` if the board runs exactly the settings in `file`, or without a file those that were compiled in.
     fn runs(&mut self, file: Option<&Path>) -> bool {
         let path = file.map(|file| file.display().to_string());
         let (said, status, complaints) = self.ask(&[&["show"], path.as_deref().as_slice()].concat());
@@ -79,9 +80,9 @@ impl Board {
         }
     }
 
-    /// Repeats the command until the power lasts to its end, and returns the number of power failures. After each
-    /// failure the board must run `before`. After `default` it may also run `after`, if both copies are erased
-    /// already.
+    /// Repeats `outrigger board` with `words` until the power lasts to its end, and returns the number of power
+    /// failures. Afterwards the board must run the settings `after`, and after each failure still `before`. With
+    /// `default` it may then also run `after` already, if both copies of the settings are erased.
     fn until_done(&mut self, words: &[&str], before: Option<&Path>, after: Option<&Path>) -> usize {
         for cuts in 0..ATTEMPTS {
             let (said, status, complaints) = self.ask(words);
@@ -106,7 +107,8 @@ fn of_a_krc() -> PathBuf {
     require::workspace().join("tests/emulated/boards/krc.toml")
 }
 
-/// Returns the number of flash operations for an image of this size: its sectors, its write units and its header.
+/// Returns the number of flash operations that write settings of this size \[bytes\]: the erased sectors, the write
+/// units and the header.
 fn operations(bytes: usize) -> usize {
     SECTORS + bytes.div_ceil(UNIT) + 1
 }

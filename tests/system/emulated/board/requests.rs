@@ -16,9 +16,9 @@ use super::*;
 
 const PORT: u16 = 47_001;
 const BOARD_AT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
-/// The time limit from a release to the end of commanding.
+/// The time limit from a release, the request to end commanding, until commanding has ended.
 const RELEASE_BOUND: Duration = Duration::from_millis(100);
-/// The time for which a button is pressed.
+/// The time for which a test presses the board's button for the release of the brakes.
 const PRESS: Duration = Duration::from_millis(200);
 pub(crate) const KEY: [u8; 32] = *b"a key that stands in a test only";
 
@@ -115,7 +115,8 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// Checks a release while a thousand clients with the key have asked for sessions and then stay silent.
+/// Checks that a release ends commanding in time while a thousand clients with the key have asked for sessions and then
+/// stay silent.
 fn beside_clients_that_hang(machine: Machine) {
     let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
     let firmware = with_a_port(machine, &text);
@@ -163,7 +164,8 @@ fn becomes(bench: &mut Bench<'_>, wanted: RobotMode) {
     assert!(came, "{:?}, not {wanted:?}\n{}", mode(bench), bench.record().story(SimTime::ZERO));
 }
 
-/// Checks power on, brake release and, only after a separate request, commanding.
+/// Checks that a client with the key can power the arm on and release its brakes through the board, and that the board
+/// commands only after a separate request.
 fn makes_ready(machine: Machine) {
     let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
     let firmware = with_a_port(machine, &text);
@@ -216,7 +218,8 @@ fn makes_ready(machine: Machine) {
     never_reset(&mut bench);
 }
 
-/// Checks the button at the board that releases the brakes. It needs no key, and the request line may be held.
+/// Checks the button at the board that releases the brakes. It needs no key, and works while the input that requests
+/// commanding is held high.
 fn releases_brakes(machine: Machine) {
     let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
     let folder = Folder::new().expect("a folder");
@@ -274,7 +277,8 @@ fn releases_brakes(machine: Machine) {
     never_reset(&mut bench);
 }
 
-/// Builds the firmware for the configuration `text`, with requests over the network in place of the robot's inputs.
+/// Builds the firmware for the configuration `text`, with requests over the network in place of those by the robot's
+/// digital inputs.
 pub(crate) fn with_a_port(machine: Machine, text: &str) -> Firmware {
     let folder = Folder::new().expect("a folder");
     let text: String = text.split_inclusive('\n').filter(|line| !line.contains("_input = ")).collect();
@@ -287,10 +291,10 @@ pub(crate) fn with_a_port(machine: Machine, text: &str) -> Firmware {
     Firmware::build(machine, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A client that sends requests to the board.
+/// A network client that sends authenticated requests to the board.
 pub(crate) struct Teller {
     caller: Caller,
-    /// The number of datagrams in the bench's record that the client has processed.
+    /// The number of datagrams of the board that the client has processed, of all that the test has recorded.
     seen: usize,
     /// The newest datagram that the client has sent.
     last: Vec<u8>,

@@ -19,7 +19,8 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// Returns the firmware of the closed loop, configured to command by a program on the controller.
+/// Returns the firmware of the closed loop, configured to command by a program on the controller. The program receives
+/// its orders over a `socket` or by `registers`, as `orders` says.
 fn by_program(machine: Machine, software: SoftwareVersion, orders: &'static str) -> &'static Firmware {
     built(machine, &format!("{orders} {software}"), || {
         let text = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
@@ -38,8 +39,8 @@ fn by_program(machine: Machine, software: SoftwareVersion, orders: &'static str)
     })
 }
 
-/// Checks that the board keeps its tool at the distance from the workpiece without sending single `speedj` texts, and
-/// that the arm is at rest once the program has ended.
+/// Checks that the board, by its program on the controller, keeps the tool at the distance from the workpiece without
+/// sending single `speedj` texts, and that the arm is at rest once the program has ended.
 fn holds_its_distance(machine: Machine, software: SoftwareVersion, orders: &'static str) {
     let firmware = by_program(machine, software, orders);
     let mut bench = Bench::start(firmware, setup(software)).expect("QEMU starts");

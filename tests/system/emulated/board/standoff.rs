@@ -8,7 +8,7 @@ pub(crate) fn tests() -> Vec<Timed> {
     })]
 }
 
-/// Returns the test on the third machine, a Cortex-M7, which runs only this sequence, at 500 Hz.
+/// Returns the test of the closed loop at 500 Hz on a third emulated machine, a Cortex-M7. No other test runs there.
 pub(crate) fn on_a_cortex_m7() -> Trial {
     let name = "the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_500_hz_on_a_cortex_m7";
     test(name, BOARD, move || together(name, || attempt(name, || plays(Machine::An500, FAST))))

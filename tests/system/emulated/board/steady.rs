@@ -10,15 +10,14 @@ use outrigger_sim::service::Service;
 
 use super::*;
 
-/// The default time of commanding. The nightly run sets a minute.
+/// The default time for which the board must command without faults. The nightly run sets a minute.
 const WHILE: Duration = Duration::from_secs(20);
 const QUARTER: Duration = Duration::from_secs(15);
 /// The time for which the order of the board's tasks is observed.
 const ORDERED: Duration = Duration::from_secs(5);
-/// The time that an operator waits after a fallback, and again after acknowledging it.
+/// The time that the simulated operator waits after a fallback, and again after acknowledging it.
 const LOOK: Duration = Duration::from_millis(500);
-/// The highest number of stretches of commanding, each ended by a standstill of this machine, that may make up the
-/// observed time.
+/// The highest number of times that a standstill of the computer that runs the test may end commanding during a test.
 const EXCUSED: usize = 6;
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -125,8 +124,8 @@ fn steady(machine: Machine, around: Setup, span: Duration) -> Telemetry {
     told
 }
 
-/// Checks that a fallback was caused by a standstill of this machine shortly before it. Also checks that the arm
-/// stays at rest until an operator has acknowledged, and afterwards.
+/// Checks that a fallback was caused by a standstill of the computer that runs the test shortly before it, and that the
+/// arm stays at rest until an operator has acknowledged, and afterwards.
 fn excused(bench: &mut Bench<'_>, software: SoftwareVersion, asked: SimTime, fallen: &Line) {
     let rested = closed_loop::rested(bench, fallen.at).unwrap_or_else(|| panic!("{}", bench.record().story(asked)));
     bench.run_for(LOOK);

@@ -23,11 +23,12 @@ use outrigger_wire::realtime::Packet;
 use super::*;
 
 const NEEDS: &[Need] = &[Need::Qemu, Need::Thumb, Need::Root];
-/// The address of the simulator and of the reader of telemetry. `boards/standoff.toml` has the same.
+/// The address of the simulated robot, at which the test also receives the board's telemetry. `boards/standoff.toml`
+/// has the same.
 const ROBOT: &str = "10.0.2.2";
-/// The faults and inputs of the robot. Input 0 is the request line: it is held, and lowered before it is raised
-/// again. After each fault it is first raised without an acknowledgement, which is input 1. The sensor reads port
-/// 30013, which has no fault.
+/// The faults and digital inputs of the simulated robot, with their times. Input 0 requests commanding when it rises,
+/// input 1 acknowledges a fallback. After each fault commanding is first requested without an acknowledgement. The
+/// sensor reads port 30013, which has no fault.
 const FAULTS: [&str; 10] = [
     "digital-input@6s:4s:0",
     "stall/30003@9s:300ms",
@@ -40,15 +41,15 @@ const FAULTS: [&str; 10] = [
     "digital-input@20500ms:200ms:1",
     "digital-input@21500ms:10s:0",
 ];
-/// The option that sets for how long the board runs.
+/// The option of the firmware that sets for how long the board runs.
 const SPAN: &str = "seconds=25";
-/// The time after which every process is ended.
+/// The time after which every process that the test has started is ended.
 const LIMIT: Duration = Duration::from_secs(45);
-/// The bit of the digital input that acknowledges.
+/// The bit of the robot's digital input by which a fallback is acknowledged.
 const ACKNOWLEDGE: u64 = 1 << 1;
-/// The time limit from a fallback to rest.
+/// The time after a fallback from which the arm must be at rest.
 const BRAKING: Duration = Duration::from_millis(700);
-/// The limit on the root mean square of the distance error before each fallback \[m\].
+/// The limit on the root mean square of the error of the controlled distance before each fallback \[m\].
 const ERROR: f64 = 0.002;
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -93,7 +94,7 @@ pub(super) fn program() -> String {
     program.expect("a program").into()
 }
 
-/// A state of the robot, as it publishes it on port 30013, with the distance of the tool from the workpiece.
+/// A state of the simulated robot, as it publishes it on port 30013, with the distance of the tool from the workpiece.
 struct Transcript {
     at: SimTime,
     speed: f64,
@@ -101,7 +102,7 @@ struct Transcript {
     inputs: u64,
 }
 
-/// The record of a run with robot, board and sensor.
+/// The record of a run of the simulated robot, the emulated board and the sensor.
 struct Left {
     clock: Clock,
     log: Vec<Line>,
@@ -121,7 +122,7 @@ impl Left {
         self.log.iter().filter(|line| line.text.starts_with(word)).collect()
     }
 
-    /// Returns the first line of the record after `since` that begins with `word`.
+    /// Returns the first line of the board's log after `since` that begins with `word`.
     fn after(&self, since: SimTime, word: &str) -> &Line {
         let found = self.all(word).into_iter().find(|line| line.at > since);
         found.unwrap_or_else(|| panic!("no `{word}` after {since}:\n{}", self.story()))
@@ -132,7 +133,8 @@ impl Left {
     }
 }
 
-/// Runs robot, board and sensor. Every process has ended once this returns or panics.
+/// Runs the simulated robot, the emulated board and the sensor, and returns the record. Every process has ended once
+/// this returns or panics.
 fn run(machine: Machine) -> Left {
     let firmware = firmware(machine, SLOW);
     let folder = Folder::new().expect("a folder");

@@ -11,12 +11,12 @@ use cortex_m_semihosting::hprintln;
 
 use outrigger_cycles::{Limit, Limits};
 
-/// Timer 0 of the machine, which counts down at 25 MHz.
+/// The registers of timer 0 of the emulated machine, which counts down at 25 MHz.
 mod timer {
     pub const CONTROL: *mut u32 = 0x4000_0000 as *mut u32;
     pub const VALUE: *mut u32 = 0x4000_0004 as *mut u32;
     pub const RELOAD: *mut u32 = 0x4000_0008 as *mut u32;
-    /// The time of a tick, and of an instruction \[ns\].
+    /// The time of a tick of the timer \[ns\]; `INSTRUCTION` is the virtual time of an instruction.
     pub const TICK: u32 = 40;
     pub const INSTRUCTION: u32 = 64;
 }
@@ -34,7 +34,7 @@ pub fn start() {
     }
 }
 
-/// Returns the ticks of `step`, including its call.
+/// Returns the number of timer ticks that `step` takes, including its call.
 #[inline(never)]
 fn ticks(step: &mut dyn FnMut()) -> u32 {
     // SAFETY: `VALUE` is a readable register of this machine.
@@ -45,18 +45,18 @@ fn ticks(step: &mut dyn FnMut()) -> u32 {
     before.wrapping_sub(after)
 }
 
-/// Returns the instructions of `step`.
+/// Returns the number of instructions that `step` executes.
 pub fn instructions(step: &mut dyn FnMut()) -> u32 {
     let nothing = ticks(&mut || {});
     ticks(step).saturating_sub(nothing) * timer::TICK / timer::INSTRUCTION
 }
 
-/// Prints a count; returns `true` if it is within its limit.
+/// Prints the number of instructions of the operation `name`; returns `true` if it is within its limit.
 pub fn report(name: &str, limit: Limit, count: u32) -> bool {
     report_part(name, "", limit, count)
 }
 
-/// Prints the count of a `part` of the operation with this name; returns `true` if it is within its limit.
+/// Prints the number of instructions of a `part` of the operation `name`; returns `true` if it is within its limit.
 fn report_part(name: &str, part: &str, limit: Limit, count: u32) -> bool {
     let width = 88_usize.saturating_sub(name.len());
     let Limit { budget, ceiling } = limit;
@@ -74,9 +74,9 @@ fn report_part(name: &str, part: &str, limit: Limit, count: u32) -> bool {
     count <= ceiling
 }
 
-/// Counts [`CYCLES`] cycles and reports the greatest counts: until the bytes of the answer are ready, and in all.
-/// `cycle` executes one cycle and returns the instructions of its two parts. Returns `true` if both are within their
-/// limits.
+/// Counts the instructions of [`CYCLES`] engine cycles, and reports the greatest counts: until the bytes of the answer
+/// are ready, and in all. `cycle` executes one and returns the counts of its two parts. Returns `true` if both are
+/// within their limits.
 pub fn cycles(name: &str, limits: Limits, mut cycle: impl FnMut() -> [u32; 2]) -> bool {
     let (mut decided, mut all) = (0, 0);
     for _ in 0..CYCLES {

@@ -9,7 +9,7 @@ use outrigger_wire::robot::Twist;
 
 use outrigger_cycles::commands::{BENT, CYCLE, DISTANCE, axes, chain, reading, servo, standoff, state};
 
-/// Calls `count` with the name, the budget and the body of each step.
+/// Calls `count` for each computation of the control laws, with its name, its budget of instructions and its code.
 pub fn each(mut count: impl FnMut(&str, u32, &mut dyn FnMut())) {
     let (chain, bent) = (chain(), state(BENT));
     count("pose and Jacobian of the tool, six joints", 1_250, &mut || {

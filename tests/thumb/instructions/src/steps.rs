@@ -6,7 +6,8 @@ use core::hint::black_box;
 use outrigger_urscript::{SpeedJ, SpeedJForm, Version};
 use outrigger_wire::realtime::{Packet, Repr};
 
-/// Calls `count` with the name, the budget and the body of each step.
+/// Calls `count` for each step of a control cycle outside of the law, with its name, its budget of instructions and its
+/// code.
 pub fn each(mut count: impl FnMut(&str, u32, &mut dyn FnMut())) {
     let mut bytes = [0; 1220];
     let repr = Repr { time: 12.5, q_actual: [0.5; 6], qd_actual: [-0.25; 6], q_target: [0.5; 6], ..Repr::default() };

@@ -31,8 +31,8 @@ pub fn probe() {
     used(COUNTERS.counted());
 }
 
-/// Polls once: up to a reading, or to the point where the task would yield. A second poll would do the same, except for
-/// the compiler's own check that no finished future is polled, which executors never do.
+/// Polls the sensor once: up to a reading, or to the point where the task would yield. A second poll would do the same,
+/// except for the compiler's own check that no finished future is polled, which executors never do.
 #[inline(never)]
 fn next(sensor: impl Sensor) {
     let mut sensor = any(sensor);

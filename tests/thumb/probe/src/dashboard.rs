@@ -36,7 +36,7 @@ pub fn probe() {
     recovery(software);
 }
 
-/// Runs a recovery from the diagnosis to a running program, if that is acknowledged.
+/// Runs a recovery from the diagnosis to a running program, if the finding of the diagnosis can be acknowledged.
 #[inline(never)]
 fn recovery(software: SoftwareVersion) {
     let mut diagnosis = Diagnosis::new(software);
@@ -76,7 +76,7 @@ fn run(sequence: &mut dyn Sequence) {
     }
 }
 
-/// Runs either service that carries requests, with any bytes.
+/// Runs the client of the dashboard server or of the Robot API, with any inputs and any received bytes.
 #[inline(never)]
 pub(crate) fn service(service: &mut dyn Service) {
     let mut now = any(Instant::from_micros(1));

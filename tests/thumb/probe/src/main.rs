@@ -34,7 +34,7 @@ fn shown(value: impl core::fmt::Display) {
     outrigger_wire_probe::shown(value);
 }
 
-/// The start of the program, to which a board's reset code would jump.
+/// The start of the linked program, to which a board's reset code would jump. Calls all functions that must not panic.
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
     session::probe();
@@ -62,12 +62,12 @@ extern "C" fn _start() -> ! {
     }
 }
 
-/// The memory of one robot's engine, without its receive memory.
+/// The memory of one robot's engine, without its receive memory, so that the size of the program includes it.
 #[cfg(feature = "engine_only")]
 #[used]
 static mut ENGINE: [u8; session::ENGINE_SIZE] = [0; session::ENGINE_SIZE];
 
-/// The additional memory for RTDE.
+/// The additional memory for RTDE, so that the size of the program includes it.
 #[cfg(all(feature = "engine_only", feature = "rtde"))]
 #[used]
 static mut RTDE: [u8; session::RTDE_SIZE] = [0; session::RTDE_SIZE];

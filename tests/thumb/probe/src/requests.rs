@@ -6,7 +6,7 @@ use outrigger_wire::time::Instant;
 
 use crate::{any, any_bytes, any_text, used};
 
-/// Processes any datagrams with any requests and any answers.
+/// Runs the board's service for authenticated requests with any datagrams, any requests and any answers.
 pub fn probe() {
     used(Key::bytes_of(any_text()));
     let mut service = Service::new(Key::new(&any([0; 32])), any([0; 32]));

@@ -23,7 +23,8 @@ use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_numbers, shown, used};
 
-/// The sizes of the receive memory \[B\]: 8 KiB hold a backlog of seven packets.
+/// The size of the receive memory of the primary link \[B\]; [`REALTIME`] is that of the real-time link, whose 8 KiB
+/// hold a backlog of six packets.
 pub const PRIMARY: usize = 2048;
 pub const REALTIME: usize = 8192;
 /// The size of the engine with its law \[B\].

@@ -5,7 +5,7 @@
 #![no_std]
 #![no_main]
 
-/// The start of a board's program.
+/// The start of the linked program, to which a board's reset code would jump. Calls all functions of `outrigger-wire`.
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
     outrigger_wire_probe::probe();

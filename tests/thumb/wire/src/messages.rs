@@ -39,7 +39,7 @@ impl FieldVisitor for Fields {
     fn end(&mut self) {}
 }
 
-/// Returns the state of any packet.
+/// Returns the state in a real-time packet of unknown content; `None` if the bytes are no such packet.
 pub fn any_state() -> Option<State<6>> {
     Packet::new_checked(any_bytes()).ok()?.to_state().ok()
 }

@@ -5,7 +5,7 @@ use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Machine, Program
 use outrigger_urscript::Version;
 use proptest::prelude::*;
 
-/// Generates pieces of programs, in any order.
+/// Generates texts of pieces of URScript programs, in any order.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "def ",
@@ -86,7 +86,7 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Generates programs that compile.
+/// Generates URScript programs that compile.
 fn programs() -> impl Strategy<Value = String> {
     let statement = prop::sample::select(vec![
         "x = 1",
@@ -154,7 +154,8 @@ fn exercise_on(version: Version, text: &str) -> Option<Step> {
     Some(last)
 }
 
-/// Feeds the text in pieces of these lengths, then the rest.
+/// Feeds `bytes` to a line assembler, in pieces of the lengths `cuts` and then the rest. Returns the programs and lines
+/// that it found, and the number of those that it skipped because of their length.
 fn assemble(bytes: &[u8], cuts: &[usize], limit: usize) -> (Vec<Assembled>, u64) {
     let mut assembler = LineAssembler::new(limit);
     let mut found = Vec::new();

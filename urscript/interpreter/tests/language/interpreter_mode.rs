@@ -7,7 +7,7 @@ use outrigger_urscript::Version;
 
 use crate::support::{BUDGET, Recorder};
 
-/// A program in interpreter mode, to which each call sends one line.
+/// A URScript program in interpreter mode, to which the tests send statements line by line.
 struct Session {
     machine: Machine,
     host: Recorder,
@@ -15,7 +15,7 @@ struct Session {
 }
 
 impl Session {
-    /// Runs a program for its first cycle.
+    /// Compiles a program and runs its first cycle.
     fn begin(source: &str) -> Self {
         Self::within(source, Limits::default())
     }

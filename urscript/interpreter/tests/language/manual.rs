@@ -16,11 +16,11 @@ const GENERATIONS: [(Version, Version); 3] = [
     (Version::new(10, 0), Version::new(10, 12)),
 ];
 
-/// An entry of the list for one generation.
+/// The first software of one generation that has a function, by the list of the manual (`manual.tsv`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Since {
     Never,
-    /// Present in the generation; the first software is not published.
+    /// The generation has the function, but its first software is not published.
     Unconfirmed,
     Software(Version),
 }

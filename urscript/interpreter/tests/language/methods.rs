@@ -4,7 +4,7 @@ use crate::support::BUDGET;
 use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};
 use outrigger_urscript::Version;
 
-/// A host that returns numbered objects and records calls.
+/// A host of URScript programs that returns numbered objects for calls of factories, and records all calls.
 #[derive(Default)]
 struct Objects {
     count: u32,
@@ -38,7 +38,7 @@ impl Host for Objects {
     }
 }
 
-/// Runs a body of `def main():` and returns its calls of objects' methods, without the calls of factories, and the
+/// Runs a body of `def main():` and returns the calls that reached the host, without those of factories, and the
 /// program's end.
 fn called(body: &str) -> (Vec<String>, Step) {
     let source = format!("def main():\n{body}\nend\n");

@@ -4,7 +4,7 @@ use crate::support::{BUDGET, Recorder, run, said, trace};
 use outrigger_interpreter::{Builtins, Machine, Program, ProgramKind, Step, ThreadId};
 use outrigger_urscript::Version;
 
-/// Evaluates an expression and returns its value as `textmsg` prints it.
+/// Evaluates a URScript expression and returns its value as `textmsg` prints it.
 fn value(expression: &str) -> String {
     said(&format!("textmsg({expression})\n")).concat()
 }

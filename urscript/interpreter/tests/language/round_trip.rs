@@ -8,7 +8,7 @@ use outrigger_urscript::{
 };
 use proptest::prelude::*;
 
-/// Half a unit of the sixth decimal, plus the error of binary fractions.
+/// The tolerance for a rendered number: half a unit of the sixth decimal, plus the error of binary fractions.
 const ROUNDING: f64 = 0.500_001e-6;
 
 fn versions() -> impl Strategy<Value = Version> {
@@ -20,7 +20,7 @@ fn versions() -> impl Strategy<Value = Version> {
     ]
 }
 
-/// Renders, assembles, compiles and runs; returns the calls that the host received.
+/// Renders a program, reads it from its bytes, compiles and runs it; returns the calls that the host received.
 fn calls(
     version: Version,
     render: impl FnOnce(&mut [u8]) -> Result<usize, RenderError>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Program};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
-/// A value for every placeholder of any template.
+/// A value for every placeholder of the templates in `urscript/programs`.
 const VALUES: &[(&str, ScriptValue<'_>)] = &[
     ("BEGIN", ScriptValue::Text("")),
     ("HOST", ScriptValue::Address(Ipv4Addr::new(192, 168, 56, 1))),
@@ -106,19 +106,20 @@ const VALUES: &[(&str, ScriptValue<'_>)] = &[
     ("H5", ScriptValue::Decimal(6.3)),
 ];
 
-/// The text for one place of a ring.
+/// The text for one place of the ring of waiting positions in `buffered.script`.
 const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
 
-/// The template with limits, which precedes each template that mentions it in its first lines.
+/// The template with the name of the program and the limits of its joints. It precedes each template that mentions it
+/// in its first lines.
 const LIMITS: &str = include_str!("../../../programs/limits.script");
-/// The template that is inserted between the limits and a template that mentions it.
+/// The template that programs for joint positions share. It stands between [`LIMITS`] and a template that mentions it.
 const POSITIONS: &str = include_str!("../../../programs/positions.script");
-/// The template that follows a template that mentions it in its first lines.
+/// The template for the exchange of orders over a socket. It follows each template that mentions it in its first lines.
 const CONVERSATION: &str = include_str!("../../../programs/conversation.script");
-/// The template that replaces [`CONVERSATION`] if a program communicates by registers.
+/// The template for the exchange of orders in registers, which then replaces [`CONVERSATION`].
 const REGISTERS: &str = include_str!("../../../programs/registers.script");
 
-/// Returns the versions of controller software, and some possible later ones.
+/// Returns the versions of controller software after CB2, and some possible later ones.
 fn versions() -> impl Iterator<Item = Version> {
     let minors = [(3_u8, 15_u8), (5, 26), (10, 13)];
     minors.into_iter().flat_map(|(major, last)| (0..=last).map(move |minor| Version::new(major, minor)))

@@ -140,7 +140,7 @@ impl Rig {
         self.inquiry.event::<()>(&Event::Refused(Refusal { word, by, reason }));
     }
 
-    /// Asserts that no request waits, neither here nor for the control loop.
+    /// Asserts that no request is pending in the request server, and none waits for the control loop.
     fn assert_nothing_waits(&self) {
         assert!(self.server.pending.is_empty() && self.server.poll_timeout().is_none());
         assert!(!self.robot.is_waiting());

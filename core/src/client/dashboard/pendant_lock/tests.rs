@@ -9,18 +9,18 @@ fn text() -> outrigger_wire::primary::Text<'static> {
     outrigger_wire::primary::Text(b"")
 }
 
-/// A controller with one pendant, the stored role, and the state machine under test.
+/// The tested state machine of the pendant's lock, with a controller with one pendant and the stored role.
 #[derive(Clone, Debug)]
 struct World {
     lock: PendantLock,
     role: UserRole,
     kept: Option<UserRole>,
-    /// The output that waits for its answer.
+    /// The request of the state machine, to controller or disk, that is not answered yet.
     output: Option<LockOutput>,
     news: Vec<LockEvent>,
 }
 
-/// The next event.
+/// An event of the explored sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happens {
     Mode(Mode),
@@ -32,7 +32,7 @@ enum Happens {
     Lost,
     /// The request is executed, and the answer is lost.
     AnswerLost,
-    /// The awaited time has passed.
+    /// The time has passed after which the state machine asks again.
     Tick,
     /// The process dies, and another one starts.
     Death,
@@ -126,7 +126,7 @@ impl World {
         }
     }
 
-    /// Returns the world after commanding has ended and the dashboard server has answered.
+    /// Returns this world after commanding has ended and every further request was executed and answered.
     fn over(mut self) -> Self {
         self.step(Happens::Mode(Mode::Monitor));
         for _ in 0..8 {
@@ -137,7 +137,8 @@ impl World {
     }
 }
 
-/// Returns every world that can be reached from this one.
+/// Returns every state of lock, role, storage and request (a [`World`]) that any sequence of events reaches from this
+/// one.
 fn reachable(from: World) -> Vec<World> {
     let key = |world: &World| format!("{:?} {:?} {:?} {:?}", world.lock, world.role, world.kept, world.output);
     let mut seen = HashSet::from([key(&from)]);

@@ -44,7 +44,8 @@ pub(super) fn greet(client: &mut Client<'_>) {
     assert_eq!(client.poll_timeout(), None);
 }
 
-/// The record of a sequence with a controller that answers by a function: requests, events and the time.
+/// The record of a sequence of dashboard requests that a function answers for the controller: the requests, the
+/// reported progress, the time and the end.
 pub(super) struct Transcript {
     pub(super) asked: Vec<String>,
     pub(super) said: Vec<String>,
@@ -95,7 +96,7 @@ pub(super) fn play_from(
     panic!("no end in sight: {:#?}", told.asked.iter().rev().take(20).collect::<Vec<_>>());
 }
 
-/// A simulated robot that obeys requests, by lines.
+/// A simulated robot that executes dashboard requests and answers each with a line of text.
 pub(super) struct Robot {
     pub(super) safety: &'static str,
     pub(super) mode: &'static str,

@@ -8,7 +8,7 @@ use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind};
 use outrigger_wire::robot::{SafetyMode, SoftwareVersion};
 use outrigger_wire::time::Instant;
 
-/// Lines that controllers have sent, and some that none has.
+/// Reply lines that dashboard servers have sent, and some that no server has sent.
 const LINES: [&str; 30] = [
     "Safetymode: NORMAL",
     "Safetymode: REDUCED",
@@ -49,7 +49,8 @@ fn software() -> impl Strategy<Value = SoftwareVersion> {
 }
 
 proptest! {
-    /// Half of the time the reply is one that fits the request.
+    /// Answers requests at random, with any line or with the line of a simulated robot. Each sequence must end, and
+    /// only an acknowledged stop may be unlocked or its safety restarted.
     #[test]
     fn whatever_is_answered_every_sequence_ends_and_clears_only_what_was_acknowledged(
         software in software(),

@@ -9,7 +9,7 @@ use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DataType, DynamicRecipe, Field, Value};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A stored event.
+/// An event that the tested client has reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seen {
     Data {
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// Drains outputs and events; returns whether anything was sent.
+    /// Executes all outputs of the tested client and stores its events; returns whether the client sent anything.
     pub(crate) fn drain(&mut self) -> bool {
         let mut asked = false;
         loop {
@@ -130,7 +130,7 @@ impl Bench {
         self.client.handle(self.now, input);
     }
 
-    /// Advances both clocks, and sends one state.
+    /// Advances the clocks of client and service by 2 ms; the service sends one data package.
     pub(crate) fn cycle(&mut self) {
         self.micros += 2_000;
         self.step += 1;
@@ -169,7 +169,7 @@ impl Bench {
         self.events.drain(..).filter_map(|seen| if let Seen::Other(text) = seen { Some(text) } else { None }).collect()
     }
 
-    /// Returns the sequence positions of the data since the last call.
+    /// Returns for each data package since the last call how its cycle counter follows the earlier ones.
     pub(crate) fn sequences(&mut self) -> Vec<Option<Sequence>> {
         let sequence = |seen| if let Seen::Data { sequence, .. } = seen { Some(sequence) } else { None };
         self.events.drain(..).filter_map(sequence).collect()

@@ -8,7 +8,8 @@ use crate::client::rtde::Input;
 use outrigger_wire::rtde::{Level, Reply, TextMessage};
 use outrigger_wire::time::Duration;
 
-/// Returns the events of a conversation with all kinds of packages, read in pieces of at most these lengths.
+/// Returns the events of a client in a conversation with all kinds of RTDE packages, read in pieces of at most these
+/// lengths.
 fn conversation(pieces: &[usize]) -> Vec<Seen> {
     let mut bench = Bench::new("timestamp,actual_q", "payload,robot_mode", &["input_int_register_24"]);
     bench.service.missing = vec!["payload"];

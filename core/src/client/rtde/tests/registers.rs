@@ -116,7 +116,8 @@ proptest! {
     }
 }
 
-/// Commands through a client, with a service that mirrors a configured number.
+/// A sender of commands in registers, with a client and a service that sends `mirror` as the number of the command that
+/// the program has acknowledged.
 struct Registered {
     bench: Bench,
     commands: RegisterCommands,
@@ -130,7 +131,8 @@ impl Registered {
         Self { bench, commands: RegisterCommands::new(Registers::UPPER, DEADLINE), mirror: 0 }
     }
 
-    /// Publishes data with the mirror, 2 ms later.
+    /// Lets the service send data with the number `mirror`, 2 ms later. Returns the acknowledgement that the sender
+    /// reads from it.
     fn cycle(&mut self) -> Option<Echo> {
         let Self { bench, commands, mirror } = self;
         bench.now = bench.now + Duration::from_millis(2);
@@ -157,7 +159,7 @@ impl Registered {
         sent.map(CommandNumber::get)
     }
 
-    /// Closes and reopens the connection; the sender keeps its state.
+    /// Closes and reopens the client's connection; the sender of commands keeps its state.
     fn reconnect(&mut self) {
         self.bench.handle(Input::Closed);
         self.bench.open();

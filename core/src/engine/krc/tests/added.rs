@@ -12,7 +12,7 @@ use outrigger_wire::fri::{CartesianVector, Command, CommandFlags, Frame, Measure
 use outrigger_wire::robot::{JointTorques, JointVelocities, State, Wrench};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A law that gives the same numbers in each step.
+/// A law that adds the same torques, or the same wrench, to the command in each step.
 #[derive(Clone, Copy)]
 enum Gives {
     Nothing,
@@ -69,7 +69,7 @@ impl<L: Law<7>> Follower<L> {
         }
     }
 
-    /// Returns the numbers that the answer to the next measurement adds.
+    /// Runs one cycle; returns the torques and the wrench that the engine's answer to the measurement adds.
     fn cycle(&mut self) -> Sent {
         self.now = self.now + Duration::from_millis(1);
         self.counter += 1;

@@ -43,8 +43,8 @@ fn a_fallback_beside_a_krc_is_recorded_and_runs_again_to_the_same_bytes() {
     assert_eq!(refused, Err(ReplayError::OtherKind));
 }
 
-/// Returns the beginning of a session's dump up to its fallback, and its entries. A checkpoint is taken before every
-/// `checkpoints`th call.
+/// Returns the recording of a session that is commanded until a fallback: the header of its dump, and the recorded
+/// entries. With `checkpoints` above 0, a checkpoint is taken before every `checkpoints`th measurement.
 fn fallback(adds: bool, checkpoints: usize) -> (Vec<u8>, Vec<u8>) {
     let mut memory = vec![0; 64 << 20];
     let (config, law) = session(adds);
@@ -106,7 +106,8 @@ fn whole(header: &[u8], entries: &[u8]) -> Vec<u8> {
     [header, entries, &dump_end(length)].concat()
 }
 
-/// Uses a new engine for each checkpoint: fields that are neither saved nor derived have their initial values there.
+/// Replays a recorded session from each checkpoint to the next one with a new engine, in which fields that are neither
+/// saved nor derived have their initial values.
 #[test]
 fn a_session_beside_a_krc_is_the_same_from_every_measurement_on() {
     [false, true].into_iter().for_each(is_the_same_from_every_measurement_on);

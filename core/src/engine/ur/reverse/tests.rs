@@ -32,7 +32,7 @@ fn reverse(path: CommandPath) -> Reverse {
     reverse
 }
 
-/// An event of a sequence.
+/// An event of the explored sequences: of the connection, of the program, or of the control cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Happens {
     Robot,
@@ -41,7 +41,7 @@ enum Happens {
     Greets,
     GreetsOtherwise,
     Rubbish,
-    /// The program mirrors the oldest order, or reports that it ends.
+    /// The program reports back the oldest order that it has not reported yet, or reports that it ends.
     Mirrors,
     Ends,
     Closes,
@@ -73,12 +73,12 @@ const EVENTS: [Happens; 16] = [
     Happens::Passes(1_100),
 ];
 
-/// The port's record of the engine's outputs.
+/// The record that a port makes of its own state: listening, connected, greeted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Port {
     listens: bool,
     connected: bool,
-    /// The number of orders that the program has not mirrored; `greeted` is `true` after the greeting.
+    /// The number of orders that the program has not reported back; `greeted` is `true` after the greeting.
     unanswered: u8,
     greeted: bool,
 }
@@ -183,7 +183,7 @@ impl World {
         assert!(self.port.listens || self.port.connected || again, "nobody can connect any more: {:?}", self.story);
     }
 
-    /// Carries out all outputs.
+    /// Executes all outputs of the tested [`Reverse`].
     fn drain(&mut self) {
         let config = config(CommandPath::ReverseSpeedJ);
         let mut texts = 0;
@@ -210,7 +210,8 @@ impl World {
         assert!(texts <= 64, "{texts} pieces");
     }
 
-    /// Returns everything that decides the further behaviour, as far as these sequences can show.
+    /// Returns a fingerprint of the tested [`Reverse`] and its port: worlds with the same one behave alike in all
+    /// further events of the explored sequences, so only one of them is explored.
     fn print(&self) -> String {
         let Reverse { door, stage, waiting, ending, made, mirrors, spoke, filled, stopped, .. } = &self.reverse;
         let since = |at: &Instant| self.now.since(*at).as_millis().min(1_200);

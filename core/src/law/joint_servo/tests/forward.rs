@@ -65,7 +65,7 @@ impl Cell {
     }
 }
 
-/// An event that happens to a commanding law.
+/// An event in the explored sequences: a command to the law, cycles of the arm, or an interruption of commanding.
 #[derive(Clone, Copy, Debug)]
 enum Happens {
     Speeds(f32),

@@ -39,7 +39,8 @@ fn snapshot(mode: Mode, state: Option<Arm>) -> Snapshot {
     }
 }
 
-/// Returns a frame of a law that holds axes and a distance, with its sources.
+/// Returns the values of a control cycle, and those that rarely change, as a browser is shown them: of a law that holds
+/// a distance and two axes, with two sources.
 fn numbers<const N: usize>(chain: Option<KinematicChain<N>>) -> (Frame<N>, Settled<N>) {
     let (mut frame, mut settled) = (Frame::default(), Settled::default());
     frame.commanded.0 = [0.125; N];

@@ -22,7 +22,7 @@ use outrigger::core::law::{Unit, Value};
 use outrigger::json::text;
 use outrigger::show::{Arm, LawError, ReportedState, States, reason_text};
 
-/// Returns the error of a law that holds a distance \[m\].
+/// Returns the displayed error of a law that holds a distance \[m\].
 fn distance(error: f32) -> LawError {
     LawError::Value(Value { name: "standoff_error", part: None, unit: Unit::Metre, value: Some(error) })
 }
@@ -45,7 +45,7 @@ fn figures() -> Figures {
     figures
 }
 
-/// Returns a fall of the grade, 12.34 s after the start.
+/// Returns a change of the grade (the quality of a link) to a lower one, 12.34 s after the start.
 fn fell(from: Grade, to: Grade, (metric, measured, limit): (Metric, u32, u32)) -> GradeChange {
     let cause = GradeCause { metric, grade: to.better(), measured, limit };
     GradeChange { from, to, cause, at: Instant::from_micros(12_340_000), late: Duration::ZERO }
@@ -169,7 +169,7 @@ fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_a
     );
 }
 
-/// Returns a snapshot with this latched reason, and figures of a run with a KRC.
+/// Returns a snapshot of a session with a KRC in which this reason is latched, with the values of a run.
 fn latched(reason: Reason, unmet: ReasonSet) -> Snapshot {
     let mut arm = lwr();
     arm.words.extend([

@@ -19,8 +19,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// Creates a scene of `seconds`, with one snapshot at a time. Each is `last`, changed by the function `at`,
-    /// which receives the time.
+    /// Creates a scene of `seconds` with ten snapshots a second. Each is a copy of `last` that the function `at`, which
+    /// receives the time \[s\], has changed.
     fn new(title: &'static str, seconds: u64, last: Snapshot, at: impl Fn(f32, &mut Snapshot)) -> Self {
         let looks = (0..seconds * 10).map(|tenth| {
             let mut look = last.clone();
@@ -235,7 +235,7 @@ fn the_words_of_the_page_are_explained_over_it() {
     assert!(!rows[rows.len() - 2].contains('↓'), "the end: {}", rows.join("\n"));
 }
 
-/// Checks that every word is explained, except those in sentences, which need no explanation.
+/// Checks that the screen explains every word that it shows, except those in sentences, which need no explanation.
 #[test]
 fn every_word_of_every_page_is_explained() {
     for mut scene in [holding_its_distance(), protective_stop(), lost_link(), stale_sensor(), beside_a_krc()] {
@@ -315,7 +315,7 @@ fn a_screen_of_any_size_is_drawn() {
     }
 }
 
-/// Returns the terminals of a controller that shows all of them.
+/// Returns the terminals (inputs and outputs) of a controller that reports all of them.
 fn terminals() -> Terminals {
     Terminals {
         software: SoftwareVersion::new(5, 15),

@@ -7,7 +7,7 @@ use crate::readings::Readings;
 
 pub(super) type Fields = &'static [(&'static str, Value<'static>)];
 
-/// Every value of the surface that RTDE provides, for an arm that runs.
+/// The values of those RTDE variables from which the tested ROS topics are filled, for an arm that runs.
 pub(super) const RTDE: Fields = &[
     ("timestamp", Value::F64(12.0)),
     ("target_q", Value::F64s(&[0.25; 6])),

@@ -24,7 +24,8 @@ fn controller(major: u8, minor: u8, state: StartState) -> (Running, ServiceAddre
     (server, place)
 }
 
-/// Returns a place whose service accepts connections and sends nothing.
+/// Returns a listener that accepts connections and sends nothing, and its addresses as those of the controller's
+/// services.
 fn silence() -> (TcpListener, ServiceAddresses) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let at = listener.local_addr().expect("an address");
@@ -36,7 +37,7 @@ fn asked(name: &str, bytes: &[u8]) -> DashboardOperation {
     ask(offer.unwrap_or_else(|| panic!("no {name}")), bytes).unwrap_or_else(|refused| panic!("{name}: {refused}"))
 }
 
-/// Returns the next result, and fails if none arrives in time.
+/// Returns the next result of the dashboard's client, and fails if none arrives in time.
 fn next(dashboard: &mut Dashboard) -> DashboardResult {
     let until = dashboard.clock.now() + Duration::from_secs(30);
     while dashboard.clock.now() < until {
@@ -48,7 +49,7 @@ fn next(dashboard: &mut Dashboard) -> DashboardResult {
     panic!("nothing comes");
 }
 
-/// Returns the outcome of one call.
+/// Returns the outcome of one call of a dashboard operation.
 fn call(dashboard: &mut Dashboard, ask: DashboardOperation) -> Outcome {
     assert!(dashboard.ask(7, ask));
     match next(dashboard) {

@@ -13,14 +13,15 @@ use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// Returns options with an ideal drive, so that cycles can be counted.
+/// Returns options of a simulated controller whose drives follow each target in the same cycle, so that tests can count
+/// cycles.
 pub(crate) fn ideal(major: u8, minor: u8) -> Options {
     let mut options = Options::for_software(SoftwareVersion::new(major, minor));
     options.drive = Drive::IDEAL;
     options
 }
 
-/// The answer to a connection that the controller opens.
+/// The answer of a server to a connection that a program on the simulated controller opens.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
     /// A server accepts the connection after this time.
@@ -29,14 +30,14 @@ pub(crate) enum Answer {
     Refuse,
 }
 
-/// A controller and all bytes that its clients have received.
+/// A simulated controller in virtual time, the bytes that its clients have received, and servers for its programs.
 pub(crate) struct Bench {
     pub(crate) controller: Controller,
-    /// Servers by port; connections to other ports stay unanswered.
+    /// The answer of the server on each port to programs. Connections to other ports stay unanswered.
     answers: BTreeMap<u16, Answer>,
-    /// Connection attempts that are answered at this time.
+    /// The connections that programs are opening, each with the time at which a server answers it.
     ringing: Vec<(SimTime, Dial)>,
-    /// Connections that were answered and not accepted yet.
+    /// The connections of programs that a server has answered and that the test has not accepted yet.
     answered: Vec<Dial>,
     received: BTreeMap<Conn, Vec<u8>>,
     segments: BTreeMap<Conn, Vec<(SimTime, usize)>>,
@@ -67,7 +68,7 @@ impl Bench {
         conn
     }
 
-    /// Runs for `millis`; every client reads all arriving bytes.
+    /// Advances the controller by `millis` of virtual time. Every client reads all arriving bytes.
     pub(crate) fn run(&mut self, millis: u64) {
         self.run_for(Duration::from_millis(millis));
     }
@@ -97,12 +98,12 @@ impl Bench {
         }
     }
 
-    /// Sets the answer to connections to this port from now on.
+    /// Sets the answer of the server on this port to connections of programs from now on.
     pub(crate) fn serve(&mut self, port: u16, answer: Answer) {
         self.answers.insert(port, answer);
     }
 
-    /// Returns the next answered connection to this port, if there is one.
+    /// Takes the next answered connection of a program to this port, if there is one.
     pub(crate) fn accept(&mut self, port: u16) -> Option<Conn> {
         let at = self.answered.iter().position(|dial| dial.port == port)?;
         Some(self.answered.remove(at).conn)
@@ -218,7 +219,7 @@ impl Bench {
         payload.clone()
     }
 
-    /// Sets up outputs in version 2 and starts them; takes the answers.
+    /// Connects an RTDE client in protocol version 2, sets up these outputs and starts them. Returns the connection.
     pub(crate) fn subscribe(&mut self, frequency: f64, names: &str) -> Conn {
         let conn = self.connect(Port::Rtde);
         self.package(conn, b'V', &[0, 2]);

@@ -27,7 +27,7 @@ pub(crate) const SUCCESS: i32 = 0;
 pub(crate) const CANCELED: i32 = 1;
 pub(crate) const FAILURE: i32 = 2;
 
-/// The computer's side of the connections.
+/// The computer's ends of the connections that an External Control program opens, with the simulated controller.
 pub(crate) struct Computer {
     pub(crate) bench: Bench,
     pub(crate) primary: Conn,
@@ -37,7 +37,8 @@ pub(crate) struct Computer {
 }
 
 impl Computer {
-    /// Returns a computer and a controller that has received this program.
+    /// Returns the computer's ends of the connections, after a controller has received this program and the program has
+    /// connected.
     pub(crate) fn new(major: u8, minor: u8, program: &str) -> Self {
         Self::with(ideal(major, minor), program)
     }
@@ -53,7 +54,7 @@ impl Computer {
         Self::called(bench, primary)
     }
 
-    /// Accepts the connections of a program that has just connected.
+    /// Accepts the three connections of a program that has just connected to the computer.
     pub(crate) fn called(mut bench: Bench, primary: Conn) -> Self {
         let [reverse, trajectory, command] = [REVERSE, TRAJECTORY, COMMAND].map(|port| match bench.accept(port) {
             Some(conn) => conn,
@@ -62,7 +63,8 @@ impl Computer {
         Self { bench, primary, reverse, trajectory, command }
     }
 
-    /// Sends one message: timeout of the next read, six values, mode.
+    /// Sends one message to the program on the reverse connection: the timeout of the program's next read \[ms\], six
+    /// values, and the control mode.
     pub(crate) fn say(&mut self, timeout: i32, values: [i32; 6], mode: i32) {
         let words = [&[timeout][..], &values, &[mode]].concat();
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -77,7 +79,8 @@ impl Computer {
         self.say(0, [instruction, count, 0, 0, 0, 0], FORWARD);
     }
 
-    /// Sends a point of a trajectory: target, six more numbers, six more, duration, blend (unscaled), type.
+    /// Sends a trajectory point to the program: the target, two groups of six numbers whose meaning depends on the
+    /// type, the duration \[s\], the blend radius (unscaled), and the type.
     pub(crate) fn point(
         &mut self,
         target: [f64; 6],

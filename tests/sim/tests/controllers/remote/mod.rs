@@ -9,20 +9,20 @@ use outrigger_wire::fri::{
     COMMAND_LEN, CartesianVector, CommandRepr, FriState, KrlVariables, Measurement, MeasurementRepr,
 };
 
-/// The time from a measurement's arrival to its answer.
+/// The time from a measurement's arrival at the simulated remote computer to its answer.
 const THINKING: Duration = Duration::from_micros(200);
 
 pub(crate) struct Remote {
-    /// The strategy that it requests, by the convention of `ros_control.src`.
+    /// The strategy that the remote computer requests, by the convention of `ros_control.src`.
     pub(crate) strategy: i32,
     pub(crate) flags: u32,
     /// Joint speeds in the command state \[rad/s\].
     pub(crate) speed: [f64; 7],
     /// Speed of the tool in the command state \[m/s\].
     pub(crate) tool_speed: [f32; 3],
-    /// Error that is added to mirrored positions \[rad\].
+    /// The error that the remote computer adds to the positions that it mirrors \[rad\].
     pub(crate) mirror_error: f32,
-    /// `true` if it commands the program's own position plus the offset that its speed has added.
+    /// `true` if the remote computer commands the KRL program's own position plus the offset that `speed` has added.
     pub(crate) follows_program: bool,
     pub(crate) powered: bool,
     pub(crate) counter: u16,
@@ -152,7 +152,8 @@ impl Run {
         }
     }
 
-    /// Returns the highest speed of any joint at any time \[rad/s\].
+    /// Returns the highest speed that any joint has had so far in the run \[rad/s\]. Tests use it as a measure of
+    /// smoothness.
     pub(crate) fn smoothest(&self) -> f64 {
         self.fastest
     }

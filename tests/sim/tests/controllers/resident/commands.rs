@@ -7,7 +7,7 @@ use super::{GENERATIONS, computer, every, with};
 use crate::common::reverse::{Computer, IDLE, POSE, SPEEDJ, SPEEDL, STOPPED};
 use crate::common::{ideal, near};
 
-/// Returns a word received on the commands' connection.
+/// Takes the integer that the program has sent on the command connection; `None` if it has sent none.
 fn word(computer: &mut Computer) -> Option<i32> {
     let command = computer.command;
     let bytes = computer.bench.take(command);
@@ -66,7 +66,7 @@ fn what_the_software_lacks_is_said_and_nothing_else_happens() {
     }
 }
 
-/// Returns a controller with a surface 30 mm below the tool.
+/// Returns a computer that is connected to the program on a controller with a surface 30 mm below the tool.
 fn over_a_surface(major: u8, minor: u8) -> Computer {
     over_a_surface_with(ideal(major, minor))
 }
@@ -76,7 +76,7 @@ fn over_a_surface_with(options: Options) -> Computer {
     with(Options { surface: Surface::new([x, y, z - 0.03], [0.0, 0.0, 1.0], 20_000.0, 100.0), ..options })
 }
 
-/// Sends one message per cycle for this number of cycles.
+/// Keeps the program in a control mode: sends the same message once per cycle for this number of cycles.
 fn keeps(computer: &mut Computer, cycles: u32, values: [f64; 6], mode: i32) {
     for _ in 0..cycles {
         computer.say_scaled(200, values, mode);

@@ -14,20 +14,21 @@ use outrigger_urscript::{ExternalControlProgram, ScriptText, Version};
 
 use crate::common::reverse::Computer;
 
-/// One software version of each controller generation.
+/// The tested software versions: one each of CB3, e-Series and PolyScope X.
 const GENERATIONS: [(u8, u8); 3] = [(3, 15), (5, 15), (10, 11)];
 /// The oldest software that URCaps and the protocol were made for, and others in which functions changed.
 const OLDER: [(u8, u8); 4] = [(3, 0), (3, 7), (5, 1), (5, 9)];
 
 const PROGRAM: ExternalControlProgram = ExternalControlProgram::new(Ipv4Addr::new(10, 0, 0, 2));
 
-/// Returns a whole program as a board would send it: in pieces.
+/// Returns the whole program that a driver sends as text to the controller, read in pieces as on a board.
 fn text(program: &ExternalControlProgram, major: u8, minor: u8) -> String {
     let values = program.values().unwrap();
     pieces(ExternalControlProgram::headless(&values, Version::new(major, minor)).unwrap())
 }
 
-/// Returns the answer to the URCap's request.
+/// Returns the text with which a driver answers the request of the External Control URCap, whose node is in a pendant
+/// program.
 fn node(program: &ExternalControlProgram, major: u8, minor: u8) -> String {
     let values = program.values().unwrap();
     pieces(ExternalControlProgram::node(&values, Version::new(major, minor)).unwrap())

@@ -6,7 +6,7 @@ use super::{GENERATIONS, PROGRAM, computer, every, text};
 use crate::common::near;
 use crate::common::reverse::{CANCELED, Computer, FAILURE, IDLE, SPEEDJ, SUCCESS, scaled};
 
-/// Velocity and acceleration of a move.
+/// The velocity 1 rad/s and the acceleration 2 rad/s² of a joint move, in the form of a trajectory point.
 const FAST: [f64; 6] = [1.0, 2.0, 0.0, 0.0, 0.0, 0.0];
 const SLOW: [f64; 6] = [0.25, 1.2, 0.0, 0.0, 0.0, 0.0];
 

@@ -11,10 +11,10 @@ use crate::common::reverse::{COMMAND, Computer, IDLE, REVERSE, SERVOJ, SPEEDJ, S
 use crate::common::{Answer, Bench, ideal, near};
 
 const SPEED: f64 = 0.8;
-/// The deceleration of every stop \[rad/s²\].
+/// The deceleration of every stop that the tested program makes \[rad/s²\].
 const STOP: f64 = 4.0;
 
-/// Turns a joint; each message has this timeout \[ms\].
+/// Commands a speed of the base joint for 100 cycles. Each message gives the program this timeout \[ms\].
 fn turns(computer: &mut Computer, timeout: i32) {
     for _ in 0..100 {
         computer.say_scaled(timeout, [SPEED, 0.0, 0.0, 0.0, 0.0, 0.0], SPEEDJ);
@@ -23,12 +23,13 @@ fn turns(computer: &mut Computer, timeout: i32) {
     near(computer.bench.qd_target(), [SPEED, 0.0, 0.0, 0.0, 0.0, 0.0], 1e-5);
 }
 
-/// Returns the software on which `stopj` obeys its argument.
+/// Returns the software versions on which `stopj` uses the deceleration in its argument.
 fn obeyed() -> impl Iterator<Item = (u8, u8)> {
     every().filter(|software| *software >= (3, 2))
 }
 
-/// Runs until the program is over. Returns the duration [s] and the strongest deceleration [rad/s²].
+/// Runs until the program has ended and the arm is at rest. Returns the time that this took \[s\] and the strongest
+/// deceleration \[rad/s²\].
 fn until_over(computer: &mut Computer) -> (f64, f64) {
     let period = computer.bench.controller.period().as_secs_f64();
     let begun = computer.bench.controller.now();
@@ -147,7 +148,8 @@ fn a_first_message_may_take_as_long_as_it_likes() {
     assert!(!computer.runs());
 }
 
-/// Returns a controller whose loaded program has the URCap's node and something after it.
+/// Returns a controller that plays the pendant program `script`, which contains the URCap's node, with a client of the
+/// dashboard and one of 30001.
 fn with_urcap(major: u8, minor: u8, script: &str) -> (Bench, Conn, Conn) {
     let mut options = Options { external_control: Some("10.0.0.2".parse().unwrap()), ..ideal(major, minor) };
     options.files.programs.push(ProgramFile { script: script.to_owned(), ..ProgramFile::named("work.urp") });

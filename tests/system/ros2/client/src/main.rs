@@ -77,7 +77,8 @@ struct Trajectory {
     points: Vec<Point>,
 }
 
-/// A goal of the action. Its lists of tolerances are empty here, so that their element type does not matter.
+/// A goal of the action `FollowJointTrajectory`. Its lists of tolerances are empty here, so that their element type
+/// does not matter.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Goal {
     trajectory: Trajectory,
@@ -104,7 +105,7 @@ struct JointState {
     effort: Vec<f64>,
 }
 
-/// The feedback of the action, which is not read here.
+/// The feedback of the action `FollowJointTrajectory`, which is not read here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Feedback {}
 

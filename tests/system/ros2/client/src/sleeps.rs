@@ -23,7 +23,8 @@ fn answers(client: &Client<Nothing, Version>) -> Result<bool, String> {
     answer.unwrap_or(Ok(false))
 }
 
-/// Asks for a stop of the node, and measures the time until it answers again.
+/// Asks for the node to be stopped for [`ASLEEP`], and measures the time from the end of the stop until the node
+/// answers.
 ///
 /// # Errors
 /// Returns an error if the node does not answer in time, or if a call fails.

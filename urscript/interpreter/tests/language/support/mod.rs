@@ -9,8 +9,8 @@ const PERIOD: f64 = 0.008;
 /// A budget of more instructions than any of these programs needs in one cycle.
 pub(crate) const BUDGET: u32 = 10_000;
 
-/// Records each call without its repetitions. Functions that take time take as long as their argument states, `stopj`
-/// two cycles.
+/// A host that records each call without its repetitions. Functions that take time take as long as their argument
+/// states, `stopj` two cycles.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(crate) cycle: u32,

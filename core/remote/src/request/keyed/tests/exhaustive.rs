@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-/// An action.
+/// An action of a client or of the attacker in the explored sequences.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// The client requests a new session.
@@ -22,7 +22,7 @@ struct World {
     next_nonce: u8,
     /// The datagrams sent so far, by all parties.
     sent: Vec<Vec<u8>>,
-    /// The requests sent by clients, by their tags: those not carried out yet, and those carried out.
+    /// The datagrams of the clients' requests: `asked` those that were sent, `done` those that the service carried out.
     asked: BTreeSet<Vec<u8>>,
     done: BTreeSet<Vec<u8>>,
 }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::request::{Armed, FRESH_FOR};
 
-/// A step of a history.
+/// An event of the explored sequences: an action of a client, an arriving datagram, passing time, or the end of
+/// commanding.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// The client requests the status, whose answer contains a challenge.
@@ -18,7 +19,7 @@ enum Op {
     /// A datagram arrives, for the first time or again: the number of datagrams sent after it. One that never arrives
     /// is lost.
     Deliver(usize),
-    /// Time passes; two of the durations exceed the limit.
+    /// This time passes; the longer of the two explored durations exceeds the limit for a fresh challenge.
     Wait(Duration),
     /// Commanding ends by a fault, or by a release of another client.
     Fall,
@@ -38,7 +39,8 @@ struct World {
     sent: Vec<(Vec<u8>, usize, bool)>,
     /// The newest request of each client.
     newest: [Option<u32>; 2],
-    /// The model: when each challenge was issued, the challenges that were used for arming, and the withdrawn requests.
+    /// The test's own record: when each challenge was issued, the challenges that were used for arming, and the
+    /// withdrawn requests.
     issued: BTreeMap<(usize, u32), Instant>,
     spent: BTreeSet<(usize, u32)>,
     withdrawn: BTreeSet<Request>,
@@ -46,7 +48,8 @@ struct World {
     commanded: Option<(Request, bool)>,
 }
 
-/// Counts of requests that were granted, refused as not fresh, and stopped by a withdrawal or not.
+/// The numbers of requests to command that were granted (`armed`) or refused as not fresh (`stale`), and of withdrawals
+/// that ended commanding (`stopped`) or left it unchanged (`left`).
 #[derive(Default)]
 struct Seen {
     armed: u32,

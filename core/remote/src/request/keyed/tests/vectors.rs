@@ -12,7 +12,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The vectors of RFC 4231 for HMAC-SHA-256 whose keys have at most 32 bytes, the length of a key here.
+/// Checks the authentication code with those vectors of RFC 4231 for HMAC-SHA-256 whose keys have at most 32 bytes, the
+/// length of a key here.
 #[test]
 fn the_code_is_hmac_sha_256() {
     for (key, data, expected) in [
@@ -52,7 +53,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// Returns hello, welcome, request and answer.
+    /// Returns the four datagrams of the exchange: hello, welcome, request and answer.
     fn datagrams(&self) -> [Vec<u8>; 4] {
         let mut service = Service::new(Key::new(&self.key), self.seed);
         let mut caller = Caller::new(Key::new(&self.key), self.nonce, NOW);
@@ -102,8 +103,8 @@ fn exchanges() -> [Exchange; 3] {
     ]
 }
 
-/// A reference for implementations in other languages. `tests/vectors.txt` was made by Python's `hmac` from the page
-/// alone, except for the service's nonces, which only the service computes.
+/// Checks three exchanges against `vectors.txt`, a reference for implementations in other languages. It was computed
+/// with Python's `hmac` from `core/docs/protocol/outrigger-requests.md` alone, except for the service's nonces.
 #[test]
 fn three_whole_exchanges_are_these_bytes() {
     let written = include_str!("vectors.txt");

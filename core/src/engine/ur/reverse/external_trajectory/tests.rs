@@ -37,7 +37,8 @@ fn at(reverse: &mut Reverse, now: Instant) {
     reverse.prepare(now, Mode::Command, None, Pause::default());
 }
 
-/// Returns the message to the program for a verdict, and the number of points with it.
+/// Returns the trajectory instruction that is sent to the program for a verdict, with its number, and the number of
+/// points sent with it.
 fn says(reverse: &mut Reverse, verdict: Verdict<'_, 6>) -> (Option<(Instruction, i32)>, usize) {
     assert!(reverse.write(verdict).is_ok());
     let order = reverse.order.take();

@@ -11,7 +11,7 @@ const PATHS: [CommandPath; 5] = [
     CommandPath::Player,
     CommandPath::ExternalControl,
 ];
-/// The ports of a program: the one of orders, then those of External Control.
+/// The links over which a program connects: the one of orders, then those of External Control.
 const PORTS: [LinkId; 3] = [LinkId::REVERSE, LinkId::TRAJECTORY, LinkId::COMMAND];
 
 struct Bench {
@@ -19,7 +19,7 @@ struct Bench {
     config: UrConfig,
     now: Instant,
     news: Vec<ProgramEvent>,
-    /// The links that were reset, and the ports that are listened on, since the last check.
+    /// The links that were reset; `listens` has the indices of the links that wait for a connection.
     aborted: Vec<LinkId>,
     listens: HashSet<u8>,
     /// The bytes that were sent: orders and points, texts to 30003, and texts to the URCap.
@@ -40,7 +40,7 @@ impl Bench {
         bench
     }
 
-    /// Returns a connection whose text was sent.
+    /// Returns a bench that has sent its program as text to 30003 and waits for the program to connect.
     fn called(path: CommandPath) -> Self {
         let mut bench = Self::new(path, Delivery::Text);
         bench.hold();
@@ -98,7 +98,8 @@ impl Bench {
         self.drain();
     }
 
-    /// Returns the first bytes that the program of the newest text sends on this link.
+    /// Returns the first bytes that the program of the newest program text sends on this link, to prove that it is
+    /// ours.
     fn proof(&self, link: LinkId) -> Vec<u8> {
         let Made { path, kind, token, .. } = self.reverse.made.expect("a text");
         if path == CommandPath::ExternalControl {
@@ -110,7 +111,7 @@ impl Bench {
         hello
     }
 
-    /// Connects the program of the newest text, which proves itself.
+    /// Connects the program of the newest program text over all of its links, each with its proof.
     fn ours_connects(&mut self) {
         for link in self.ports() {
             self.connects(link);
@@ -127,7 +128,8 @@ impl Bench {
         if foreign { vec![LinkId::TRAJECTORY, LinkId::COMMAND, LinkId::REVERSE] } else { vec![LinkId::REVERSE] }
     }
 
-    /// Asserts that no connection is accepted, and that nothing is sent.
+    /// Passes a cycle in which a zero velocity is due. Asserts that no connection counts as that of our program, and
+    /// that nothing is sent over one.
     fn has_no_partner(&mut self, what: &str) {
         self.hold();
         let resident = self.reverse.resident(self.now).expect("a program carries the commands");
@@ -240,8 +242,8 @@ fn a_proof_in_any_pieces_is_one_and_a_byte_too_many_is_none() {
     }
 }
 
-/// The URCap gets the same text for a whole session, so that neither the program that runs nor one that is about to
-/// connect loses its proof.
+/// Checks that the URCap gets the same program text for a whole session, so that neither the program that runs nor one
+/// that is about to connect loses its proof.
 #[test]
 fn whoever_asks_for_the_text_displaces_no_program() {
     for path in PATHS {
@@ -341,7 +343,8 @@ fn of_a_program_that_is_not_ours_all_connections_are_needed_and_it_says_nothing(
     assert!(matches!(bench.news.last(), Some(ProgramEvent::Other { bytes: 4, .. })), "{:?}", bench.news);
 }
 
-/// A point that was cut has another last number, as have the ones after it.
+/// Checks the mark in a point of a trajectory: the token minus the number of the motion. A point that was cut has
+/// another number there. UR's own program gets the number of the motion.
 #[test]
 fn points_for_our_program_carry_its_token() {
     use outrigger_wire::trajectory_messages::{MotionType, TrajectoryPointRepr};

@@ -3,14 +3,14 @@
 use super::*;
 use crate::engine::ur::command_path::Orders;
 
-/// An event of a sequence.
+/// An event of the explored sequences: of the program, of another program, or of the control cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Happens {
     /// The program of the newest text starts, if there is one.
     Starts,
     /// A foreign program writes the register of the token.
     Foreign,
-    /// The program mirrors the newest order, or reports that it ends, or no program runs any more.
+    /// The program reports back the newest order, or reports that it ends, or no program runs any more.
     Mirrors,
     Ends,
     Killed,
@@ -37,11 +37,11 @@ const EVENTS: [Happens; 12] = [
     Happens::Passes(1_100),
 ];
 
-/// A controller whose registers keep their last values.
+/// A simulated controller whose registers keep their last values, and the tested [`Reverse`].
 struct World {
     reverse: Reverse,
     config: UrConfig,
-    /// The program's report, and its token.
+    /// The registers that a program writes: its report, and its token.
     registers: [i32; 2],
     runs: bool,
     /// The newest order.
@@ -106,7 +106,7 @@ impl World {
         assert!(due.is_none_or(|at| at > self.now), "it wants to be called at once, for ever: {:?}", self.story);
     }
 
-    /// Carries out all outputs; an order is only valid for a program that is `here`.
+    /// Executes all outputs of the tested [`Reverse`]; panics on an order unless its program runs (`here`).
     fn drain(&mut self, here: bool) {
         if let Some([counter, what, ..]) = self.reverse.next_in_registers() {
             assert!(here, "an order to nobody: {:?}", self.story);
